@@ -1,0 +1,337 @@
+//! [`ApiError`]: a failure that is answered with a status and a JSON body.
+//!
+//! Spec: Errors › Error classes; Errors › Response rules.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::{FieldError, status_text};
+
+/// Any error that can be kept as the cause of another.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A failure that is answered with an HTTP status and a JSON body.
+///
+/// The classes of the specification are its constructors: [`validation`],
+/// [`authentication`], [`authorization`], [`not_found`], [`conflict`], and
+/// [`new`] for every other status. An own error enum becomes one with
+/// `#[derive(ApiError)]`.
+///
+/// [`validation`]: Self::validation
+/// [`authentication`]: Self::authentication
+/// [`authorization`]: Self::authorization
+/// [`not_found`]: Self::not_found
+/// [`conflict`]: Self::conflict
+/// [`new`]: Self::new
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_errors::ApiError;
+///
+/// let error = ApiError::new(402, "card declined").with_details(json!({ "code": 51 }));
+/// let body = json!({ "error": "card declined", "details": { "code": 51 } });
+/// assert_eq!(error.body(false), body);
+/// ```
+///
+/// Spec: Errors › Error classes.
+pub struct ApiError {
+    // One pointer, so that a `Result` of a handler stays small.
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    status: u16,
+    message: Cow<'static, str>,
+    details: Option<Value>,
+    headers: Vec<(&'static str, String)>,
+    source: Option<BoxError>,
+}
+
+impl ApiError {
+    /// An error with this status and message.
+    ///
+    /// A status outside 400..=599 counts as 500, and an empty message is the
+    /// standard text of the status. A message of 5xx is logged, and withheld
+    /// from the client unless errors are exposed.
+    pub fn new(status: u16, message: impl Into<Cow<'static, str>>) -> Self {
+        let status = match status {
+            status @ 400..=599 => status,
+            _ => 500,
+        };
+        let mut message = message.into();
+        if message.is_empty() {
+            message = status_text(status).into();
+        }
+        Self {
+            inner: Box::new(Inner {
+                status,
+                message,
+                details: None,
+                headers: Vec::new(),
+                source: None,
+            }),
+        }
+    }
+
+    /// 400 `Validation failed`, with `errors` as `details.errors`.
+    ///
+    /// Spec: Errors › Statuses produced by the framework, row 400.
+    #[must_use]
+    pub fn validation(errors: &[FieldError]) -> Self {
+        Self::new(400, "Validation failed").with_details(json!({ "errors": errors }))
+    }
+
+    /// 401 `Authentication required`: there is no valid user.
+    #[must_use]
+    pub fn authentication() -> Self {
+        Self::new(401, "Authentication required")
+    }
+
+    /// 403 `Access denied`: there is a user, and it may not do this.
+    #[must_use]
+    pub fn authorization() -> Self {
+        Self::new(403, "Access denied")
+    }
+
+    /// 404 `Resource not found`.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::new(404, "Resource not found")
+    }
+
+    /// 409 `Resource conflict`: the change contradicts the current state.
+    #[must_use]
+    pub fn conflict() -> Self {
+        Self::new(409, "Resource conflict")
+    }
+
+    /// 500, caused by `source`, whose text is logged and withheld.
+    pub fn internal(source: impl Into<BoxError>) -> Self {
+        let source = source.into();
+        Self::new(500, source.to_string()).with_source(source)
+    }
+
+    /// Replaces the message; an empty one is the standard text of the status.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        let message = message.into();
+        self.inner.message =
+            if message.is_empty() { status_text(self.inner.status).into() } else { message };
+        self
+    }
+
+    /// Adds details, which are sent with every status below 500.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<Value>) -> Self {
+        self.inner.details = Some(details.into());
+        self
+    }
+
+    /// Adds a header to the response, such as `WWW-Authenticate` on a 401.
+    ///
+    /// A value that cannot stand in a header is left out and logged.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.inner.headers.push((name, value.into()));
+        self
+    }
+
+    /// Keeps the cause for the log. It is never sent.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+        self.inner.source = Some(source.into());
+        self
+    }
+
+    /// The HTTP status, from 400 to 599.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.inner.status
+    }
+
+    /// The message as given, also of a 5xx: for the log, not for a client.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.inner.message
+    }
+
+    /// The details, if there are any.
+    #[must_use]
+    pub fn details(&self) -> Option<&Value> {
+        self.inner.details.as_ref()
+    }
+
+    /// The headers that the response gets besides the usual ones.
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.inner.headers.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// The message that leaves the process.
+    ///
+    /// A 5xx message may name tables, hosts or files, so it is the standard
+    /// text of the status unless `expose_errors` is set.
+    ///
+    /// Spec: Errors › Response rules 2 and 3.
+    #[must_use]
+    pub fn public_message(&self, expose_errors: bool) -> &str {
+        if self.status() >= 500 && !expose_errors {
+            status_text(self.status())
+        } else {
+            self.message()
+        }
+    }
+
+    /// The details that leave the process: none of a 5xx.
+    #[must_use]
+    pub fn public_details(&self) -> Option<&Value> {
+        self.details().filter(|_| self.status() < 500)
+    }
+
+    /// The JSON body that leaves the process: `error`, and `details` if given.
+    ///
+    /// Spec: Errors › Response rules.
+    #[must_use]
+    pub fn body(&self, expose_errors: bool) -> Value {
+        let mut body = Map::new();
+        body.insert("error".into(), self.public_message(expose_errors).into());
+        if let Some(details) = self.public_details() {
+            body.insert("details".into(), details.clone());
+        }
+        Value::Object(body)
+    }
+
+    /// The body as problem details, to be sent as `application/problem+json`.
+    ///
+    /// `title` is the standard text of the status, `detail` the message where
+    /// it says more than the title.
+    ///
+    /// Source: RFC 9457, section 3.
+    #[must_use]
+    pub fn problem(&self, expose_errors: bool) -> Value {
+        let title = status_text(self.status());
+        let mut body = Map::new();
+        body.insert("type".into(), "about:blank".into());
+        body.insert("title".into(), title.into());
+        body.insert("status".into(), self.status().into());
+        let detail = self.public_message(expose_errors);
+        if detail != title {
+            body.insert("detail".into(), detail.into());
+        }
+        if let Some(details) = self.public_details() {
+            body.insert("details".into(), details.clone());
+        }
+        Value::Object(body)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl fmt::Debug for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiError")
+            .field("status", &self.inner.status)
+            .field("message", &self.inner.message)
+            .field("details", &self.inner.details)
+            .field("source", &self.inner.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for ApiError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.inner.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}
+
+/// A plain error is a 500, unless it is an `ApiError` in a box.
+///
+/// Spec: Errors › Response rules 2.
+impl From<BoxError> for ApiError {
+    fn from(source: BoxError) -> Self {
+        match source.downcast::<Self>() {
+            Ok(error) => *error,
+            Err(source) => Self::internal(source),
+        }
+    }
+}
+
+/// A 500.
+impl From<std::io::Error> for ApiError {
+    fn from(source: std::io::Error) -> Self {
+        Self::internal(source)
+    }
+}
+
+/// A 500: what cannot be serialised is the server's fault.
+impl From<serde_json::Error> for ApiError {
+    fn from(source: serde_json::Error) -> Self {
+        Self::internal(source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: &ApiError, expose_errors: bool, expected: &str) {
+        let actual = format!("{} {}", error.status(), error.body(expose_errors));
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn classes_have_their_status_and_default_message() {
+        check(&ApiError::authentication(), false, r#"401 {"error":"Authentication required"}"#);
+        check(&ApiError::authorization(), false, r#"403 {"error":"Access denied"}"#);
+        check(&ApiError::not_found(), false, r#"404 {"error":"Resource not found"}"#);
+        check(&ApiError::conflict(), false, r#"409 {"error":"Resource conflict"}"#);
+        check(
+            &ApiError::validation(&[FieldError::new("age", "Expected number, got string", "type")]),
+            false,
+            r#"400 {"error":"Validation failed","details":{"errors":[{"field":"age","message":"Expected number, got string","rule":"type"}]}}"#,
+        );
+    }
+
+    #[test]
+    fn messages_and_details_of_5xx_are_withheld_unless_exposed() {
+        let error = || ApiError::new(503, "db-7 is down").with_details(json!({ "host": 7 }));
+        check(&error(), false, r#"503 {"error":"Service Unavailable"}"#);
+        check(&error(), true, r#"503 {"error":"db-7 is down"}"#);
+    }
+
+    #[test]
+    fn odd_statuses_are_500_and_empty_messages_the_standard_text() {
+        check(&ApiError::new(200, "fine?"), true, r#"500 {"error":"fine?"}"#);
+        check(&ApiError::new(600, ""), true, r#"500 {"error":"Internal Server Error"}"#);
+        check(&ApiError::new(418, ""), false, r#"418 {"error":"Bad Request"}"#);
+        check(&ApiError::not_found().with_message(""), false, r#"404 {"error":"Not Found"}"#);
+    }
+
+    #[test]
+    fn a_boxed_api_error_keeps_its_status() {
+        let boxed: BoxError = Box::new(ApiError::conflict());
+        assert_eq!(ApiError::from(boxed).status(), 409);
+        let plain = ApiError::from(BoxError::from("disk full"));
+        assert_eq!((plain.status(), plain.message()), (500, "disk full"));
+        assert!(std::error::Error::source(&plain).is_some());
+    }
+
+    #[test]
+    fn problem_details_name_the_status() {
+        let problem = ApiError::new(404, "no product 7").problem(false).to_string();
+        let expected =
+            r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"no product 7"}"#;
+        assert_eq!(problem, expected);
+        let hidden = ApiError::new(500, "secret").problem(false).to_string();
+        assert_eq!(
+            hidden,
+            r#"{"type":"about:blank","title":"Internal Server Error","status":500}"#
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! [`ConfigError`]: everything that is wrong with a configuration, at once.
+
+use std::fmt;
+use std::panic::Location;
+
+/// All mistakes that were found when a router, a schema or a server was built.
+///
+/// It is returned when the program is built, never while a request is served.
+/// Its text has a line for each mistake.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ConfigError {
+    mistakes: Vec<Mistake>,
+}
+
+/// One mistake: what is wrong, on which route, and where it was written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Mistake {
+    message: String,
+    route: Option<String>,
+    location: Option<&'static Location<'static>>,
+}
+
+impl ConfigError {
+    /// An error of these mistakes; `Ok` when there are none.
+    ///
+    /// # Errors
+    /// When `mistakes` is not empty.
+    pub fn check(mistakes: Vec<Mistake>) -> Result<(), Self> {
+        if mistakes.is_empty() { Ok(()) } else { Err(Self { mistakes }) }
+    }
+
+    /// The mistakes, in the order in which they were found.
+    #[must_use]
+    pub fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+}
+
+impl Mistake {
+    /// A mistake described by `message` (lower case, no full stop).
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), route: None, location: None }
+    }
+
+    /// Says which route it is about, such as `GET /users/:id`.
+    #[must_use]
+    pub fn on(mut self, route: impl Into<String>) -> Self {
+        self.route = Some(route.into());
+        self
+    }
+
+    /// Says where in the program it was written.
+    #[must_use]
+    pub fn at(mut self, location: &'static Location<'static>) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The route it is about, if it is about one.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.route.as_deref()
+    }
+
+    /// Where it was written, if that is known.
+    #[must_use]
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+}
+
+impl From<Mistake> for ConfigError {
+    fn from(mistake: Mistake) -> Self {
+        Self { mistakes: vec![mistake] }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(route) = &self.route {
+            write!(f, "{route}: ")?;
+        }
+        f.write_str(&self.message)?;
+        match self.location {
+            Some(location) => write!(f, " ({}:{})", location.file(), location.line()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [mistake] = self.mistakes.as_slice() {
+            return mistake.fmt(f);
+        }
+        write!(f, "{} mistakes in the configuration:", self.mistakes.len())?;
+        for mistake in &self.mistakes {
+            write!(f, "\n  {mistake}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mistake_is_one_line_and_several_are_a_list() {
+        let one = Mistake::new("no handler").on("GET /x");
+        assert_eq!(ConfigError::from(one.clone()).to_string(), "GET /x: no handler");
+
+        let two = ConfigError::check(vec![one, Mistake::new("bad prefix")]).unwrap_err();
+        let expected = "2 mistakes in the configuration:\n  GET /x: no handler\n  bad prefix";
+        assert_eq!(two.to_string(), expected);
+        assert_eq!(ConfigError::check(Vec::new()), Ok(()));
+    }
+
+    #[test]
+    fn the_place_is_the_file_and_line_of_the_call() {
+        let here = Location::caller();
+        let text = Mistake::new("x").at(here).to_string();
+        assert_eq!(text, format!("x ({}:{})", file!(), here.line()));
+    }
+}

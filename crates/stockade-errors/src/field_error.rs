@@ -1,0 +1,30 @@
+//! [`FieldError`]: what is wrong with one field.
+//!
+//! Spec: Validation schemas › Validation error record.
+
+use serde::{Deserialize, Serialize};
+
+/// One failed rule of one field.
+///
+/// It is an element of `details.errors` in the body of a 400.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct FieldError {
+    /// Path of the value, such as `address.zip` or `tags[0]`; empty for the
+    /// whole input.
+    pub field: String,
+    /// What is wrong, for a person.
+    pub message: String,
+    /// The keyword that failed, such as `email` or `minLength`.
+    pub rule: String,
+}
+
+impl FieldError {
+    /// Makes a record from its three parts.
+    pub fn new(
+        field: impl Into<String>,
+        message: impl Into<String>,
+        rule: impl Into<String>,
+    ) -> Self {
+        Self { field: field.into(), message: message.into(), rule: rule.into() }
+    }
+}

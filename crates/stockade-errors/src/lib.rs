@@ -1,0 +1,33 @@
+//! The errors of stockade, apart from HTTP: what a client is told, and what a
+//! programmer is told.
+//!
+//! - [`ApiError`] is answered to a client: a status, a message, details. The
+//!   one place that decides what leaves the process is [`ApiError::body`].
+//! - [`FieldError`] says what is wrong with one field of a request.
+//! - [`ConfigError`] lists every mistake in a configuration, each with the
+//!   route and the file and line where it was written.
+//!
+//! ```
+//! use stockade_errors::ApiError;
+//!
+//! let error = ApiError::not_found().with_message("no product 7");
+//! assert_eq!(error.status(), 404);
+//! assert_eq!(error.body(false).to_string(), r#"{"error":"no product 7"}"#);
+//!
+//! let secret = ApiError::new(500, "cannot reach db-7.internal");
+//! assert_eq!(secret.body(false).to_string(), r#"{"error":"Internal Server Error"}"#);
+//! ```
+//!
+//! This crate knows JSON and nothing else: no HTTP, no runtime.
+//!
+//! Spec: Errors.
+
+mod api_error;
+mod config_error;
+mod field_error;
+mod status;
+
+pub use api_error::{ApiError, BoxError};
+pub use config_error::{ConfigError, Mistake};
+pub use field_error::FieldError;
+pub use status::status_text;

@@ -1,0 +1,132 @@
+//! Who may depend on whom, proved from `cargo tree`; licences and advisories.
+
+use std::process::{Command, Stdio};
+
+use crate::{Outcome, cargo, cargo_output, root};
+
+/// Our crates, each with its level: a crate depends only on lower levels.
+///
+/// ARCHITECTURE.md, "Who may depend on whom".
+const LEVELS: &[(&str, u8)] = &[
+    ("stockade-errors", 0),
+    ("stockade-macros", 0),
+    ("stockade-path", 0),
+    ("stockade-core", 2),
+    ("stockade-routing", 4),
+    ("stockade-server", 5),
+    ("stockade", 6),
+];
+
+/// Edges within a level: the macros read paths with the crate that the router
+/// reads them with.
+const ALLOWED_WITHIN_LEVEL: &[(&str, &str)] = &[("stockade-macros", "stockade-path")];
+
+/// What must not be below a crate of a level, directly or not.
+const FORBIDDEN: &[(u8, &[&str])] = &[
+    (1, &["http", "http-body", "hyper", "hyper-util", "tokio", "tower-service"]),
+    (4, &["hyper", "hyper-util", "tokio-rustls", "rustls"]),
+];
+
+pub fn run() -> Outcome {
+    let mut faults = Vec::new();
+    // Some levels are still empty.
+    let exists = |krate: &str| root().join("crates").join(krate).exists();
+    for (krate, level) in LEVELS.iter().filter(|(krate, _)| exists(krate)) {
+        let features = ["tree", "--edges=normal", "--prefix=none", "--all-features", "-p", krate];
+        let below = names(&cargo_output(&features)?);
+        faults.extend(forbidden(krate, *level, &below));
+        let direct = cargo_output(&[&features[..], &["--depth=1"]].concat())?;
+        faults.extend(upward(krate, *level, &names(&direct)));
+        println!("{krate}: level {level}, {} crates below", below.len() - 1);
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
+    if has_cargo("deny") {
+        // Advisories need a database, which may be out of reach: they are
+        // checked below, where that can be said.
+        cargo(&["deny", "check", "bans", "licenses", "sources"])?;
+    } else {
+        println!("SKIPPED: licences (`cargo install cargo-deny --locked`, then again)");
+    }
+    if has_cargo("audit") {
+        cargo(&["audit", "--no-fetch"])?;
+    } else {
+        println!("SKIPPED: advisories (`cargo install cargo-audit --locked`, then again)");
+    }
+    Ok(())
+}
+
+/// The names in the output of `cargo tree --prefix=none`, each once.
+fn names(tree: &str) -> Vec<String> {
+    let mut names: Vec<String> =
+        tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Foreign crates that must not be below this one.
+fn forbidden(krate: &str, level: u8, below: &[String]) -> Vec<String> {
+    let lists = FORBIDDEN.iter().filter(|(up_to, _)| level <= *up_to);
+    let names = lists.flat_map(|(_, names)| names.iter());
+    names
+        .filter(|name| below.iter().any(|found| found == *name))
+        .map(|name| format!("{krate} (level {level}) must not have {name} below it"))
+        .collect()
+}
+
+/// Our crates on which this one depends although they are not below it.
+fn upward(krate: &str, level: u8, direct: &[String]) -> Vec<String> {
+    let ours = direct.iter().filter(|name| *name != krate);
+    ours.filter_map(|name| {
+        let known = LEVELS.iter().find(|(ours, _)| ours == name);
+        match known {
+            None if name.starts_with("stockade") => {
+                Some(format!("{name} has no level in xtask/src/audit.rs"))
+            }
+            Some((_, other)) if *other >= level => {
+                let allowed = ALLOWED_WITHIN_LEVEL.contains(&(krate, name));
+                (!allowed).then(|| {
+                    format!("{krate} (level {level}) must not depend on {name} (level {other})")
+                })
+            }
+            _ => None,
+        }
+    })
+    .collect()
+}
+
+fn has_cargo(subcommand: &str) -> bool {
+    let mut command = Command::new(format!("cargo-{subcommand}"));
+    command.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.current_dir(root()).status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_becomes_names() {
+        let tree = "stockade-core v0.1.0 (/x)\nhttp v1.5.0\nbytes v1.12.1\nbytes v1.12.1 (*)\n";
+        assert_eq!(names(tree), ["bytes", "http", "stockade-core"]);
+    }
+
+    #[test]
+    fn hyper_below_the_server_is_found() {
+        let below = ["hyper".to_owned()];
+        assert_eq!(forbidden("stockade-routing", 4, &below).len(), 1);
+        assert_eq!(forbidden("stockade-server", 5, &below).len(), 0);
+        assert_eq!(forbidden("stockade-errors", 0, &["http".to_owned()]).len(), 1);
+    }
+
+    #[test]
+    fn an_edge_upward_is_found() {
+        let direct = ["stockade-routing".to_owned()];
+        assert_eq!(upward("stockade-core", 2, &direct).len(), 1);
+        assert_eq!(upward("stockade-server", 5, &direct).len(), 0);
+        assert_eq!(upward("stockade-macros", 0, &["stockade-path".to_owned()]).len(), 0);
+        assert_eq!(upward("stockade-core", 2, &["stockade-new".to_owned()]).len(), 1);
+    }
+}
