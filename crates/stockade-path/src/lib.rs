@@ -1,0 +1,83 @@
+//! Path patterns: reading their notation, and what can be said of them without
+//! a request.
+//!
+//! A [`Pattern`] is read once, when a route is made, by the macros and by the
+//! router alike. This crate knows nothing of HTTP or handlers; the matching is
+//! in `stockade-routing`.
+//!
+//! ```
+//! use stockade_path::Pattern;
+//!
+//! let pattern = Pattern::parse("/flights/:from-:to/:page(\\d+)?")?;
+//! let names: Vec<_> = pattern.params().collect();
+//! assert_eq!(names, [("from", false), ("to", false), ("page", true)]);
+//! # Ok::<(), stockade_path::PatternError>(())
+//! ```
+//!
+//! # Notation
+//!
+//! | Form | Matches | Parameter |
+//! |---|---|---|
+//! | text | itself, character for character | |
+//! | `:name` | one or more characters except `/` | `name` |
+//! | `/:from-:to`, `/v:major.:minor` | several in a segment, greedy from the left | each |
+//! | `:name(expr)` | a regular expression, anchored, within the segment | `name` |
+//! | `:name?` as a whole segment | the slash and the segment together, or nothing | `name`, if there |
+//! | `:name?` elsewhere | the parameter, or nothing | `name`, if there |
+//! | `*` | one segment that is not empty | `splat` |
+//! | `**` | the rest of the path, slashes included, also nothing | `splat` |
+//!
+//! A name begins with a letter, `_` or `$`; digits may follow. So `:user-id` is
+//! the parameter `user` and the text `-id`.
+//!
+//! # Which pattern wins
+//!
+//! The path is split at each `/` after the leading one; `/` alone is one empty
+//! segment. A pattern stands for one or more [variants](Pattern::variants), one
+//! for each choice of its optional parameters. A variant matches when its
+//! segments match those of the path one by one; a parameter takes one character
+//! or more, `**` takes all remaining segments, of which there must be one.
+//!
+//! 1. Of a pattern's variants, one that another covers is dropped: an earlier
+//!    one of the same length that matches whatever it matches, segment by
+//!    segment. Earlier are those that include the leftmost optional parameter.
+//!    So `/search/2` on `/search/:query?/:page(\d+)?` is the query `2`.
+//! 2. Among all matching variants the segments are compared from the left by
+//!    [`Precedence`]: text, a segment with an expression, a segment with
+//!    parameters and text, a plain `:name`, `*`, `**`. Of two segments with
+//!    expressions or text, more text wins, then the [shape](Segment::shape) in
+//!    alphabetical order.
+//! 3. Variants of the same shape match the same paths. The one that skipped no
+//!    optional parameter wins, so `/x` beside `/x/:a?` is no conflict; then the
+//!    one whose whole pattern comes first by the precedence of its segments;
+//!    then by its [canonical text](Pattern::canonical).
+//!
+//! Patterns with the same canonical text are equivalent: having both is a
+//! mistake that the router reports. The order of registration never matters.
+//!
+//! # Where things are
+//!
+//! - `pattern`: [`Pattern`] and [`join`].
+//! - `parse`: the reading of the notation.
+//! - `segment`: [`Segment`], [`Part`], [`Param`], [`Precedence`].
+//! - `constraint`: [`Constraint`], the expression of a parameter.
+//! - `variant`: [`Variant`], the choices of optional parameters.
+//! - `spans`: [`Spans`], where parameters stand in a path.
+//! - `error`: [`PatternError`].
+//!
+//! Spec: Path syntax.
+
+mod constraint;
+mod error;
+mod parse;
+mod pattern;
+mod segment;
+mod spans;
+mod variant;
+
+pub use constraint::Constraint;
+pub use error::PatternError;
+pub use pattern::{Pattern, join};
+pub use segment::{Param, Part, Precedence, SPLAT, Segment};
+pub use spans::Spans;
+pub use variant::Variant;

@@ -1,0 +1,222 @@
+//! The reading of the notation: one pass from left to right.
+
+use std::ops::Range;
+
+use crate::{Constraint, Param, Part, PatternError, SPLAT, Segment};
+
+/// Reads the segments of a path; see the [crate docs](crate) for the notation.
+pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
+    if path.len() > MAX_BYTES {
+        let start = (0..=MAX_BYTES).rev().find(|at| path.is_char_boundary(*at)).unwrap_or(0);
+        return Err(PatternError::TooLong { path: path.to_owned(), at: start..path.len() });
+    }
+    let mut reader = Reader { path, at: 0, names: Vec::new(), optional: 0 };
+    reader.skip('/');
+    let mut segments = vec![reader.segment()?];
+    // A segment ends at a slash or at the end of the path.
+    while reader.skip('/') {
+        segments.push(reader.segment()?);
+    }
+    Ok(segments)
+}
+
+struct Reader<'p> {
+    path: &'p str,
+    /// How much is read, in bytes. Invariant: a character boundary.
+    at: usize,
+    names: Vec<&'p str>,
+    /// How many optional parameters are read.
+    optional: usize,
+}
+
+impl<'p> Reader<'p> {
+    fn segment(&mut self) -> Result<Segment, PatternError> {
+        let start = self.at;
+        let text = self.rest().split('/').next().unwrap_or_default();
+        if text == "*" || text == "**" {
+            self.at += text.len();
+            self.name(SPLAT, start..self.at)?;
+            return match text {
+                "*" => Ok(Segment::Any),
+                _ if self.rest().is_empty() => Ok(Segment::Rest),
+                _ => Err(PatternError::RestNotLast { path: self.path(), at: self.to_end() }),
+            };
+        }
+
+        let mut parts = Vec::new();
+        loop {
+            match self.peek() {
+                None | Some('/') => break,
+                Some(':') => {
+                    let param = self.param(matches!(parts.last(), Some(Part::Param(_))))?;
+                    parts.push(Part::Param(param));
+                }
+                Some('*') => {
+                    let at = self.at..self.at + 1;
+                    return Err(PatternError::MixedWildcard { path: self.path(), at });
+                }
+                Some(_) => parts.push(Part::Literal(self.literal()?)),
+            }
+        }
+        // By construction two texts are never adjacent.
+        match parts.pop() {
+            None => Ok(Segment::Literal(String::new())),
+            Some(Part::Literal(text)) if parts.is_empty() => Ok(Segment::Literal(text)),
+            Some(last) => {
+                parts.push(last);
+                Ok(Segment::Parts(parts))
+            }
+        }
+    }
+
+    /// Text up to the next character with a meaning.
+    fn literal(&mut self) -> Result<String, PatternError> {
+        let rest = self.rest();
+        let text = &rest[..rest.find(['/', ':', '*']).unwrap_or(rest.len())];
+        for (offset, character) in text.char_indices() {
+            if let Some(hint) = why_not(character) {
+                let start = self.at + offset;
+                let at = start..start + character.len_utf8();
+                return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+            }
+        }
+        self.at += text.len();
+        Ok(text.to_owned())
+    }
+
+    /// `:name`, `:name(expr)`, `:name?` or `:name(expr)?`.
+    fn param(&mut self, is_adjacent: bool) -> Result<Param, PatternError> {
+        let start = self.at;
+        self.at += 1;
+        let rest = self.rest();
+        let is_name = |(index, character): (usize, char)| {
+            matches!(character, '_' | '$')
+                || character.is_alphabetic()
+                || index > 0 && character.is_alphanumeric()
+        };
+        let length = rest.char_indices().find(|it| !is_name(*it)).map_or(rest.len(), |it| it.0);
+        let name = &rest[..length];
+        self.at += length;
+        if name.is_empty() {
+            return Err(PatternError::EmptyName { path: self.path(), at: start..self.at });
+        }
+        if is_adjacent {
+            return Err(PatternError::AdjacentParameters { path: self.path(), at: start..self.at });
+        }
+        self.name(name, start..self.at)?;
+
+        let constraint = if self.peek() == Some('(') { Some(self.constraint()?) } else { None };
+        let optional = self.skip('?');
+        self.optional += usize::from(optional);
+        if self.optional > MAX_OPTIONAL {
+            return Err(PatternError::TooManyOptional { path: self.path(), at: start..self.at });
+        }
+        Ok(Param { name: name.to_owned(), constraint, optional })
+    }
+
+    fn constraint(&mut self) -> Result<Constraint, PatternError> {
+        let open = self.at;
+        let Some(length) = balanced(self.rest()) else {
+            return Err(PatternError::UnbalancedParenthesis {
+                path: self.path(),
+                at: open..open + 1,
+            });
+        };
+        let start = open + 1;
+        let text = &self.path[start..open + length - 1];
+        if let Some((offset, character)) = text.char_indices().find(|it| it.1.is_control()) {
+            let at = start + offset..start + offset + character.len_utf8();
+            let hint = "write it as an escape of the expression";
+            return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+        }
+        self.at += length;
+        Constraint::parse(text).map_err(|(at, message)| {
+            let at =
+                if at.is_empty() { open..open + length } else { start + at.start..start + at.end };
+            PatternError::BadConstraint { path: self.path(), at, message }
+        })
+    }
+
+    fn name(&mut self, name: &'p str, at: Range<usize>) -> Result<(), PatternError> {
+        if self.names.contains(&name) {
+            let (path, name) = (self.path(), name.to_owned());
+            return Err(PatternError::DuplicateName { path, at, name });
+        }
+        self.names.push(name);
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Whether `character` is next; then it is read.
+    fn skip(&mut self, character: char) -> bool {
+        let is_next = self.peek() == Some(character);
+        self.at += if is_next { character.len_utf8() } else { 0 };
+        is_next
+    }
+
+    fn rest(&self) -> &'p str {
+        &self.path[self.at..]
+    }
+
+    fn to_end(&self) -> Range<usize> {
+        self.at..self.path.len()
+    }
+
+    fn path(&self) -> String {
+        self.path.to_owned()
+    }
+}
+
+/// The length of the text in parentheses with which `text` begins, both
+/// included. Escapes and character classes are stepped over.
+fn balanced(text: &str) -> Option<usize> {
+    let mut parentheses = 0_usize;
+    let mut classes = 0_usize;
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => _ = characters.next(),
+            '[' => {
+                classes += 1;
+                // In `[]a]` and `[^]a]` the first `]` is a member.
+                characters.next_if(|it| it.1 == '^');
+                characters.next_if(|it| it.1 == ']');
+            }
+            ']' => classes = classes.saturating_sub(1),
+            '(' if classes == 0 => parentheses += 1,
+            ')' if classes == 0 => parentheses -= 1,
+            _ => {}
+        }
+        if parentheses == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// Why a request's path never has this character; `None` when it may have it.
+fn why_not(character: char) -> Option<&'static str> {
+    match character {
+        '{' | '}' => Some("parameters are written `:id`"),
+        '?' => Some("it only follows a parameter, and a query is no part of a route"),
+        '#' => Some("a fragment is never sent; write `%23` for the character"),
+        '\\' => Some("requests with a backslash are refused; write `%5C` for the character"),
+        '<' | '>' | '`' => Some("write it percent-encoded"),
+        _ if character.is_control() || character.is_whitespace() => {
+            Some("write it percent-encoded, a space as `%20`")
+        }
+        _ => None,
+    }
+}
+
+/// Far above any route; it bounds the depth of the matcher's tree.
+const MAX_BYTES: usize = 4_096;
+
+/// Each doubles the number of variants.
+const MAX_OPTIONAL: usize = 8;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! [`Pattern`]: a path as a route declares it.
+
+use std::fmt;
+
+use crate::{PatternError, Segment, Variant, parse, variant};
+
+/// A path as a route declares it, such as `/users/:id`.
+///
+/// The notation, and which pattern wins for a path, are in the
+/// [crate docs](crate).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Pattern {
+    text: String,
+    segments: Vec<Segment>,
+}
+
+impl Pattern {
+    /// Reads the notation. A missing leading slash is added; nothing else is
+    /// changed, so a trailing slash counts.
+    ///
+    /// # Errors
+    /// When the path is not in the notation, or stands for too much; the error
+    /// says what is wrong and at which bytes of `path`.
+    ///
+    /// # Examples
+    /// ```
+    /// use stockade_path::{Pattern, PatternError};
+    ///
+    /// assert_eq!(Pattern::parse("users/:id")?.as_str(), "/users/:id");
+    ///
+    /// let error = Pattern::parse("/users/:id:name").unwrap_err();
+    /// assert!(matches!(error, PatternError::AdjacentParameters { .. }));
+    /// assert_eq!(error.at(), 10..15);
+    /// # Ok::<(), PatternError>(())
+    /// ```
+    pub fn parse(path: &str) -> Result<Self, PatternError> {
+        let segments = parse::segments(path)?;
+        Ok(Self { text: join("", path), segments })
+    }
+
+    /// The notation, with its leading slash.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The segments; `/` is one empty [`Segment::Literal`].
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The names of the parameters in order, each with whether it may be absent.
+    /// `*` and `**` are named `splat` and never absent.
+    pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.segments.iter().flat_map(Segment::names)
+    }
+
+    /// The notation without the names of parameters.
+    ///
+    /// Two patterns are equivalent if and only if these are equal; expressions
+    /// count as they are written.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        self.segments.iter().flat_map(|segment| ["/".to_owned(), segment.shape()]).collect()
+    }
+
+    /// What the pattern stands for: a variant for each choice of its optional
+    /// parameters, those that include the leftmost one first, without those that
+    /// an earlier one covers.
+    #[must_use]
+    pub fn variants(&self) -> Vec<Variant> {
+        variant::expand(&self.segments)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The path of a route within a group: `prefix` and `path` with exactly one
+/// slash between them.
+///
+/// The prefixes `""` and `/` mean none; the route `/` of the group `/g` is `/g`.
+///
+/// ```
+/// assert_eq!(stockade_path::join("/api/", "users"), "/api/users");
+/// assert_eq!(stockade_path::join("/api", "/"), "/api");
+/// ```
+#[must_use]
+pub fn join(prefix: &str, path: &str) -> String {
+    let prefix = prefix.trim_end_matches('/');
+    if prefix.is_empty() {
+        return with_slash(path);
+    }
+    match path.trim_start_matches('/') {
+        "" => with_slash(prefix),
+        path => format!("{}/{path}", with_slash(prefix)),
+    }
+}
+
+fn with_slash(path: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_and_path_join_with_one_slash() {
+        for (prefix, path, expected) in [
+            ("", "", "/"),
+            ("", "/", "/"),
+            ("/", "/", "/"),
+            ("/", "x", "/x"),
+            ("", "/x/", "/x/"),
+            ("", "//x", "//x"),
+            ("g", "", "/g"),
+            ("/g", "/", "/g"),
+            ("/g/", "/", "/g"),
+            ("/g", "x", "/g/x"),
+            ("/g/", "/x", "/g/x"),
+            ("g//", "//x/", "/g/x/"),
+            ("/g", ":id?", "/g/:id?"),
+            ("/g", "/**", "/g/**"),
+        ] {
+            assert_eq!(join(prefix, path), expected, "{prefix:?} {path:?}");
+        }
+    }
+
+    #[track_caller]
+    fn check(path: &str, params: &[(&str, bool)], canonical: &str) {
+        let pattern = Pattern::parse(path).unwrap();
+        assert_eq!(pattern.params().collect::<Vec<_>>(), params, "{path:?}");
+        assert_eq!(pattern.canonical(), canonical, "{path:?}");
+        let notation: String = pattern.segments().iter().map(|it| format!("/{it}")).collect();
+        assert_eq!(notation, pattern.as_str(), "{path:?}");
+    }
+
+    #[test]
+    fn parameters_are_listed_and_erased() {
+        check("", &[], "/");
+        check("/a//b/", &[], "/a//b/");
+        check("/:from-:to", &[("from", false), ("to", false)], "/:-:");
+        check("/x:id?/*", &[("id", true), ("splat", false)], "/x:?/*");
+        check(r"/:a(\d+)?/**", &[("a", true), ("splat", false)], r"/:(\d+)?/**");
+    }
+
+    #[test]
+    fn only_equivalent_patterns_have_the_same_canonical_text() {
+        let canonical = |path| Pattern::parse(path).unwrap().canonical();
+        assert_eq!(canonical("/u/:id"), canonical("u/:name"));
+        for (one, other) in [
+            ("/:a", "/:a?"),
+            ("/:a", "/:a/"),
+            ("/:a", "/*"),
+            ("/*", "/**"),
+            (r"/:a(\d+)", r"/:a([0-9]+)"),
+            ("/:a?(b", "/:a(b)?"),
+            ("/A", "/a"),
+        ] {
+            assert_ne!(canonical(one), canonical(other), "{one:?} {other:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! [`Segment`]: what stands between two slashes of a pattern.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use crate::Constraint;
+
+/// The name of what `*` and `**` take.
+pub const SPLAT: &str = "splat";
+
+/// What stands between two slashes of a pattern.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Segment {
+    /// Text that the segment must equal; it may be empty, as between `//`.
+    Literal(String),
+    /// Parameters, and text around them.
+    ///
+    /// Invariant: at least one is a parameter, and neither two parameters nor
+    /// two texts are adjacent.
+    Parts(Vec<Part>),
+    /// `*`: any segment that is not empty.
+    Any,
+    /// `**`: this segment, also an empty one, and all that follow.
+    Rest,
+}
+
+/// A piece of a segment.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Text, never empty.
+    Literal(String),
+    /// A parameter.
+    Param(Param),
+}
+
+/// A parameter: `:name`, `:name(expr)`, `:name?` or `:name(expr)?`.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub struct Param {
+    /// Its name, without the `:`.
+    pub name: String,
+    /// The expression it must match; `None` is one or more characters.
+    pub constraint: Option<Constraint>,
+    /// Whether it may be absent. Always `false` in a [`Variant`](crate::Variant).
+    pub optional: bool,
+}
+
+/// How specific a segment is: of two that match, the lesser one wins.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Precedence {
+    rank: u8,
+    /// Characters of text: more of them come first.
+    text: Reverse<usize>,
+    /// Only so that the order is total.
+    shape: String,
+}
+
+impl Segment {
+    /// The notation without the names of parameters.
+    ///
+    /// Segments of the same shape match the same text.
+    #[must_use]
+    pub fn shape(&self) -> String {
+        let mut shape = String::new();
+        // Writing to a `String` does not fail.
+        let _ = self.write(&mut shape, false);
+        shape
+    }
+
+    /// Where it stands among segments that match the same text.
+    ///
+    /// Text is first, then a segment with an expression, one with parameters
+    /// and text, a plain parameter, `*`, `**`. See the [crate docs](crate).
+    #[must_use]
+    pub fn precedence(&self) -> Precedence {
+        let plain = |rank| Precedence { rank, text: Reverse(0), shape: String::new() };
+        match self {
+            Self::Literal(_) => plain(0),
+            Self::Parts(_) if self.is_constrained() => {
+                Precedence { rank: 1, text: Reverse(self.text_chars()), shape: self.shape() }
+            }
+            Self::Parts(parts) if parts.len() > 1 => {
+                Precedence { rank: 2, text: Reverse(self.text_chars()), shape: self.shape() }
+            }
+            Self::Parts(_) => plain(3),
+            Self::Any => plain(4),
+            Self::Rest => plain(5),
+        }
+    }
+
+    /// Its parameters, in order; empty for `*` and `**` too.
+    pub fn params(&self) -> impl Iterator<Item = &Param> {
+        self.parts().iter().filter_map(|part| match part {
+            Part::Param(param) => Some(param),
+            Part::Literal(_) => None,
+        })
+    }
+
+    /// The names of what it captures, in order, each with whether it may be
+    /// absent.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
+        let splat = matches!(self, Self::Any | Self::Rest).then_some((SPLAT, false));
+        self.params().map(|param| (param.name.as_str(), param.optional)).chain(splat)
+    }
+
+    /// Whether it is a single parameter that goes with its slash when absent.
+    #[must_use]
+    pub fn is_optional(&self) -> bool {
+        matches!(self.parts(), [Part::Param(param)] if param.optional)
+    }
+
+    fn is_constrained(&self) -> bool {
+        self.params().any(|param| param.constraint.is_some())
+    }
+
+    fn parts(&self) -> &[Part] {
+        match self {
+            Self::Parts(parts) => parts,
+            Self::Literal(_) | Self::Any | Self::Rest => &[],
+        }
+    }
+
+    fn text_chars(&self) -> usize {
+        let chars = |part: &Part| match part {
+            Part::Literal(text) => text.chars().count(),
+            Part::Param(_) => 0,
+        };
+        self.parts().iter().map(chars).sum()
+    }
+
+    fn write(&self, to: &mut impl fmt::Write, with_names: bool) -> fmt::Result {
+        match self {
+            Self::Literal(text) => to.write_str(text),
+            Self::Any => to.write_str("*"),
+            Self::Rest => to.write_str("**"),
+            Self::Parts(parts) => parts.iter().try_for_each(|part| match part {
+                Part::Literal(text) => to.write_str(text),
+                Part::Param(param) => param.write(to, with_names),
+            }),
+        }
+    }
+}
+
+impl Param {
+    fn write(&self, to: &mut impl fmt::Write, with_names: bool) -> fmt::Result {
+        to.write_char(':')?;
+        if with_names {
+            to.write_str(&self.name)?;
+        }
+        if let Some(constraint) = &self.constraint {
+            write!(to, "({})", constraint.as_str())?;
+        }
+        if self.optional { to.write_char('?') } else { Ok(()) }
+    }
+}
+
+/// The notation.
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, true)
+    }
+}

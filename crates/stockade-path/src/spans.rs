@@ -1,0 +1,115 @@
+//! [`Spans`]: where the parameters of a match stand in the path.
+//!
+//! Hot: up to eight are stored in place; only more than that allocate.
+
+use std::fmt;
+
+/// Byte ranges in a path, each a start and an end.
+///
+/// A path is shorter than 64 KiB, so 16 bits are enough.
+#[derive(Clone, Default)]
+pub struct Spans {
+    inline: [(u16, u16); INLINE],
+    /// How many of `inline` are in use. Invariant: all, unless `more` is empty.
+    used: usize,
+    more: Vec<(u16, u16)>,
+}
+
+impl Spans {
+    /// No ranges.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the range from byte `start` up to, and without, byte `end`.
+    pub fn push(&mut self, start: u16, end: u16) {
+        match self.inline.get_mut(self.used) {
+            Some(free) => {
+                *free = (start, end);
+                self.used += 1;
+            }
+            None => self.more.push((start, end)),
+        }
+    }
+
+    /// Forgets all but the first `len` ranges.
+    pub fn truncate(&mut self, len: usize) {
+        self.more.truncate(len.saturating_sub(INLINE));
+        self.used = self.used.min(len);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.used + self.more.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// The range number `index`, from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<(u16, u16)> {
+        match index.checked_sub(INLINE) {
+            None => self.inline[..self.used].get(index).copied(),
+            Some(index) => self.more.get(index).copied(),
+        }
+    }
+
+    /// The ranges in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
+        self.inline[..self.used].iter().chain(&self.more).copied()
+    }
+}
+
+impl fmt::Debug for Spans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// As many as nearly every route has.
+const INLINE: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(count: u16) -> (Spans, Vec<(u16, u16)>) {
+        let expected: Vec<_> = (0..count).map(|at| (at, at + 1)).collect();
+        let mut spans = Spans::new();
+        expected.iter().for_each(|(start, end)| spans.push(*start, *end));
+        (spans, expected)
+    }
+
+    #[track_caller]
+    fn check(spans: &Spans, expected: &[(u16, u16)]) {
+        assert_eq!(spans.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(spans.len(), expected.len());
+        assert_eq!(spans.is_empty(), expected.is_empty());
+        for index in 0..20 {
+            assert_eq!(spans.get(index), expected.get(index).copied(), "{index}");
+        }
+        assert_eq!(format!("{spans:?}"), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn any_number_is_kept_and_any_number_forgotten() {
+        for count in [0, 1, 7, 8, 9, 17] {
+            for kept in [0, 1, 7, 8, 9, 16, 17, 18] {
+                let (mut spans, mut expected) = spans(count);
+                check(&spans, &expected);
+                spans.truncate(kept);
+                expected.truncate(kept);
+                check(&spans, &expected);
+                spans.push(3, 9);
+                expected.push((3, 9));
+                check(&spans, &expected);
+            }
+        }
+    }
+}

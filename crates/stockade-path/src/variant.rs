@@ -1,0 +1,169 @@
+//! [`Variant`]: a pattern with each optional parameter either there or not.
+
+use crate::{Part, Segment};
+
+/// One choice of a pattern's optional parameters: all that are left are
+/// required.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Variant {
+    segments: Vec<Segment>,
+    skipped: usize,
+}
+
+impl Variant {
+    /// The segments, at least one.
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The names of what it captures, in the order of the path.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.segments.iter().flat_map(Segment::names).map(|(name, _)| name)
+    }
+
+    /// How many optional parameters of the pattern it leaves out.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// Whether it has as many segments as `other` and matches whatever `other`
+    /// matches, segment by segment.
+    fn covers(&self, other: &Self) -> bool {
+        self.segments.len() == other.segments.len()
+            && self.segments.iter().zip(&other.segments).all(|(own, other)| covers(own, other))
+    }
+}
+
+/// The variants in order of preference, without those that are covered.
+pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
+    let optional = segments.iter().flat_map(Segment::params).filter(|it| it.optional).count();
+    let mut variants: Vec<Variant> = Vec::new();
+    // Counting down, with the leftmost parameter as the highest bit, puts the
+    // variants that include it first. The reader allows 8 at most.
+    for chosen in (0..1_u32 << optional).rev() {
+        let is_chosen = |index: usize| chosen >> (optional - 1 - index) & 1 == 1;
+        let variant = choose(segments, is_chosen);
+        if !variants.iter().any(|earlier| earlier.covers(&variant)) {
+            variants.push(variant);
+        }
+    }
+    variants
+}
+
+/// The pattern with those optional parameters, numbered from 0, that `is_chosen`
+/// takes.
+fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
+    let mut optional = 0;
+    let mut skipped = 0;
+    let mut chosen = Vec::new();
+    for segment in segments {
+        let Segment::Parts(parts) = segment else {
+            chosen.push(segment.clone());
+            continue;
+        };
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Part::Literal(text) => push_text(&mut kept, text),
+                Part::Param(param) => {
+                    let mut param = param.clone();
+                    let is_kept = !param.optional || is_chosen(optional);
+                    optional += usize::from(param.optional);
+                    skipped += usize::from(!is_kept);
+                    param.optional = false;
+                    if is_kept {
+                        kept.push(Part::Param(param));
+                    }
+                }
+            }
+        }
+        // A parameter that was the whole segment takes its slash with it.
+        match kept.as_slice() {
+            [] => {}
+            [Part::Literal(text)] => chosen.push(Segment::Literal(text.clone())),
+            _ => chosen.push(Segment::Parts(kept)),
+        }
+    }
+    // The path `/` is one empty segment.
+    if chosen.is_empty() {
+        chosen.push(Segment::Literal(String::new()));
+    }
+    Variant { segments: chosen, skipped }
+}
+
+/// Keeps the invariant of `Segment::Parts` that no two texts are adjacent.
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Literal(before)) => before.push_str(text),
+        _ => parts.push(Part::Literal(text.to_owned())),
+    }
+}
+
+/// Whether `wide` matches whatever `narrow` matches; may miss cases, which then
+/// only costs a variant that never wins.
+fn covers(wide: &Segment, narrow: &Segment) -> bool {
+    let takes_all = match wide {
+        Segment::Any => true,
+        Segment::Parts(parts) => {
+            matches!(parts.as_slice(), [Part::Param(param)] if param.constraint.is_none())
+        }
+        Segment::Literal(_) | Segment::Rest => false,
+    };
+    let is_never_empty = match narrow {
+        Segment::Literal(text) => !text.is_empty(),
+        Segment::Parts(_) | Segment::Any => true,
+        Segment::Rest => false,
+    };
+    takes_all && is_never_empty || wide.shape() == narrow.shape()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Pattern;
+
+    #[track_caller]
+    fn check(path: &str, expected: &[&str]) {
+        let pattern = Pattern::parse(path).unwrap();
+        let show = |variant: &super::Variant| -> String {
+            variant.segments().iter().map(|segment| format!("/{segment}")).collect()
+        };
+        let variants: Vec<_> = pattern.variants().iter().map(show).collect();
+        assert_eq!(variants, expected, "{path:?}");
+    }
+
+    #[test]
+    fn a_whole_segment_goes_with_its_slash() {
+        check("/opt/:id?", &["/opt/:id", "/opt"]);
+        check("/:a?", &["/:a", "/"]);
+        check("/:a?/", &["/:a/", "/"]);
+        check("/:a?/b", &["/:a/b", "/b"]);
+        check("/:a?/**", &["/:a/**", "/**"]);
+    }
+
+    #[test]
+    fn within_a_segment_only_the_parameter_goes() {
+        check("/x:id?", &["/x:id", "/x"]);
+        check("/a:x?b/:y", &["/a:xb/:y", "/ab/:y"]);
+        check("/:a?-:b?", &["/:a-:b", "/:a-", "/-:b", "/-"]);
+    }
+
+    #[test]
+    fn covered_variants_are_dropped() {
+        check("/:a?/:b?", &["/:a/:b", "/:a", "/"]);
+        check(r"/s/:q?/:p(\d+)?", &[r"/s/:q/:p(\d+)", "/s/:q", "/s"]);
+        check(r"/s/:p(\d+)?/:q?", &[r"/s/:p(\d+)/:q", r"/s/:p(\d+)", "/s/:q", "/s"]);
+        check(r"/:p(\d+)?/:q(\d+)?", &[r"/:p(\d+)/:q(\d+)", r"/:p(\d+)", "/"]);
+        check("/:a?/x/:b?", &["/:a/x/:b", "/:a/x", "/x/:b", "/x"]);
+        check("/:a?/:b?/**", &["/:a/:b/**", "/:a/**", "/**"]);
+        check("/:a?/*", &["/:a/*", "/*"]);
+    }
+
+    #[test]
+    fn the_number_of_skipped_parameters_is_known() {
+        let variants = Pattern::parse("/a/:x?/y:z?").unwrap().variants();
+        let skipped: Vec<_> = variants.iter().map(super::Variant::skipped).collect();
+        assert_eq!(skipped, [0, 1, 1, 2]);
+    }
+}
