@@ -83,7 +83,7 @@ fn test() -> Outcome {
 
 /// Crates that promise to work alone, tested without the features that other
 /// crates switch on.
-const STANDALONE: &[&str] = &["stockade-errors", "stockade-path"];
+const STANDALONE: &[&str] = &["stockade-errors", "stockade-path", "stockade-core"];
 
 fn doc() -> Outcome {
     let mut args = vec!["doc", "--workspace", "--all-features", "--no-deps"];

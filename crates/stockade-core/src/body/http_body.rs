@@ -1,0 +1,206 @@
+//! [`HttpBody`]: the bytes of a message, whole or as they come.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::{Body, Frame, SizeHint};
+use stockade_errors::BoxError;
+
+/// The body of a request or a response: nothing, bytes, or a stream.
+///
+/// Nothing and bytes cost no allocation of their own; a stream is boxed once.
+pub struct HttpBody {
+    kind: Kind,
+}
+
+enum Kind {
+    Empty,
+    Bytes(Bytes),
+    Stream(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
+}
+
+impl HttpBody {
+    /// A body of no bytes.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { kind: Kind::Empty }
+    }
+
+    /// Takes over a body of another type, such as that of a host.
+    ///
+    /// A body that has ended already costs nothing.
+    pub fn new<B>(body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        if body.is_end_stream() {
+            return Self::empty();
+        }
+        Self { kind: Kind::Stream(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))) }
+    }
+
+    /// A body whose pieces are sent as the stream gives them.
+    ///
+    /// An error of the stream ends the connection, so that the client notices
+    /// that something is missing.
+    pub fn stream<S, D, E>(stream: S) -> Self
+    where
+        S: Stream<Item = Result<D, E>> + Send + 'static,
+        D: Into<Bytes> + 'static,
+        E: Into<BoxError> + 'static,
+    {
+        let stream = StreamBody { stream: Box::pin(stream), pieces: PhantomData };
+        Self { kind: Kind::Stream(Box::pin(stream)) }
+    }
+
+    /// The bytes, if they are all there; `None` for a stream.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match &self.kind {
+            Kind::Empty => Some(&[]),
+            Kind::Bytes(bytes) => Some(bytes),
+            Kind::Stream(_) => None,
+        }
+    }
+
+    /// Reads everything into memory.
+    ///
+    /// # Errors
+    /// [`BodyError::TooLarge`](crate::BodyError::TooLarge) as soon as more than
+    /// `limit` bytes have come, and every error of the stream.
+    pub async fn collect(self, limit: u64) -> Result<Bytes, BoxError> {
+        crate::read::collect(self, limit).await
+    }
+}
+
+impl Default for HttpBody {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl From<Bytes> for HttpBody {
+    fn from(bytes: Bytes) -> Self {
+        Self { kind: if bytes.is_empty() { Kind::Empty } else { Kind::Bytes(bytes) } }
+    }
+}
+
+impl From<Vec<u8>> for HttpBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
+impl From<String> for HttpBody {
+    fn from(text: String) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl From<&'static str> for HttpBody {
+    fn from(text: &'static str) -> Self {
+        Bytes::from_static(text.as_bytes()).into()
+    }
+}
+
+impl From<&'static [u8]> for HttpBody {
+    fn from(bytes: &'static [u8]) -> Self {
+        Bytes::from_static(bytes).into()
+    }
+}
+
+impl From<()> for HttpBody {
+    fn from((): ()) -> Self {
+        Self::empty()
+    }
+}
+
+impl Body for HttpBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match &mut self.kind {
+            Kind::Empty => Poll::Ready(None),
+            Kind::Bytes(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.kind = Kind::Empty;
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            // A panic of an application's stream must not take the connection
+            // task with it: it ends this body as an error does.
+            Kind::Stream(stream) => {
+                let poll = AssertUnwindSafe(|| stream.as_mut().poll_frame(cx));
+                catch_unwind(poll).unwrap_or_else(|_| {
+                    self.kind = Kind::Empty;
+                    log::error!(
+                        target: "stockade::error",
+                        "a stream panicked; the connection is closed"
+                    );
+                    Poll::Ready(Some(Err("the stream panicked".into())))
+                })
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Empty => true,
+            Kind::Bytes(_) => false,
+            Kind::Stream(stream) => stream.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Empty => SizeHint::with_exact(0),
+            Kind::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Stream(stream) => stream.size_hint(),
+        }
+    }
+}
+
+impl fmt::Debug for HttpBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Empty => f.write_str("HttpBody::Empty"),
+            Kind::Bytes(bytes) => write!(f, "HttpBody::Bytes({} bytes)", bytes.len()),
+            Kind::Stream(_) => f.write_str("HttpBody::Stream"),
+        }
+    }
+}
+
+/// A stream of pieces as a body without trailers.
+struct StreamBody<S, D, E> {
+    // Boxed, because pinning it in place would need unsafe code.
+    stream: Pin<Box<S>>,
+    pieces: PhantomData<fn() -> (D, E)>,
+}
+
+impl<S, D, E> Body for StreamBody<S, D, E>
+where
+    S: Stream<Item = Result<D, E>>,
+    D: Into<Bytes>,
+    E: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        self.stream.as_mut().poll_next(cx).map(|item| {
+            item.map(|piece| piece.map(|data| Frame::data(data.into())).map_err(Into::into))
+        })
+    }
+}

@@ -1,0 +1,412 @@
+//! [`Endpoint`]: one route with everything that runs for it, compiled once.
+//!
+//! Hot: a request without asynchronous middleware costs the one allocation of
+//! its handler's future here; each asynchronous middleware costs one more.
+//!
+//! Spec: Middleware contract; Errors › Response rules.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use stockade_errors::ApiError;
+
+use crate::middleware::{Run, Step};
+use crate::{
+    BoxFuture, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States, Validation,
+};
+
+/// One route: its method and path, its middleware, its handler, its limits.
+///
+/// A router makes one for each route when it is built.
+pub struct Endpoint {
+    method: Method,
+    pattern: Box<str>,
+    name: Option<Box<str>>,
+    middleware: Box<[Middleware]>,
+    handler: Handler,
+    validation: Option<Arc<dyn Validation>>,
+    states: States,
+    max_body: Option<u64>,
+}
+
+impl Endpoint {
+    /// A route without middleware, name or limits of its own.
+    pub fn new(method: Method, pattern: impl Into<Box<str>>, handler: Handler) -> Self {
+        Self {
+            method,
+            pattern: pattern.into(),
+            name: None,
+            middleware: Box::default(),
+            handler,
+            validation: None,
+            states: States::default(),
+            max_body: None,
+        }
+    }
+
+    /// Gives it a name.
+    #[must_use]
+    pub fn with_name(mut self, name: Option<impl Into<Box<str>>>) -> Self {
+        self.name = name.map(Into::into);
+        self
+    }
+
+    /// Gives it its middleware, in the order in which it runs.
+    #[must_use]
+    pub fn with_middleware(mut self, middleware: impl Into<Box<[Middleware]>>) -> Self {
+        self.middleware = middleware.into();
+        self
+    }
+
+    /// Gives it what checks the body before the handler runs.
+    #[must_use]
+    pub fn with_validation(mut self, validation: Option<Arc<dyn Validation>>) -> Self {
+        self.validation = validation;
+        self
+    }
+
+    /// Gives it what the application provides.
+    #[must_use]
+    pub fn with_states(mut self, states: States) -> Self {
+        self.states = states;
+        self
+    }
+
+    /// Gives it a body limit of its own, in bytes.
+    #[must_use]
+    pub fn with_max_body(mut self, bytes: Option<u64>) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// The method under which it was registered.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path as it was declared, with prefixes: `/users/:id`.
+    #[must_use]
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The middleware, in the order in which it runs.
+    #[must_use]
+    pub fn middleware(&self) -> &[Middleware] {
+        &self.middleware
+    }
+
+    /// Its own body limit, in bytes.
+    #[must_use]
+    pub fn max_body(&self) -> Option<u64> {
+        self.max_body
+    }
+
+    /// What the application provides.
+    #[must_use]
+    pub fn states(&self) -> &States {
+        &self.states
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({} {})", self.method, self.pattern)
+    }
+}
+
+/// Runs middleware and handler; errors and panics become responses.
+///
+/// The request must have been put on `endpoint` by [`Request::set_route`].
+/// Synchronous middleware runs at once, the rest when the future is polled.
+pub fn run(endpoint: Arc<Endpoint>, req: Request) -> Running {
+    let context = ErrorContext::of(&req);
+    // A panic is a 500 on this request and nothing else.
+    let rest = catch_unwind(AssertUnwindSafe(|| Rest::start(endpoint, 0, req)))
+        .unwrap_or_else(|panic| Rest::failed(panicked(panic.as_ref())));
+    Running { rest, context }
+}
+
+/// The future of [`run`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Running {
+    rest: Rest,
+    context: ErrorContext,
+}
+
+impl Future for Running {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        let this = &mut *self;
+        let rest = AssertUnwindSafe(|| Pin::new(&mut this.rest).poll(cx));
+        let outcome = match catch_unwind(rest) {
+            Ok(poll) => ready!(poll),
+            Err(panic) => Err(panicked(panic.as_ref())),
+        };
+        Poll::Ready(outcome.unwrap_or_else(|error| this.context.answer(error)))
+    }
+}
+
+/// The rest of a chain, from some middleware on.
+///
+/// By hand and not an `async fn`, which would hold the request once for each
+/// place that it can be at: every connection keeps room for this.
+pub(crate) struct Rest {
+    endpoint: Option<Arc<Endpoint>>,
+    /// Index of the middleware that comes next.
+    at: usize,
+    state: State,
+}
+
+enum State {
+    /// Middleware or the validation, after which the chain goes on.
+    Step(Step),
+    /// Style B middleware, which runs the rest of the chain itself.
+    Around(BoxFuture<'static, Result<Option<Response>, ApiError>>),
+    /// The handler.
+    Handler(BoxFuture<'static, Result<Response, ApiError>>),
+    /// It is known already; `None` when it was given.
+    Ready(Option<Result<Response, ApiError>>),
+}
+
+impl Rest {
+    /// Begins with the middleware at index `at`.
+    pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
+        let mut rest = Self { endpoint: Some(endpoint), at, state: State::Ready(None) };
+        rest.advance(req);
+        rest
+    }
+
+    fn failed(error: ApiError) -> Self {
+        Self { endpoint: None, at: 0, state: State::Ready(Some(Err(error))) }
+    }
+
+    /// Goes on until something has to be waited for.
+    fn advance(&mut self, mut req: Request) {
+        let Some(endpoint) = &self.endpoint else { return };
+        while let Some(middleware) = endpoint.middleware.get(self.at) {
+            self.at += 1;
+            match &middleware.run {
+                Run::Sync(check) => match check(&mut req) {
+                    Ok(Flow::Continue) => {}
+                    Ok(Flow::Respond(response)) => {
+                        self.state = State::Ready(Some(Ok(response)));
+                        return;
+                    }
+                    Err(error) => {
+                        self.state = State::Ready(Some(Err(error)));
+                        return;
+                    }
+                },
+                Run::Before(before) => {
+                    self.state = State::Step(before(req));
+                    return;
+                }
+                Run::Around(around) => {
+                    let next = Next { endpoint: Arc::clone(endpoint), at: self.at };
+                    self.state = State::Around(around(req, next));
+                    return;
+                }
+            }
+        }
+        // The validation comes once, after the last middleware.
+        let is_first = self.at == endpoint.middleware.len();
+        self.at += 1;
+        self.state = match &endpoint.validation {
+            Some(validation) if is_first => State::Step(validate(Arc::clone(validation), req)),
+            _ => State::Handler(endpoint.handler.call(req)),
+        };
+    }
+
+    /// The error when style B middleware gave no response.
+    #[cold]
+    fn unanswered(&self) -> ApiError {
+        let middleware = self.endpoint.as_ref().map(|endpoint| &endpoint.middleware);
+        let middleware = middleware.and_then(|list| list.get(self.at.checked_sub(1)?));
+        let name = middleware.map_or("?", Middleware::name);
+        ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
+    }
+}
+
+impl Future for Rest {
+    type Output = Result<Response, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        loop {
+            match &mut self.state {
+                State::Handler(handler) => return handler.as_mut().poll(cx),
+                State::Step(step) => {
+                    let (req, flow) = ready!(step.as_mut().poll(cx));
+                    match flow? {
+                        Flow::Continue => self.advance(req),
+                        Flow::Respond(response) => return Poll::Ready(Ok(response)),
+                    }
+                }
+                State::Around(around) => {
+                    let response = ready!(around.as_mut().poll(cx))?;
+                    return Poll::Ready(response.ok_or_else(|| self.unanswered()));
+                }
+                State::Ready(outcome) => {
+                    let polled_again = || Err(ApiError::new(500, "polled after its end"));
+                    return Poll::Ready(outcome.take().unwrap_or_else(polled_again));
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rest").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// Checks the body and puts the checked data in its place.
+fn validate(validation: Arc<dyn Validation>, mut req: Request) -> Step {
+    Box::pin(async move {
+        let body = match req.body().await {
+            Ok(body) => body.take(),
+            Err(error) => return (req, Err(error)),
+        };
+        let validated = validation.validate(body);
+        if !validated.valid() {
+            return (req, Err(ApiError::validation(&validated.errors)));
+        }
+        req.set_body(validated.data);
+        (req, Ok(Flow::Continue))
+    })
+}
+
+/// What decides how errors are answered.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Whether the real message of a 5xx is sent.
+    pub expose_errors: bool,
+    /// Whether errors are sent as RFC 9457 problem details.
+    pub problem_details: bool,
+}
+
+/// What must be known of a request to answer and to log its error.
+#[derive(Clone, Debug)]
+pub struct ErrorContext {
+    settings: Settings,
+    method: Method,
+    target: Option<PathAndQuery>,
+    endpoint: Option<Arc<Endpoint>>,
+}
+
+impl ErrorContext {
+    /// Takes note of a request before it is handed on.
+    #[must_use]
+    pub fn of(req: &Request) -> Self {
+        Self {
+            settings: req.settings,
+            method: req.method().clone(),
+            target: req.uri().path_and_query().cloned(),
+            endpoint: req.endpoint.clone(),
+        }
+    }
+
+    /// The same with other settings, for a request that no route has taken.
+    #[must_use]
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Logs the error once and makes its response: the one place that decides
+    /// what leaves the process.
+    ///
+    /// Spec: Errors › Response rules.
+    #[must_use]
+    #[cold]
+    pub fn answer(&self, error: ApiError) -> Response {
+        self.log(&error);
+        let expose = self.settings.expose_errors;
+        let (body, content_type) = if self.settings.problem_details {
+            (error.problem(expose), "application/problem+json")
+        } else {
+            (error.body(expose), "application/json")
+        };
+        let mut response = Response::new(HttpBody::from(body.to_string()));
+        *response.status_mut() =
+            StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        for (name, value) in error.headers() {
+            match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                (Ok(name), Ok(value)) => {
+                    headers.append(name, value);
+                }
+                _ => log::error!("an error's header {name:?} is malformed and left out"),
+            }
+        }
+        response.extensions_mut().insert(AnsweredError(Arc::new(error)));
+        response
+    }
+
+    /// 5xx at error level with the chain of causes, 4xx at debug level.
+    fn log(&self, error: &ApiError) {
+        let (method, status) = (&self.method, error.status());
+        let route = self.endpoint.as_deref().map_or("-", Endpoint::pattern);
+        let path = self.target.as_ref().map_or("-", PathAndQuery::path);
+        if status < 500 {
+            log::debug!(target: "stockade::error", "{method} {route} ({path}): {status} {error}");
+            return;
+        }
+        let mut chain = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // `ApiError::internal` takes over the text of its source.
+            if !chain.ends_with(&text) {
+                chain.push_str(": ");
+                chain.push_str(&text);
+            }
+            source = cause.source();
+        }
+        log::error!(target: "stockade::error", "{method} {route} ({path}): {status} {chain}");
+    }
+
+    /// Logs an error that came after the response had begun.
+    pub(crate) fn log_late(&self, error: &ApiError) {
+        self.log(error);
+    }
+}
+
+#[derive(Clone)]
+struct AnsweredError(Arc<ApiError>);
+
+/// The error that a response answers, if it answers one.
+///
+/// Middleware that looks at the response of [`Next::run`] and the adapters for
+/// other hosts find the error here.
+#[must_use]
+pub fn error_of(response: &Response) -> Option<&ApiError> {
+    response.extensions().get::<AnsweredError>().map(|answered| answered.0.as_ref())
+}
+
+#[cold]
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ApiError::new(500, format!("panicked: {}", text.unwrap_or("no message")))
+}

@@ -1,0 +1,137 @@
+//! [`Body`]: the body as a typed value; its raw bytes; its stream.
+
+use bytes::Bytes;
+use http::Method;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use stockade_errors::{ApiError, FieldError};
+
+use crate::doc::BodyKind;
+use crate::media::Media;
+use crate::read::{Payload, invalid_json, text_of, unsupported};
+use crate::text::{from_nothing, from_pairs, from_text};
+use crate::{FromRequest, HttpBody, Request, RouteDoc};
+
+/// The body, parsed by its content type into a typed value.
+///
+/// JSON (`application/json`, `…+json`) goes from the bytes to the value
+/// directly; a form is read like a query string; `text/*` is one text. An absent
+/// body is a 400, unless `T` is an `Option`. Anything else is 415.
+///
+/// ```
+/// use stockade_core::extract::Body;
+///
+/// #[derive(serde::Deserialize)]
+/// struct NewUser { name: String }
+///
+/// async fn create(Body(user): Body<NewUser>) -> String { user.name }
+/// async fn touch(Body(user): Body<Option<NewUser>>) -> &'static str {
+///     if user.is_some() { "with a body" } else { "without" }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned + Send> FromRequest for Body<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        if matches!(*req.method(), Method::GET | Method::HEAD) {
+            return absent().map(Self);
+        }
+        if let Payload::Value(value) = &req.payload {
+            return from_value(value).map(Self);
+        }
+        let bytes = req.bytes().await?;
+        if bytes.is_empty() {
+            return absent().map(Self);
+        }
+        match Media::of(req.headers()) {
+            Media::Json => from_json(&bytes, req.settings.expose_errors),
+            Media::Form => from_pairs(crate::query::pairs(text_of(&bytes)?)?),
+            Media::Text => from_text(text_of(&bytes)?),
+            Media::Other | Media::ForeignCharset => Err(unsupported()),
+        }
+        .map(Self)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        let optional = from_nothing::<T>().is_some();
+        doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
+    }
+}
+
+impl FromRequest for Bytes {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        req.bytes().await
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_body(BodyKind::Raw);
+    }
+}
+
+impl FromRequest for HttpBody {
+    /// A stream cannot be given twice, so it is taken last.
+    const TAKES_REQUEST: bool = true;
+
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(req.take_stream())
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_body(BodyKind::Raw);
+    }
+}
+
+fn absent<T: DeserializeOwned>() -> Result<T, ApiError> {
+    from_nothing().ok_or_else(|| ApiError::new(400, "Request body is required"))
+}
+
+fn from_json<T: DeserializeOwned>(bytes: &[u8], expose: bool) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        Category::Data => misfit::<T>(bytes, &error),
+        Category::Io | Category::Syntax | Category::Eof => invalid_json(&error, expose),
+    })
+}
+
+/// Says which field of a body does not fit: the body is read a second time,
+/// now with an eye on the path, which would slow down every good one.
+#[cold]
+fn misfit<T: DeserializeOwned>(bytes: &[u8], first: &serde_json::Error) -> ApiError {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    match serde_path_to_error::deserialize::<_, T>(&mut reader) {
+        Ok(_) => field_error("", &first.to_string()),
+        Err(error) => field_error(&error.path().to_string(), &error.inner().to_string()),
+    }
+}
+
+fn from_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ApiError> {
+    T::deserialize(value).map_err(|_| {
+        let error = serde_path_to_error::deserialize::<_, T>(value).err();
+        error.map_or_else(
+            || field_error("", "the value does not fit"),
+            |error| field_error(&error.path().to_string(), &error.inner().to_string()),
+        )
+    })
+}
+
+/// The body of a 400 for the message of serde at a path.
+fn field_error(path: &str, message: &str) -> ApiError {
+    // serde_json appends the place in the text, which is not the client's.
+    let message = message.split_once(" at line ").map_or(message, |(message, _)| message);
+    let parent = if path == "." { "" } else { path };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let error = match missing {
+        Some(name) => {
+            let field =
+                if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
+            FieldError::new(field, format!("Required field '{name}' is missing"), "type")
+        }
+        None => FieldError::new(parent, capitalised(message), "type"),
+    };
+    ApiError::validation(&[error])
+}
+
+fn capitalised(message: &str) -> String {
+    let mut chars = message.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

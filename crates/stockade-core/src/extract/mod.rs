@@ -1,0 +1,92 @@
+//! [`FromRequest`]: the arguments of a handler.
+//!
+//! | argument | takes |
+//! |---|---|
+//! | [`Path<T>`] | the path parameters, as a value, a tuple or a struct |
+//! | [`Query<T>`] | the query string |
+//! | [`Body<T>`] | the body, parsed by its content type |
+//! | `bytes::Bytes` | the raw bytes of the body |
+//! | [`HttpBody`](crate::HttpBody) | the body as a stream |
+//! | [`Multipart`] | the parts of a form with files |
+//! | [`State<T>`] | what the application provided |
+//! | [`Headers`] | the headers |
+//! | [`ClientIp`] | the client's address |
+//! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
+//! | [`ResponseWriter`](crate::reply::ResponseWriter) | the response, to write it oneself |
+//! | [`Request`] | the whole request |
+//!
+//! The body is read once and kept, so the order of the arguments does not
+//! matter and several of them may ask for it. `Option<A>` of one that can be
+//! absent is `None` then.
+//!
+//! Spec: Request object; Handler contract.
+
+mod body;
+mod connection;
+#[cfg(feature = "multipart")]
+mod multipart;
+mod path;
+mod query;
+mod state;
+
+pub use body::Body;
+pub use connection::{ClientIp, Headers};
+#[cfg(feature = "multipart")]
+pub use multipart::{Multipart, MultipartLimits, Part};
+pub use path::Path;
+pub use query::Query;
+pub use state::State;
+
+use std::future::Future;
+
+use stockade_errors::ApiError;
+
+use crate::{Request, RouteDoc};
+
+/// What can be an argument of a handler.
+///
+/// See the [module docs](self) for those that exist. An own one takes what it
+/// needs from the request and may wait:
+///
+/// ```
+/// use stockade_core::{ApiError, FromRequest, Request};
+///
+/// struct Tenant(String);
+///
+/// impl FromRequest for Tenant {
+///     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+///         match req.headers().get("x-tenant").and_then(|value| value.to_str().ok()) {
+///             Some(tenant) => Ok(Self(tenant.to_owned())),
+///             None => Err(ApiError::new(400, "the header x-tenant is missing")),
+///         }
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot take `{Self}`",
+    label = "this argument cannot be taken from a request",
+    note = "a handler takes Path<T>, Query<T>, Body<T>, State<T>, Headers, ClientIp, Bytes, Request, …",
+    note = "T must implement serde::Deserialize for Path, Query and Body"
+)]
+pub trait FromRequest: Sized + Send {
+    /// Whether it takes the whole request away. Such an argument is made
+    /// after all others.
+    const TAKES_REQUEST: bool = false;
+
+    /// Takes it from the request.
+    ///
+    /// # Errors
+    /// When the request does not have it: the error is the answer.
+    fn from_request(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
+
+    /// Says what it needs, while the router is built.
+    fn describe(_doc: &mut RouteDoc) {}
+}
+
+impl FromRequest for Request {
+    const TAKES_REQUEST: bool = true;
+
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(req.take())
+    }
+}

@@ -1,0 +1,186 @@
+//! [`Multipart`]: the parts of `multipart/form-data`, one after the other.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header;
+use http_body_util::BodyExt as _;
+use stockade_errors::{ApiError, BoxError};
+
+use crate::body::BodyError;
+use crate::doc::BodyKind;
+use crate::{FromRequest, Request, RouteDoc};
+
+/// The parts of a `multipart/form-data` body, as they arrive.
+///
+/// The whole body counts against the limit of the route; the number of parts
+/// and the size of each have limits of their own ([`MultipartLimits`]).
+/// Anything but `multipart/form-data` is 415.
+///
+/// ```
+/// use stockade_core::{ApiError, extract::Multipart};
+///
+/// async fn upload(mut form: Multipart) -> Result<String, ApiError> {
+///     let mut seen = String::new();
+///     while let Some(part) = form.next().await? {
+///         let name = part.name().unwrap_or("?").to_owned();
+///         let bytes = part.bytes().await?;
+///         seen += &format!("{name}: {} bytes\n", bytes.len());
+///     }
+///     Ok(seen)
+/// }
+/// ```
+pub struct Multipart {
+    parts: multer::Multipart<'static>,
+    limits: MultipartLimits,
+    seen: usize,
+}
+
+/// How much a [`Multipart`] may hold.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct MultipartLimits {
+    /// How many parts; default 100.
+    pub parts: usize,
+    /// How many bytes of one part [`Part::bytes`] and [`Part::text`] read;
+    /// default 1 MiB. [`Part::chunk`] is bounded by the limit of the route.
+    pub part_bytes: usize,
+}
+
+impl Default for MultipartLimits {
+    fn default() -> Self {
+        Self { parts: 100, part_bytes: 1_048_576 }
+    }
+}
+
+impl Multipart {
+    /// Sets other limits.
+    #[must_use]
+    pub fn limits(mut self, parts: usize, part_bytes: usize) -> Self {
+        self.limits = MultipartLimits { parts, part_bytes };
+        self
+    }
+
+    /// The next part; `None` at the end. What is left of the one before is
+    /// skipped.
+    ///
+    /// # Errors
+    /// 400 for a malformed body, 408 and 413 as for any body, 413 for too many
+    /// parts.
+    pub async fn next(&mut self) -> Result<Option<Part>, ApiError> {
+        let Some(field) = self.parts.next_field().await.map_err(unreadable)? else {
+            return Ok(None);
+        };
+        self.seen += 1;
+        if self.seen > self.limits.parts {
+            return Err(ApiError::new(413, "Too many parts"));
+        }
+        Ok(Some(Part { field, bytes_max: self.limits.part_bytes }))
+    }
+}
+
+impl fmt::Debug for Multipart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Multipart").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl FromRequest for Multipart {
+    const TAKES_REQUEST: bool = true;
+
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let content_type = req.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let boundary = multer::parse_boundary(content_type).map_err(|error| match error {
+            multer::Error::NoBoundary => ApiError::new(400, "The multipart boundary is missing"),
+            _ => ApiError::new(415, "Unsupported Media Type"),
+        })?;
+        let stream = req.take_stream().into_data_stream();
+        Ok(Self {
+            parts: multer::Multipart::new(stream, boundary),
+            limits: MultipartLimits::default(),
+            seen: 0,
+        })
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_body(BodyKind::Multipart);
+    }
+}
+
+/// One part of a [`Multipart`].
+pub struct Part {
+    field: multer::Field<'static>,
+    bytes_max: usize,
+}
+
+impl Part {
+    /// The name of the field.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.field.name()
+    }
+
+    /// The name of the file as the client gave it. Never use it as a path.
+    #[must_use]
+    pub fn file_name(&self) -> Option<&str> {
+        self.field.file_name()
+    }
+
+    /// The content type that the client claims.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&str> {
+        self.field.content_type().map(AsRef::as_ref)
+    }
+
+    /// The next piece of its content; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Multipart::next`].
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
+        self.field.chunk().await.map_err(unreadable)
+    }
+
+    /// The whole content.
+    ///
+    /// # Errors
+    /// As [`Multipart::next`], and 413 above the limit of a part.
+    pub async fn bytes(mut self) -> Result<Bytes, ApiError> {
+        let mut whole = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if whole.len() + chunk.len() > self.bytes_max {
+                return Err(ApiError::new(413, "A part is too large"));
+            }
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.into())
+    }
+
+    /// The whole content as text.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes), and 400 when it is not UTF-8.
+    pub async fn text(self) -> Result<String, ApiError> {
+        let bytes = self.bytes().await?;
+        String::from_utf8(bytes.into()).map_err(|_| ApiError::new(400, "A part is not valid UTF-8"))
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// The answer to a body that multer cannot read.
+fn unreadable(error: multer::Error) -> ApiError {
+    match error {
+        multer::Error::StreamReadFailed(error) => BodyError::of(&into_box(error)).into(),
+        _ => ApiError::new(400, "Malformed multipart body"),
+    }
+}
+
+/// Drops the lie that the error is only `Send + Sync` behind multer's alias.
+fn into_box(error: Box<dyn std::error::Error + Send + Sync>) -> BoxError {
+    error
+}

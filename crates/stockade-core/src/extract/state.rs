@@ -1,0 +1,49 @@
+//! [`State`]: what the application provided.
+
+use std::any::type_name;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use stockade_errors::ApiError;
+
+use crate::{FromRequest, Request, RouteDoc};
+
+/// A value that the application provided with `RouterOptions::state`, shared.
+///
+/// It dereferences to `T`. That nobody provided it is found when the router is
+/// built, not by the first request.
+///
+/// ```
+/// use stockade_core::extract::State;
+///
+/// struct Config { greeting: String }
+///
+/// async fn greet(config: State<Config>) -> String { config.greeting.clone() }
+/// ```
+#[derive(Debug)]
+pub struct State<T>(pub Arc<T>);
+
+impl<T> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Send + Sync + 'static> FromRequest for State<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let missing = || ApiError::new(500, format!("no state of type {}", type_name::<T>()));
+        req.state().map(Self).ok_or_else(missing)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.needs_state::<T>();
+    }
+}

@@ -1,0 +1,193 @@
+//! [`Handler`]: any suitable `async fn`, with its types erased.
+//!
+//! Two traits stand behind [`Handler::new`] instead of one. [`Shape`] holds
+//! for every function of up to eight arguments that returns a future, whatever
+//! their types are; [`Signature`] holds for the function-pointer type and
+//! carries the bounds. So a wrong argument or return type does not make "this
+//! function is no handler" out of the error: the compiler names the type.
+//!
+//! Spec: Handler contract.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use stockade_errors::ApiError;
+
+use crate::reply::writer;
+use crate::{FromRequest, Reply, Request, Response, RouteDoc};
+
+/// A future in a box, as handlers and middleware give it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What answers a request: an `async fn` of zero to eight extractors.
+///
+/// Each argument implements [`FromRequest`] and the result implements
+/// [`Reply`]. Closures work as well: `async || …`, and `move || async move …`
+/// for one that captures.
+///
+/// Spec: Handler contract.
+#[derive(Clone)]
+pub struct Handler {
+    call: Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync>,
+    describe: fn(&mut RouteDoc),
+}
+
+impl Handler {
+    /// Erases the types of `function`.
+    pub fn new<F, Args>(function: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        Self {
+            // The one allocation for each request.
+            call: Arc::new(move |req| Box::pin(answer(function.clone(), req))),
+            describe: <F::Signature as Signature>::describe,
+        }
+    }
+
+    /// Runs the handler on a request.
+    pub(crate) fn call(&self, req: Request) -> BoxFuture<'static, Result<Response, ApiError>> {
+        (self.call)(req)
+    }
+
+    /// Lets the arguments and the result describe themselves.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        (self.describe)(doc);
+    }
+}
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handler")
+    }
+}
+
+/// Takes the arguments from the request, calls the function, makes the response.
+async fn answer<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
+where
+    F: Shape<Args>,
+    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F::Future: Send,
+    Args: Send,
+{
+    let args = <F::Signature as Signature>::extract(&mut req).await?;
+    let Some(link) = req.writer.take() else {
+        return F::Signature::reply(function.call(args).await);
+    };
+    // The request is gone before the function runs on its own behalf.
+    drop(req);
+    let future = function.call(args);
+    writer::answer(link, Box::pin(async move { F::Signature::reply(future.await) })).await
+}
+
+/// A function that returns a future, whatever its types are.
+///
+/// It is implemented for every such function of up to eight arguments and
+/// never by an application.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler",
+    label = "not an `async fn` of at most eight arguments",
+    note = "a handler is an `async fn`, named and not called, or a closure such as `async |Path(id): Path<u64>| …`",
+    note = "a closure that captures is written `move || {{ let db = db.clone(); async move {{ … }} }}`"
+)]
+pub trait Shape<Args>: Clone + Send + Sync + 'static {
+    /// What awaiting the function gives.
+    type Output;
+    /// What calling the function gives.
+    type Future: Future<Output = Self::Output> + 'static;
+    /// The function-pointer type with the same arguments and output.
+    type Signature;
+
+    /// Calls the function.
+    fn call(&self, args: Args) -> Self::Future;
+}
+
+/// The arguments and the result of a handler, with the bounds on them.
+///
+/// It is implemented for function pointers and never by an application.
+pub trait Signature {
+    /// The arguments as a tuple.
+    type Args;
+    /// What the handler gives.
+    type Output: Reply;
+
+    /// Takes the arguments from the request.
+    fn extract(req: &mut Request) -> impl Future<Output = Result<Self::Args, ApiError>> + Send;
+
+    /// Makes the response of the result.
+    ///
+    /// # Errors
+    /// When the result is an error or cannot be serialised.
+    fn reply(output: Self::Output) -> Result<Response, ApiError>;
+
+    /// Lets the arguments and the result describe themselves.
+    fn describe(doc: &mut RouteDoc);
+}
+
+macro_rules! handler_of {
+    ($($Arg:ident $arg:ident),*) => {
+        impl<F, Fut, $($Arg,)*> Shape<($($Arg,)*)> for F
+        where
+            F: Fn($($Arg),*) -> Fut + Clone + Send + Sync + 'static,
+            Fut: Future + 'static,
+        {
+            type Output = Fut::Output;
+            type Future = Fut;
+            type Signature = fn($($Arg),*) -> Fut::Output;
+
+            fn call(&self, ($($arg,)*): ($($Arg,)*)) -> Fut {
+                self($($arg),*)
+            }
+        }
+
+        impl<R, $($Arg,)*> Signature for fn($($Arg),*) -> R
+        where
+            R: Reply,
+            $($Arg: FromRequest,)*
+        {
+            type Args = ($($Arg,)*);
+            type Output = R;
+
+            async fn extract(req: &mut Request) -> Result<Self::Args, ApiError> {
+                // A handler without arguments does not look at it.
+                let _: &Request = req;
+                // Whoever takes the whole request comes last, so that the
+                // order of the arguments does not matter.
+                $(let $arg = if $Arg::TAKES_REQUEST {
+                    None
+                } else {
+                    Some($Arg::from_request(req).await?)
+                };)*
+                $(let $arg = match $arg {
+                    Some($arg) => $arg,
+                    None => $Arg::from_request(req).await?,
+                };)*
+                Ok(($($arg,)*))
+            }
+
+            fn reply(output: R) -> Result<Response, ApiError> {
+                output.into_response()
+            }
+
+            fn describe(doc: &mut RouteDoc) {
+                $(doc.argument::<$Arg>();)*
+                R::describe(doc);
+            }
+        }
+    };
+}
+
+handler_of!();
+handler_of!(A1 a1);
+handler_of!(A1 a1, A2 a2);
+handler_of!(A1 a1, A2 a2, A3 a3);
+handler_of!(A1 a1, A2 a2, A3 a3, A4 a4);
+handler_of!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
+handler_of!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
+handler_of!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
+handler_of!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);

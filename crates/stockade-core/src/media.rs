@@ -1,0 +1,87 @@
+//! What a `Content-Type` means to the router.
+
+use http::{HeaderMap, header};
+
+/// How the bytes of a body are to be read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Media {
+    /// `application/json` and `…+json`.
+    Json,
+    /// `application/x-www-form-urlencoded`.
+    Form,
+    /// `text/*`.
+    Text,
+    /// Anything else, or no `Content-Type` at all.
+    Other,
+    /// One of the first three in a charset other than UTF-8.
+    ForeignCharset,
+}
+
+impl Media {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        // A header that is not text is as good as none.
+        let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        value.map_or(Self::Other, Self::parse)
+    }
+
+    fn parse(content_type: &str) -> Self {
+        let mut parts = content_type.split(';').map(str::trim);
+        let essence = parts.next().unwrap_or_default();
+        let media = match essence.split_once('/') {
+            _ if essence.eq_ignore_ascii_case("application/json") => Self::Json,
+            _ if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") => Self::Form,
+            Some((kind, _)) if kind.eq_ignore_ascii_case("text") => Self::Text,
+            Some((_, subtype)) if ends_with_ignore_case(subtype, "+json") => Self::Json,
+            _ => return Self::Other,
+        };
+        let charset = parts
+            .filter_map(|part| part.split_once('='))
+            .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+            .map(|(_, charset)| charset.trim().trim_matches('"'));
+        match charset {
+            None => media,
+            Some(name) if name.eq_ignore_ascii_case("utf-8") => media,
+            // Every US-ASCII text is UTF-8.
+            Some(name) if name.eq_ignore_ascii_case("utf8") => media,
+            Some(name) if name.eq_ignore_ascii_case("us-ascii") => media,
+            Some(_) => Self::ForeignCharset,
+        }
+    }
+}
+
+fn ends_with_ignore_case(text: &str, suffix: &str) -> bool {
+    let start = text.len().checked_sub(suffix.len());
+    start.and_then(|start| text.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content_type: &str, expected: Media) {
+        assert_eq!(Media::parse(content_type), expected, "{content_type:?}");
+    }
+
+    #[test]
+    fn types_are_told_apart_in_any_case() {
+        check("application/json", Media::Json);
+        check("Application/JSON; charset=UTF-8", Media::Json);
+        check("application/problem+json", Media::Json);
+        check("application/vnd.api+JSON;version=1", Media::Json);
+        check("application/x-www-form-urlencoded", Media::Form);
+        check("text/plain", Media::Text);
+        check("text/csv; charset=\"utf-8\"", Media::Text);
+        check("image/png", Media::Other);
+        check("multipart/form-data; boundary=x", Media::Other);
+        check("json", Media::Other);
+        check("", Media::Other);
+    }
+
+    #[test]
+    fn only_utf8_is_read() {
+        check("application/json; charset=latin1", Media::ForeignCharset);
+        check("text/plain; charset=utf-16", Media::ForeignCharset);
+        check("text/plain; charset=US-ASCII", Media::Text);
+    }
+}

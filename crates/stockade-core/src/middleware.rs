@@ -1,0 +1,462 @@
+//! [`Middleware`]: what runs before, around or instead of a handler.
+//!
+//! There are three forms, told apart by the signature alone:
+//!
+//! | form | signature | allocations a request |
+//! |---|---|--:|
+//! | synchronous | `fn(&mut Request) -> impl IntoFlow` | 0 |
+//! | style A | `async fn(&mut Request) -> impl IntoFlow` | 1 |
+//! | style B | `async fn(Request, Next) -> impl IntoAnswer` | 1 |
+//!
+//! The first two run before the handler: nothing (or `None`) continues, a value
+//! is the answer and skips the rest, an error is answered as an error. Style B
+//! decides itself whether and when the rest runs, and sees its response.
+//!
+//! ```
+//! use stockade_core::{ApiError, Middleware, Next, Request, Response};
+//!
+//! fn only_json(req: &mut Request) -> Result<(), ApiError> {
+//!     match req.headers().contains_key("accept") {
+//!         true => Ok(()),
+//!         false => Err(ApiError::new(406, "say what you accept")),
+//!     }
+//! }
+//!
+//! async fn tag(req: Request, next: Next) -> Response {
+//!     let mut response = next.run(req).await;
+//!     response.headers_mut().insert("x-tag", "seen".parse().expect("a header value"));
+//!     response
+//! }
+//!
+//! let list = [Middleware::new(only_json), Middleware::new(tag)];
+//! assert!(list[1].name().ends_with("tag"));
+//! ```
+//!
+//! Spec: Middleware contract.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use stockade_errors::ApiError;
+
+pub use crate::endpoint::error_of;
+
+use crate::endpoint::{Endpoint, ErrorContext, Rest};
+use crate::reply::{Html, Json};
+use crate::{BoxFuture, Reply, Request, Response, RouteDoc};
+
+/// One piece of middleware, with its types erased.
+///
+/// See the [module docs](self) for its forms.
+#[derive(Clone)]
+pub struct Middleware {
+    name: Arc<str>,
+    pub(crate) run: Run,
+    describe: Option<Arc<Describe>>,
+}
+
+type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;
+type Synchronous = dyn Fn(&mut Request) -> Result<Flow, ApiError> + Send + Sync;
+type Before = dyn Fn(Request) -> Step + Send + Sync;
+type Around =
+    dyn Fn(Request, Next) -> BoxFuture<'static, Result<Option<Response>, ApiError>> + Send + Sync;
+
+/// What runs before the rest: it gives the request back, and whether to go on.
+///
+/// It owns the request meanwhile, so that the future of the whole chain is a
+/// pointer and not as large as all requests that it could hold.
+pub(crate) type Step = BoxFuture<'static, (Request, Result<Flow, ApiError>)>;
+
+#[derive(Clone)]
+pub(crate) enum Run {
+    Sync(Arc<Synchronous>),
+    Before(Arc<Before>),
+    Around(Arc<Around>),
+}
+
+impl Middleware {
+    /// Makes middleware of a function; its signature tells the form.
+    pub fn new<M>(function: impl IntoMiddleware<M>) -> Self {
+        function.into_middleware()
+    }
+
+    /// Gives it another name than that of its function, for logs and listings.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Says what it means for the routes that it covers.
+    ///
+    /// `describe` is called once for each route while the router is built.
+    #[must_use]
+    pub fn describing(mut self, describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static) -> Self {
+        self.describe = Some(Arc::new(describe));
+        self
+    }
+
+    /// Its name: the path of the function, unless [`named`](Self::named)
+    /// otherwise.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Lets it describe itself.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        if let Some(describe) = &self.describe {
+            describe(doc);
+        }
+    }
+
+    fn of<F>(run: Run) -> Self {
+        Self { name: type_name::<F>().into(), run, describe: None }
+    }
+}
+
+impl fmt::Debug for Middleware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Middleware({})", self.name)
+    }
+}
+
+/// The rest of the chain: what style B calls to go on.
+///
+/// Dropping it skips the rest: then the middleware has to answer itself.
+pub struct Next {
+    pub(crate) endpoint: Arc<Endpoint>,
+    /// Index of the middleware that comes next.
+    pub(crate) at: usize,
+}
+
+impl Next {
+    /// Runs the rest and gives its response, errors included: an error of the
+    /// rest is a response already, and [`error_of`] tells it.
+    pub async fn run(self, req: Request) -> Response {
+        let context = ErrorContext::of(&req);
+        match self.try_run(req).await {
+            Ok(response) => response,
+            Err(error) => context.answer(error),
+        }
+    }
+
+    /// Runs the rest and gives an error of the rest as an error.
+    ///
+    /// # Errors
+    /// Whatever error the rest of the chain ends with.
+    pub async fn try_run(self, req: Request) -> Result<Response, ApiError> {
+        Rest::start(self.endpoint, self.at, req).await
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("route", &self.endpoint.pattern()).finish_non_exhaustive()
+    }
+}
+
+/// Whether the chain goes on.
+#[derive(Debug)]
+pub enum Flow {
+    /// The next middleware or the handler runs.
+    Continue,
+    /// This is the answer; nothing else runs.
+    Respond(Response),
+}
+
+/// What synchronous and style A middleware may return.
+///
+/// `()` and `None` continue; a reply answers; an error is answered as one.
+///
+/// Spec: Middleware contract, rule 2.
+#[diagnostic::on_unimplemented(
+    message = "middleware cannot return `{Self}`",
+    label = "this is what the middleware returns",
+    note = "return (), an Option or a Result of a reply, or a reply such as Json<T> or Response"
+)]
+pub trait IntoFlow {
+    /// Decides whether the chain goes on.
+    ///
+    /// # Errors
+    /// The error of the middleware, which is answered as an error.
+    fn into_flow(self) -> Result<Flow, ApiError>;
+}
+
+impl IntoFlow for () {
+    fn into_flow(self) -> Result<Flow, ApiError> {
+        Ok(Flow::Continue)
+    }
+}
+
+impl IntoFlow for Flow {
+    fn into_flow(self) -> Result<Flow, ApiError> {
+        Ok(self)
+    }
+}
+
+impl<R: Reply> IntoFlow for Option<R> {
+    fn into_flow(self) -> Result<Flow, ApiError> {
+        match self {
+            None => Ok(Flow::Continue),
+            Some(reply) => reply.into_response().map(Flow::Respond),
+        }
+    }
+}
+
+impl<T: IntoFlow, E: Into<ApiError>> IntoFlow for Result<T, E> {
+    fn into_flow(self) -> Result<Flow, ApiError> {
+        self.map_err(Into::into)?.into_flow()
+    }
+}
+
+macro_rules! reply_is_flow {
+    ($([$($T:ident: $bound:path)?] $type:ty;)*) => {
+        $(impl<$($T: $bound)?> IntoFlow for $type {
+            fn into_flow(self) -> Result<Flow, ApiError> {
+                self.into_response().map(Flow::Respond)
+            }
+        })*
+    };
+}
+
+reply_is_flow! {
+    [] Response;
+    [] http::StatusCode;
+    [] serde_json::Value;
+    [] String;
+    [] &'static str;
+    [] crate::reply::Redirect;
+    [T: Reply] (http::StatusCode, T);
+    [T: serde::Serialize] Json<T>;
+    [T: Into<crate::HttpBody>] Html<T>;
+}
+
+/// What style B middleware may return: a response, or an error.
+///
+/// `None` means that it neither called `next` nor answered, which is a mistake:
+/// 500, with a log line that names the middleware.
+///
+/// Spec: Middleware contract, rule 3.
+#[diagnostic::on_unimplemented(
+    message = "middleware that takes `Next` cannot return `{Self}`",
+    label = "this is what the middleware returns",
+    note = "return a Response, an Option<Response>, or a Result of them"
+)]
+pub trait IntoAnswer {
+    /// The response, if there is one.
+    ///
+    /// # Errors
+    /// The error of the middleware, which is answered as an error.
+    fn into_answer(self) -> Result<Option<Response>, ApiError>;
+}
+
+impl IntoAnswer for Response {
+    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+        Ok(Some(self))
+    }
+}
+
+impl IntoAnswer for Option<Response> {
+    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+        Ok(self)
+    }
+}
+
+impl<T: IntoAnswer, E: Into<ApiError>> IntoAnswer for Result<T, E> {
+    fn into_answer(self) -> Result<Option<Response>, ApiError> {
+        self.map_err(Into::into)?.into_answer()
+    }
+}
+
+/// What can become [`Middleware`]: the three forms of the [module docs](self),
+/// and middleware itself.
+///
+/// `Marker` only keeps the forms apart; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not middleware",
+    label = "not middleware",
+    note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
+    note = "the first two return (), an Option or a Result of a reply, or a reply",
+    note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`"
+)]
+pub trait IntoMiddleware<Marker> {
+    /// Erases the types.
+    fn into_middleware(self) -> Middleware;
+}
+
+/// Marks the forms of middleware for [`IntoMiddleware`].
+pub mod form {
+    use std::marker::PhantomData;
+
+    /// Middleware itself.
+    #[derive(Debug)]
+    pub struct Ready;
+    /// `fn(&mut Request) -> R`.
+    #[derive(Debug)]
+    pub struct Sync<R>(PhantomData<R>);
+    /// `async fn(&mut Request) -> R`.
+    #[derive(Debug)]
+    pub struct StyleA<R>(PhantomData<R>);
+    /// `async fn(Request, Next) -> R`.
+    #[derive(Debug)]
+    pub struct StyleB<R>(PhantomData<R>);
+}
+
+impl IntoMiddleware<form::Ready> for Middleware {
+    fn into_middleware(self) -> Middleware {
+        self
+    }
+}
+
+impl<F, R> IntoMiddleware<form::Sync<R>> for F
+where
+    F: Fn(&mut Request) -> R + Send + Sync + 'static,
+    R: IntoFlow,
+{
+    fn into_middleware(self) -> Middleware {
+        Middleware::of::<F>(Run::Sync(Arc::new(move |req| self(req).into_flow())))
+    }
+}
+
+impl<F, R> IntoMiddleware<form::StyleA<R>> for F
+where
+    F: for<'a> BorrowingFn<'a, R> + Send + Sync + 'static,
+    R: IntoFlow,
+{
+    fn into_middleware(self) -> Middleware {
+        let function = Arc::new(self);
+        let before: Arc<Before> = Arc::new(move |mut req| {
+            let function = Arc::clone(&function);
+            Box::pin(async move {
+                let outcome = function.call(&mut req).await;
+                (req, outcome.into_flow())
+            })
+        });
+        Middleware::of::<F>(Run::Before(before))
+    }
+}
+
+impl<F, R> IntoMiddleware<form::StyleB<R>> for F
+where
+    F: for<'a> AroundFn<'a, R> + Send + Sync + 'static,
+    R: IntoAnswer,
+{
+    fn into_middleware(self) -> Middleware {
+        let around: Arc<Around> = Arc::new(move |req, next| {
+            let future = self.call(req, next);
+            Box::pin(async move { future.await.into_answer() })
+        });
+        Middleware::of::<F>(Run::Around(around))
+    }
+}
+
+/// A function whose future borrows its argument, for each lifetime anew.
+pub trait BorrowingFn<'a, R> {
+    /// The future that the function returns.
+    type Future: Future<Output = R> + Send + 'a;
+
+    /// Calls the function.
+    fn call(&self, req: &'a mut Request) -> Self::Future;
+}
+
+impl<'a, F, Fut, R> BorrowingFn<'a, R> for F
+where
+    F: Fn(&'a mut Request) -> Fut,
+    Fut: Future<Output = R> + Send + 'a,
+{
+    type Future = Fut;
+
+    fn call(&self, req: &'a mut Request) -> Fut {
+        self(req)
+    }
+}
+
+/// A function whose future stands on its own.
+///
+/// The lifetime says nothing: because of the `for<'a>` in the bound the
+/// compiler chooses this form before it looks at what the function returns, and
+/// so names a wrong result instead of the whole function.
+pub trait AroundFn<'a, R> {
+    /// The future that the function returns.
+    type Future: Future<Output = R> + Send + 'static;
+
+    /// Calls the function.
+    fn call(&self, req: Request, next: Next) -> Self::Future;
+}
+
+impl<F, Fut, R> AroundFn<'_, R> for F
+where
+    F: Fn(Request, Next) -> Fut,
+    Fut: Future<Output = R> + Send + 'static,
+{
+    type Future = Fut;
+
+    fn call(&self, req: Request, next: Next) -> Fut {
+        self(req, next)
+    }
+}
+
+/// What stands for a list of middleware: `()`, one, a tuple of up to eight,
+/// or a `Vec` or array of [`Middleware`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not middleware",
+    label = "not middleware, nor a list of it",
+    note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
+    note = "the first two return (), an Option or a Result of a reply, or a reply",
+    note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`",
+    note = "a list is `()`, a tuple such as `(first, second)`, or a Vec or array of `Middleware`"
+)]
+pub trait IntoMiddlewareList<Marker> {
+    /// Erases the types, keeping the order.
+    fn into_list(self) -> Vec<Middleware>;
+}
+
+impl IntoMiddlewareList<()> for () {
+    fn into_list(self) -> Vec<Middleware> {
+        Vec::new()
+    }
+}
+
+impl IntoMiddlewareList<()> for Vec<Middleware> {
+    fn into_list(self) -> Vec<Middleware> {
+        self
+    }
+}
+
+impl<const N: usize> IntoMiddlewareList<()> for [Middleware; N] {
+    fn into_list(self) -> Vec<Middleware> {
+        self.into()
+    }
+}
+
+impl<T: IntoMiddleware<M>, M> IntoMiddlewareList<(M,)> for T {
+    fn into_list(self) -> Vec<Middleware> {
+        vec![self.into_middleware()]
+    }
+}
+
+macro_rules! list_of {
+    ($($T:ident $M:ident $item:ident),*) => {
+        impl<$($T, $M,)*> IntoMiddlewareList<((), $($M,)*)> for ($($T,)*)
+        where
+            $($T: IntoMiddleware<$M>,)*
+        {
+            fn into_list(self) -> Vec<Middleware> {
+                let ($($item,)*) = self;
+                vec![$($item.into_middleware()),*]
+            }
+        }
+    };
+}
+
+list_of!(T1 M1 a);
+list_of!(T1 M1 a, T2 M2 b);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c, T4 M4 d);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c, T4 M4 d, T5 M5 e);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c, T4 M4 d, T5 M5 e, T6 M6 f);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c, T4 M4 d, T5 M5 e, T6 M6 f, T7 M7 g);
+list_of!(T1 M1 a, T2 M2 b, T3 M3 c, T4 M4 d, T5 M5 e, T6 M6 f, T7 M7 g, T8 M8 h);

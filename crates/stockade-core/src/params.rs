@@ -1,0 +1,94 @@
+//! [`Params`]: the values of a path's parameters.
+//!
+//! Hot: a match stores ranges into the path; a value is decoded only when it
+//! is asked for, and allocates only when it contains an escape.
+//!
+//! Spec: Path syntax; Request object.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+use stockade_path::Spans;
+
+/// The parameters of the matched path: their names, and where they stand in it.
+#[derive(Clone, Debug, Default)]
+pub struct Params {
+    names: Option<Arc<[Box<str>]>>,
+    spans: Spans,
+}
+
+impl Params {
+    /// Pairs the names with the ranges at the same index.
+    #[must_use]
+    pub fn new(names: Arc<[Box<str>]>, spans: Spans) -> Self {
+        Self { names: Some(names), spans }
+    }
+
+    /// The decoded value of the parameter `name` in `path`.
+    #[must_use]
+    pub fn get<'p>(&self, path: &'p str, name: &str) -> Option<Cow<'p, str>> {
+        self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))
+    }
+
+    /// Names and decoded values, in the order of the path.
+    pub fn iter<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
+        self.raw(path).map(|(name, raw)| (name, decode(raw)))
+    }
+
+    fn raw<'a, 'p: 'a>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a str, &'p str)> {
+        let names = self.names.as_deref().unwrap_or_default();
+        names.iter().zip(self.spans.iter()).map(move |(name, (start, end))| {
+            let raw = path.get(usize::from(start)..usize::from(end)).unwrap_or_default();
+            (name.as_ref(), raw)
+        })
+    }
+}
+
+/// Decodes the percent escapes of a captured value.
+///
+/// If any escape is malformed (bad hex, bad UTF-8), the whole value stays as it
+/// was sent. A `+` is not a space.
+pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('%') || !escapes_are_hex(raw) {
+        return Cow::Borrowed(raw);
+    }
+    percent_decode_str(raw).decode_utf8().unwrap_or(Cow::Borrowed(raw))
+}
+
+/// Whether two hexadecimal digits follow each `%`.
+fn escapes_are_hex(raw: &str) -> bool {
+    raw.split('%').skip(1).all(|after| {
+        let mut digits = after.bytes();
+        let mut is_hex = || digits.next().is_some_and(|byte| byte.is_ascii_hexdigit());
+        is_hex() && is_hex()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, expected: &str) {
+        assert_eq!(decode(raw), expected, "{raw:?}");
+    }
+
+    #[test]
+    fn escapes_are_decoded() {
+        check("plain", "plain");
+        check("a%20b", "a b");
+        check("a%2Fb", "a/b");
+        check("a%2fb", "a/b");
+        check("%E4%B8%AD", "中");
+        check("a+b", "a+b");
+        check("%25zz", "%zz");
+    }
+
+    #[test]
+    fn one_malformed_escape_keeps_the_whole_value() {
+        for raw in ["100%", "%zz", "%E4%B8", "a%20b%", "%2", "%20%FF", "%+1"] {
+            check(raw, raw);
+        }
+    }
+}

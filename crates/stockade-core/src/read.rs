@@ -1,0 +1,194 @@
+//! Reading a request's body: once, within its limit, parsed when asked for.
+//!
+//! Spec: Limits › Body size; Request object › body.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use serde_json::{Map, Value, json};
+use stockade_errors::{ApiError, BoxError};
+
+use crate::media::Media;
+use crate::{BodyError, HttpBody};
+
+/// The body of a request, as far as it has been read.
+pub(crate) enum Payload {
+    /// Nothing has been asked for yet.
+    Unread(HttpBody),
+    /// All bytes are here.
+    Bytes(Bytes),
+    /// The bytes were parsed, and perhaps changed.
+    Value(Value),
+    /// Reading failed; each further attempt fails the same way.
+    Failed(BodyError),
+}
+
+impl Payload {
+    /// Whether nobody has parsed or replaced the body yet.
+    pub(crate) fn is_unparsed(&self) -> bool {
+        !matches!(self, Self::Value(_))
+    }
+
+    /// All bytes; a parsed body is written out again.
+    pub(crate) async fn bytes(&mut self, limit: u64) -> Result<Bytes, ApiError> {
+        if let Self::Unread(body) = self {
+            let body = std::mem::take(body);
+            *self = match collect(body, limit).await {
+                Ok(bytes) => Self::Bytes(bytes),
+                Err(error) => Self::Failed(BodyError::of(&error)),
+            };
+        }
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.clone()),
+            Self::Value(value) => Ok(serde_json::to_vec(value)?.into()),
+            Self::Failed(error) => Err((*error).into()),
+            Self::Unread(_) => Ok(Bytes::new()),
+        }
+    }
+
+    /// The parsed body, for whoever may change it.
+    pub(crate) async fn value(
+        &mut self,
+        headers: &HeaderMap,
+        limit: u64,
+        expose: bool,
+    ) -> Result<&mut Value, ApiError> {
+        if self.is_unparsed() {
+            let bytes = self.bytes(limit).await?;
+            *self = Self::Value(parse(headers, &bytes, expose)?);
+        }
+        match self {
+            Self::Value(value) => Ok(value),
+            // By the lines above; said without a panic.
+            _ => Err(BodyError::Broken.into()),
+        }
+    }
+
+    /// The body as a stream that counts what passes.
+    pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
+        match std::mem::replace(self, Self::Bytes(Bytes::new())) {
+            Self::Unread(body) => HttpBody::new(Limited { body, left: limit }),
+            Self::Bytes(bytes) => bytes.into(),
+            Self::Value(value) => value.to_string().into(),
+            Self::Failed(error) => HttpBody::new(Broken { error: Some(error) }),
+        }
+    }
+}
+
+/// Reads a body to its end, counting as it comes.
+pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, BoxError> {
+    let mut whole = BytesMut::new();
+    let mut first = Bytes::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        // Trailers are not part of the body.
+        let Ok(data) = frame?.into_data() else { continue };
+        let length = first.len() + whole.len() + data.len();
+        if length as u64 > limit {
+            return Err(BodyError::TooLarge.into());
+        }
+        // A body in one piece, the usual case, is not copied.
+        if first.is_empty() && whole.is_empty() {
+            first = data;
+            continue;
+        }
+        if whole.is_empty() {
+            whole.reserve(length * 2);
+            whole.extend_from_slice(&std::mem::take(&mut first));
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(if whole.is_empty() { first } else { whole.freeze() })
+}
+
+/// Parses a body by its content type; an empty one is `{}`.
+fn parse(headers: &HeaderMap, bytes: &[u8], expose: bool) -> Result<Value, ApiError> {
+    if bytes.is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    match Media::of(headers) {
+        Media::Json => serde_json::from_slice(bytes).map_err(|error| invalid_json(&error, expose)),
+        Media::Form => crate::query::object(text_of(bytes)?).map(Value::Object),
+        Media::Text => Ok(text_of(bytes)?.into()),
+        Media::Other | Media::ForeignCharset => Err(unsupported()),
+    }
+}
+
+/// A form or a text is UTF-8.
+pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ApiError> {
+    std::str::from_utf8(bytes).map_err(|_| ApiError::new(400, "Request body is not valid UTF-8"))
+}
+
+/// 400 for JSON that cannot be read; where, only in development.
+#[cold]
+pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError {
+    let invalid = ApiError::new(400, "Invalid JSON body");
+    if expose {
+        invalid.with_details(json!({ "line": error.line(), "column": error.column() }))
+    } else {
+        invalid
+    }
+}
+
+/// 415: nobody here reads this content type.
+#[cold]
+pub(crate) fn unsupported() -> ApiError {
+    ApiError::new(415, "Unsupported Media Type")
+}
+
+/// A body that ends with an error when more than `left` bytes come.
+struct Limited {
+    body: HttpBody,
+    left: u64,
+}
+
+impl Body for Limited {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.body).poll_frame(cx).map(|frame| {
+            let frame = match frame? {
+                Ok(frame) => frame,
+                Err(error) => return Some(Err(error)),
+            };
+            let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+            if let Some(left) = self.left.checked_sub(length) {
+                self.left = left;
+                return Some(Ok(frame));
+            }
+            self.body = HttpBody::empty();
+            Some(Err(BodyError::TooLarge.into()))
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A body that cannot be read (again).
+struct Broken {
+    error: Option<BodyError>,
+}
+
+impl Body for Broken {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        std::task::Poll::Ready(self.error.take().map(Err))
+    }
+}

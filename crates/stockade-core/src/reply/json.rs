@@ -1,0 +1,47 @@
+//! [`Json`]: any serialisable value as a JSON answer.
+
+use http::{HeaderValue, header};
+use serde::Serialize;
+use serde_json::Value;
+use stockade_errors::ApiError;
+
+use crate::{HttpBody, Reply, Response};
+
+/// A value that is answered as JSON with status 200.
+///
+/// ```
+/// use stockade_core::{Reply, reply::Json};
+///
+/// let response = Json(vec![1, 2, 3]).into_response()?;
+/// assert_eq!(response.headers()["content-type"], "application/json");
+/// assert_eq!(response.body().as_bytes(), Some("[1,2,3]".as_bytes()));
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+///
+/// Spec: Handler contract, rule 1.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> Reply for Json<T> {
+    fn into_response(self) -> Result<Response, ApiError> {
+        json_response(&self.0)
+    }
+}
+
+impl Reply for Value {
+    fn into_response(self) -> Result<Response, ApiError> {
+        json_response(&self)
+    }
+}
+
+/// Answers a value as JSON; what `#[derive(Reply)]` calls.
+///
+/// # Errors
+/// 500 when the value cannot be serialised.
+pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
+    let mut response = Response::new(HttpBody::from(serde_json::to_vec(value)?));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

@@ -1,0 +1,95 @@
+//! Text, HTML, bytes and redirects.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use stockade_errors::ApiError;
+
+use crate::{HttpBody, Reply, Response};
+
+/// A text that is answered as `text/html; charset=utf-8`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Html<T>(pub T);
+
+impl<T: Into<HttpBody>> Reply for Html<T> {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed("text/html; charset=utf-8", self.0))
+    }
+}
+
+impl Reply for &'static str {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed(TEXT, self))
+    }
+}
+
+impl Reply for String {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed(TEXT, self))
+    }
+}
+
+impl Reply for Cow<'static, str> {
+    fn into_response(self) -> Result<Response, ApiError> {
+        match self {
+            Cow::Borrowed(text) => text.into_response(),
+            Cow::Owned(text) => text.into_response(),
+        }
+    }
+}
+
+impl Reply for Bytes {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed(BYTES, self))
+    }
+}
+
+impl Reply for Vec<u8> {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed(BYTES, self))
+    }
+}
+
+/// Sends the client to another address.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Redirect {
+    status: StatusCode,
+    location: String,
+}
+
+impl Redirect {
+    /// 303: the client fetches `location` with GET, for example after a POST.
+    pub fn to(location: impl Into<String>) -> Self {
+        Self { status: StatusCode::SEE_OTHER, location: location.into() }
+    }
+
+    /// 307: the client repeats the request at `location`.
+    pub fn temporary(location: impl Into<String>) -> Self {
+        Self { status: StatusCode::TEMPORARY_REDIRECT, location: location.into() }
+    }
+
+    /// 308: the client repeats the request at `location`, now and for ever.
+    pub fn permanent(location: impl Into<String>) -> Self {
+        Self { status: StatusCode::PERMANENT_REDIRECT, location: location.into() }
+    }
+}
+
+impl Reply for Redirect {
+    fn into_response(self) -> Result<Response, ApiError> {
+        let mut response = self.status.into_response()?;
+        // A line break in the location must not become a header: it is a 500.
+        let location = HeaderValue::try_from(self.location).map_err(ApiError::internal)?;
+        response.headers_mut().insert(header::LOCATION, location);
+        Ok(response)
+    }
+}
+
+fn typed(content_type: &'static str, body: impl Into<HttpBody>) -> Response {
+    let mut response = Response::new(body.into());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const BYTES: &str = "application/octet-stream";

@@ -1,0 +1,271 @@
+//! [`ResponseWriter`]: for handlers that write the response themselves.
+//!
+//! The handler's future and the writer's channel meet in [`answer`]: as soon as
+//! the head is sent, the response leaves with a body that goes on driving the
+//! handler. Nothing is spawned, so a client that leaves ends the handler too.
+//!
+//! Spec: Handler contract, rule 2.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, IntoHeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::{Body, Frame};
+use serde::Serialize;
+use stockade_errors::{ApiError, BoxError};
+use tokio::sync::mpsc;
+
+use crate::endpoint::ErrorContext;
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response};
+
+/// Writes status, headers and pieces of the body as they are produced.
+///
+/// The head leaves with the first piece. A response that was begun ends when
+/// the writer is dropped, which is when the handler returns unless it moved the
+/// writer elsewhere. If nothing was written, status and headers set here are
+/// added to what the handler returns.
+///
+/// ```
+/// use stockade_core::{ApiError, reply::ResponseWriter};
+///
+/// async fn countdown(mut res: ResponseWriter) -> Result<(), ApiError> {
+///     res.status(202);
+///     res.header("content-type", "text/plain")?;
+///     for number in (1..=3).rev() {
+///         res.write(format!("{number}\n")).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ResponseWriter {
+    sender: mpsc::Sender<Message>,
+    /// Invariant: `Some` until the head is sent.
+    head: Option<Head>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    status: Option<StatusCode>,
+    headers: HeaderMap,
+}
+
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The response begins.
+    Begin(Head),
+    /// The writer is gone without having begun: only what was set.
+    Unbegun(Head),
+    Piece(Bytes),
+}
+
+/// The other end of a [`ResponseWriter`].
+pub(crate) struct Link {
+    receiver: mpsc::Receiver<Message>,
+    context: ErrorContext,
+}
+
+impl ResponseWriter {
+    /// Sets the status; 200 if it is never set. A number that is no status is
+    /// ignored and logged, and so is a call after the head was sent.
+    pub fn status(&mut self, status: u16) -> &mut Self {
+        match (&mut self.head, StatusCode::from_u16(status)) {
+            (Some(head), Ok(status)) => head.status = Some(status),
+            (None, _) => log::error!("status {status} was set after the response had begun"),
+            (_, Err(_)) => log::error!("{status} is not an HTTP status"),
+        }
+        self
+    }
+
+    /// Sets a header, replacing an earlier one of that name.
+    ///
+    /// # Errors
+    /// When the value cannot stand in a header, or the head was sent already.
+    pub fn header<N, V>(&mut self, name: N, value: V) -> Result<&mut Self, ApiError>
+    where
+        N: IntoHeaderName,
+        V: TryInto<HeaderValue>,
+        V::Error: Into<BoxError>,
+    {
+        let value = value.try_into().map_err(ApiError::internal)?;
+        let Some(head) = &mut self.head else {
+            return Err(ApiError::new(500, "a header was set after the response had begun"));
+        };
+        head.headers.insert(name, value);
+        Ok(self)
+    }
+
+    /// Sends a piece of the body; the first one sends the head as well.
+    ///
+    /// It waits while the client is slower than the handler.
+    ///
+    /// # Errors
+    /// When the client is gone.
+    pub async fn write(&mut self, piece: impl Into<Bytes>) -> Result<(), ApiError> {
+        self.begin().await?;
+        let piece = piece.into();
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.sender.send(Message::Piece(piece)).await.map_err(|_| gone())
+    }
+
+    /// Sends a value as JSON, with its content type, and ends the response.
+    ///
+    /// # Errors
+    /// When the value cannot be serialised, or the client is gone.
+    pub async fn json<T: Serialize + ?Sized>(mut self, value: &T) -> Result<(), ApiError> {
+        let bytes = serde_json::to_vec(value)?;
+        if let Some(head) = &mut self.head {
+            head.headers
+                .entry(CONTENT_TYPE)
+                .or_insert(HeaderValue::from_static("application/json"));
+        }
+        self.write(bytes).await
+    }
+
+    /// Ends the response; a head that was not sent is sent now.
+    ///
+    /// # Errors
+    /// When the client is gone.
+    pub async fn end(mut self) -> Result<(), ApiError> {
+        self.begin().await
+    }
+
+    async fn begin(&mut self) -> Result<(), ApiError> {
+        match self.head.take() {
+            None => Ok(()),
+            Some(head) => self.sender.send(Message::Begin(head)).await.map_err(|_| gone()),
+        }
+    }
+}
+
+impl Drop for ResponseWriter {
+    fn drop(&mut self) {
+        if let Some(head) = self.head.take() {
+            // There is room: nothing was sent before the head.
+            let _ = self.sender.try_send(Message::Unbegun(head));
+        }
+    }
+}
+
+impl FromRequest for ResponseWriter {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
+        req.writer = Some(Link { receiver, context: ErrorContext::of(req) });
+        Ok(Self { sender, head: Some(Head::default()) })
+    }
+}
+
+type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
+
+/// Drives the handler until the head is known.
+pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Response, ApiError> {
+    let Link { mut receiver, context } = link;
+    let mut handler = Some(handler);
+    let mut returned: Option<Response> = None;
+    let message = poll_fn(|cx| {
+        if let Poll::Ready(message) = receiver.poll_recv(cx) {
+            return Poll::Ready(Ok(message));
+        }
+        if let Some(future) = &mut handler
+            && let Poll::Ready(outcome) = future.as_mut().poll(cx)
+        {
+            handler = None;
+            match outcome {
+                Ok(response) => returned = Some(response),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        // The handler may have written, or dropped the writer, just now.
+        receiver.poll_recv(cx).map(Ok)
+    })
+    .await?;
+
+    match message {
+        Some(Message::Begin(head)) => {
+            let mut response = Response::new(HttpBody::new(Written { receiver, handler, context }));
+            *response.status_mut() = head.status.unwrap_or_default();
+            *response.headers_mut() = head.headers;
+            Ok(response)
+        }
+        Some(Message::Unbegun(head)) => {
+            let mut response = finish(returned, handler).await?;
+            if let Some(status) = head.status {
+                *response.status_mut() = status;
+            }
+            response.headers_mut().extend(head.headers);
+            Ok(response)
+        }
+        Some(Message::Piece(_)) | None => finish(returned, handler).await,
+    }
+}
+
+/// What the handler returned, waiting for it if it still runs.
+async fn finish(
+    returned: Option<Response>,
+    handler: Option<HandlerFuture>,
+) -> Result<Response, ApiError> {
+    match (returned, handler) {
+        (Some(response), _) => Ok(response),
+        (None, Some(handler)) => handler.await,
+        (None, None) => Err(ApiError::new(500, "the handler ended without a response")),
+    }
+}
+
+/// The body of a response that its handler is still writing.
+struct Written {
+    receiver: mpsc::Receiver<Message>,
+    handler: Option<HandlerFuture>,
+    context: ErrorContext,
+}
+
+impl Body for Written {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            match self.receiver.poll_recv(cx) {
+                Poll::Ready(Some(Message::Piece(piece))) => {
+                    return Poll::Ready(Some(Ok(Frame::data(piece))));
+                }
+                Poll::Ready(Some(Message::Begin(_) | Message::Unbegun(_))) => continue,
+                // The writer is gone; the handler may still have work to do.
+                Poll::Ready(None) if self.handler.is_none() => return Poll::Ready(None),
+                Poll::Ready(None) | Poll::Pending => {}
+            }
+            let Some(handler) = &mut self.handler else { return Poll::Pending };
+            match handler.as_mut().poll(cx) {
+                Poll::Pending => {
+                    // It may have written just now; if so, go round again.
+                    if self.receiver.is_empty() {
+                        return Poll::Pending;
+                    }
+                }
+                Poll::Ready(Ok(_)) => self.handler = None,
+                // It is too late for a status: the connection ends, so that
+                // the client notices.
+                Poll::Ready(Err(error)) => {
+                    self.handler = None;
+                    self.context.log_late(&error);
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+fn gone() -> ApiError {
+    ApiError::new(500, "the client is gone")
+}
+
+/// How many pieces the handler may be ahead of the connection.
+const PIECES_AHEAD: usize = 8;

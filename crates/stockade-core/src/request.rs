@@ -1,0 +1,262 @@
+//! [`Request`]: what handlers and middleware see.
+//!
+//! Spec: Request object seen by handlers and middleware.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Extensions, HeaderMap, Method, Uri, Version};
+use http_body::Body as _;
+use serde_json::{Map, Value};
+use stockade_errors::ApiError;
+
+use crate::endpoint::{Endpoint, Settings};
+use crate::read::Payload;
+use crate::reply::writer;
+use crate::{HttpBody, Params, PeerAddr};
+
+/// A request on its way through the middleware to the handler.
+///
+/// It is made of an `http::Request`, by the own server, by an adapter or by a
+/// test.
+///
+/// ```
+/// use stockade_core::Request;
+///
+/// let req = Request::from(http::Request::get("/search?q=rust").body(()).unwrap());
+/// assert_eq!(req.path(), "/search");
+/// assert_eq!(req.query()?["q"], "rust");
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+pub struct Request {
+    pub(crate) head: Parts,
+    pub(crate) payload: Payload,
+    pub(crate) params: Params,
+    pub(crate) endpoint: Option<Arc<Endpoint>>,
+    pub(crate) settings: Settings,
+    /// In bytes.
+    pub(crate) max_body: u64,
+    pub(crate) writer: Option<writer::Link>,
+    peer: Option<PeerAddr>,
+}
+
+impl Request {
+    /// Makes a request of its head and its body.
+    ///
+    /// The peer's address is taken from the extensions if it is there.
+    #[must_use]
+    pub fn new(head: Parts, body: HttpBody) -> Self {
+        let peer = head.extensions.get::<PeerAddr>().copied();
+        Self {
+            head,
+            payload: Payload::Unread(body),
+            params: Params::default(),
+            endpoint: None,
+            settings: Settings::default(),
+            max_body: DEFAULT_MAX_BODY_BYTES,
+            writer: None,
+            peer,
+        }
+    }
+
+    /// Says who is at the other end of the connection.
+    #[must_use]
+    pub fn with_peer(mut self, peer: PeerAddr) -> Self {
+        self.peer = Some(peer);
+        self
+    }
+
+    /// The method, as it was sent: HEAD stays HEAD on a GET route.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.head.method
+    }
+
+    /// The target of the request.
+    #[must_use]
+    pub fn uri(&self) -> &Uri {
+        &self.head.uri
+    }
+
+    /// The path, raw: neither decoded nor folded.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.head.uri.path()
+    }
+
+    /// The version of HTTP.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.head.version
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    /// The headers, for middleware that changes what the handler sees.
+    pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        &mut self.head.headers
+    }
+
+    /// Values that middleware attaches for those who come later, by type.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        &self.head.extensions
+    }
+
+    /// The extensions, to attach something.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.head.extensions
+    }
+
+    /// The decoded value of a path parameter; `*` and `**` are called `splat`.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.params.get(self.path(), name)
+    }
+
+    /// All path parameters, decoded, in the order of the path. An optional one
+    /// that is absent has no entry.
+    pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.params.iter(self.path())
+    }
+
+    /// The query string as an object of texts; the values of a repeated key
+    /// are an array.
+    ///
+    /// # Errors
+    /// 400 for more than 1,000 pairs.
+    pub fn query(&self) -> Result<Map<String, Value>, ApiError> {
+        crate::query::object(self.head.uri.query().unwrap_or_default())
+    }
+
+    /// The pattern of the matched route, such as `/users/:id`; `None` outside
+    /// a router.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.endpoint.as_deref().map(Endpoint::pattern)
+    }
+
+    /// The value of type `T` that the application provided.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.endpoint.as_deref()?.states().get()
+    }
+
+    /// The address at the other end of the connection, if the host knows it.
+    #[must_use]
+    pub fn peer(&self) -> Option<PeerAddr> {
+        self.peer
+    }
+
+    /// The client's address, if the host knows it.
+    #[must_use]
+    #[doc(alias = "ip")]
+    pub fn client_ip(&self) -> Option<IpAddr> {
+        self.peer.map(|peer| peer.0.ip().to_canonical())
+    }
+
+    /// The bytes of the body. They are read from the connection at the first
+    /// call and kept.
+    ///
+    /// # Errors
+    /// 413 above the limit of the route, 408 when the body does not arrive in
+    /// time, 400 when it breaks off.
+    pub async fn bytes(&mut self) -> Result<Bytes, ApiError> {
+        self.payload.bytes(self.max_body).await
+    }
+
+    /// The parsed body: JSON, or a form as an object, or a text. An empty body
+    /// is `{}`, and so is that of a GET or HEAD request, which is not read.
+    ///
+    /// # Errors
+    /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 415
+    /// for any other content type.
+    pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
+        if matches!(self.head.method, Method::GET | Method::HEAD) && self.payload.is_unparsed() {
+            self.payload = Payload::Value(Map::new().into());
+        }
+        let expose = self.settings.expose_errors;
+        self.payload.value(&self.head.headers, self.max_body, expose).await
+    }
+
+    /// Replaces the body by data that middleware has checked or changed.
+    pub fn set_body(&mut self, body: Value) {
+        self.payload = Payload::Value(body);
+    }
+
+    /// Takes the body as a stream that ends with an error above the limit of
+    /// the route. Afterwards the body is empty.
+    pub fn take_stream(&mut self) -> HttpBody {
+        self.payload.take_stream(self.max_body)
+    }
+
+    /// Whether the client announced more than the limit of the route.
+    #[must_use]
+    pub fn announces_too_much(&self) -> bool {
+        match &self.payload {
+            Payload::Unread(body) => {
+                body.size_hint().lower() > self.max_body || self.length_above()
+            }
+            _ => false,
+        }
+    }
+
+    fn length_above(&self) -> bool {
+        let length = self.head.headers.get(http::header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
+        length.is_some_and(|length| length > self.max_body)
+    }
+
+    /// Puts the request on the route that a router found for it.
+    pub fn set_route(
+        &mut self,
+        endpoint: Arc<Endpoint>,
+        params: Params,
+        settings: Settings,
+        max_body: u64,
+    ) {
+        self.endpoint = Some(endpoint);
+        self.params = params;
+        self.settings = settings;
+        self.max_body = max_body;
+    }
+
+    /// Moves the whole request out and leaves an empty one.
+    pub(crate) fn take(&mut self) -> Self {
+        let (head, ()) = http::Request::new(()).into_parts();
+        let writer = self.writer.take();
+        let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
+        self.writer = writer;
+        taken
+    }
+}
+
+impl<B: Into<HttpBody>> From<http::Request<B>> for Request {
+    fn from(request: http::Request<B>) -> Self {
+        let (head, body) = request.into_parts();
+        Self::new(head, body.into())
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.head.method)
+            .field("path", &self.path())
+            .field("route", &self.route())
+            .finish_non_exhaustive()
+    }
+}
+
+/// 1 MiB.
+///
+/// Spec: Limits › Body size.
+pub(crate) const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;

@@ -1,0 +1,465 @@
+//! Typed values from pairs of text: path parameters, queries, forms.
+//!
+//! Everything is text here, so the wanted type decides: `"7"` is a number for a
+//! `u32`, `"true"` a boolean for a `bool`. A key that comes several times is a
+//! list.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+use stockade_errors::{ApiError, FieldError};
+
+use crate::doc::ParamShape;
+
+/// A name and a value, decoded.
+pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// Reads a struct or a map; the order of the pairs does not matter.
+pub(crate) fn from_pairs<T: DeserializeOwned>(pairs: Vec<Pair<'_>>) -> Result<T, ApiError> {
+    // With an index, because a hostile query has a thousand different keys.
+    let mut index = HashMap::with_capacity(pairs.len());
+    let mut fields: Vec<(Cow<'_, str>, Values<'_>)> = Vec::with_capacity(pairs.len());
+    for (name, value) in pairs {
+        let at = *index.entry(name.clone()).or_insert(fields.len());
+        if at == fields.len() {
+            fields.push((name.clone(), Values::of(name, value)));
+        } else {
+            fields[at].1.more.push(value);
+        }
+    }
+    T::deserialize(MapDeserializer::new(fields.into_iter())).map_err(Misfit::into_api_error)
+}
+
+/// Reads the parameters of a path: a struct or a map by name, a tuple by
+/// position, or the single one.
+pub(crate) fn from_params<T: DeserializeOwned>(params: Vec<Pair<'_>>) -> Result<T, ApiError> {
+    T::deserialize(ParamsDeserializer { params }).map_err(Misfit::into_api_error)
+}
+
+/// Reads one text, such as a `text/plain` body.
+pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    T::deserialize(Values::of("".into(), text.into())).map_err(Misfit::into_api_error)
+}
+
+/// Reads what is not there: only an `Option` can take it.
+pub(crate) fn from_nothing<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Nothing).ok()
+}
+
+/// Finds out what a type would be read from, without any data.
+pub(crate) fn shape_of<T: DeserializeOwned>() -> ParamShape {
+    let mut shape = ParamShape::Any;
+    // It always fails; what counts is what was asked for.
+    let _ = T::deserialize(Probe { shape: &mut shape });
+    shape
+}
+
+/// Why a text does not fit a type.
+#[derive(Debug)]
+struct Misfit {
+    field: String,
+    message: String,
+}
+
+impl Misfit {
+    fn into_api_error(self) -> ApiError {
+        ApiError::validation(&[FieldError::new(self.field, self.message, "type")])
+    }
+
+    /// Says which field it was, unless that is known already.
+    fn at(mut self, field: &str) -> Self {
+        if self.field.is_empty() {
+            field.clone_into(&mut self.field);
+        }
+        self
+    }
+}
+
+impl de::Error for Misfit {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { field: String::new(), message: message.to_string() }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self { field: field.to_owned(), message: format!("Required field '{field}' is missing") }
+    }
+
+    fn unknown_field(field: &str, _expected: &'static [&'static str]) -> Self {
+        Self { field: field.to_owned(), message: format!("Unknown field '{field}'") }
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self { field: field.to_owned(), message: format!("Field '{field}' is there twice") }
+    }
+
+    fn unknown_variant(_variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::custom(format_args!("Must be one of: {}", expected.join(", ")))
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+/// The values of one key.
+struct Values<'a> {
+    name: Cow<'a, str>,
+    first: Cow<'a, str>,
+    /// Usually none, which costs no allocation.
+    more: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Values<'a> {
+    fn of(name: Cow<'a, str>, value: Cow<'a, str>) -> Self {
+        Self { name, first: value, more: Vec::new() }
+    }
+
+    /// The only value; several do not fit a type that is not a list.
+    fn one(&mut self, expected: &str) -> Result<Cow<'a, str>, Misfit> {
+        if self.more.is_empty() {
+            Ok(std::mem::take(&mut self.first))
+        } else {
+            Err(self.misfit(format!("Expected {expected}, got array")))
+        }
+    }
+
+    fn misfit(&self, message: String) -> Misfit {
+        Misfit { field: self.name.clone().into_owned(), message }
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Misfit> for Values<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! integer {
+    ($($method:ident $visit:ident $type:ty;)*) => {
+        $(fn $method<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+            let text = self.one("integer")?;
+            match text.parse::<$type>() {
+                Ok(number) => visitor.$visit(number).map_err(|error: Misfit| error.at(&self.name)),
+                Err(_) if text.parse::<i128>().is_ok() => {
+                    let (low, high) = (<$type>::MIN, <$type>::MAX);
+                    Err(self.misfit(format!("Expected an integer from {low} to {high}")))
+                }
+                Err(_) => Err(self.misfit("Expected integer, got string".to_owned())),
+            }
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for Values<'_> {
+    type Error = Misfit;
+
+    integer! {
+        deserialize_i8 visit_i8 i8;
+        deserialize_i16 visit_i16 i16;
+        deserialize_i32 visit_i32 i32;
+        deserialize_i64 visit_i64 i64;
+        deserialize_i128 visit_i128 i128;
+        deserialize_u8 visit_u8 u8;
+        deserialize_u16 visit_u16 u16;
+        deserialize_u32 visit_u32 u32;
+        deserialize_u64 visit_u64 u64;
+        deserialize_u128 visit_u128 u128;
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+        // Rust also reads "inf" and "NaN", which are no numbers in JSON.
+        let text = self.one("number")?;
+        match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
+            Some(number) => visitor.visit_f64(number),
+            None => Err(self.misfit("Expected number, got string".to_owned())),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.one("boolean")?.as_ref() {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            _ => Err(self.misfit("Expected boolean, got string".to_owned())),
+        }
+    }
+
+    /// Without a wish for a type, one value is a text and several are a list.
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        if self.more.is_empty() {
+            self.deserialize_str(visitor)
+        } else {
+            self.deserialize_seq(visitor)
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+        let result = match self.one("string")? {
+            Cow::Borrowed(text) => visitor.visit_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        };
+        result.map_err(|error: Misfit| error.at(&self.name))
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_some(self)
+    }
+
+    /// A single value fits a list as its only element.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let name = self.name;
+        let texts = std::iter::once(self.first).chain(self.more);
+        let elements = texts
+            .enumerate()
+            .map(|(index, text)| Values::of(format!("{name}[{index}]").into(), text));
+        visitor.visit_seq(SeqDeserializer::new(elements))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        mut self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let text = self.one("string")?;
+        let variant: CowStrDeserializer<'_, Misfit> = text.into_deserializer();
+        visitor.visit_enum(variant).map_err(|error| error.at(&self.name))
+    }
+
+    forward_to_deserialize_any! {
+        bytes byte_buf unit unit_struct tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct ParamsDeserializer<'a> {
+    params: Vec<Pair<'a>>,
+}
+
+impl<'a> ParamsDeserializer<'a> {
+    fn values(self) -> impl Iterator<Item = (Cow<'a, str>, Values<'a>)> {
+        self.params.into_iter().map(|(name, value)| (name.clone(), Values::of(name, value)))
+    }
+
+    fn single(self) -> Result<Values<'a>, Misfit> {
+        let mut values = self.values();
+        match values.next() {
+            Some((_, values)) => Ok(values),
+            None => Err(de::Error::custom("The path has no parameter")),
+        }
+    }
+}
+
+macro_rules! single {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            self.single()?.$method(visitor)
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for ParamsDeserializer<'_> {
+    type Error = Misfit;
+
+    single! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64 deserialize_bool deserialize_char deserialize_str
+        deserialize_string deserialize_bytes deserialize_byte_buf deserialize_identifier
+    }
+
+    /// Without a wish for a type, the parameters are an object.
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_map(MapDeserializer::new(self.values()))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        if self.params.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_seq(SeqDeserializer::new(self.values().map(|(_, values)| values)))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.single()?.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! { unit_struct map struct ignored_any }
+}
+
+/// An absent body.
+struct Nothing;
+
+impl<'de> de::Deserializer<'de> for Nothing {
+    type Error = Misfit;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Misfit> {
+        Err(de::Error::custom("absent"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_none()
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 bool char str string bytes byte_buf unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Notes what a type asks for and always fails.
+struct Probe<'s> {
+    shape: &'s mut ParamShape,
+}
+
+impl Probe<'_> {
+    fn note<T>(self, shape: ParamShape) -> Result<T, Misfit> {
+        *self.shape = shape;
+        Err(de::Error::custom("probe"))
+    }
+}
+
+macro_rules! probe_single {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Misfit> {
+            self.note(ParamShape::Single)
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for Probe<'_> {
+    type Error = Misfit;
+
+    probe_single! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64 deserialize_bool deserialize_char deserialize_str
+        deserialize_string
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Misfit> {
+        self.note(ParamShape::Any)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        _visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.note(ParamShape::Tuple(len))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        len: usize,
+        _visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.note(ParamShape::Tuple(len))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.note(ParamShape::Fields(fields))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.note(ParamShape::Single)
+    }
+
+    forward_to_deserialize_any! {
+        bytes byte_buf unit unit_struct seq map identifier ignored_any
+    }
+}
