@@ -1,0 +1,207 @@
+//! The type that `#[derive(ApiError)]` stands on, as data.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Data, DeriveInput, Fields, Generics, LitInt, LitStr, Member, Token, Type};
+
+use crate::errors::Errors;
+
+/// The type with its variants; a struct is one variant without a name.
+pub(crate) struct Input<'i> {
+    pub(crate) name: &'i Ident,
+    pub(crate) generics: &'i Generics,
+    pub(crate) variants: Vec<Variant<'i>>,
+}
+
+pub(crate) struct Variant<'i> {
+    /// `None` is the struct itself.
+    pub(crate) variant: Option<&'i Ident>,
+    pub(crate) status: u16,
+    /// Whether there was a status that could be read; else it is 500.
+    readable: bool,
+    pub(crate) message: Option<LitStr>,
+    pub(crate) fields: Vec<Field<'i>>,
+    pub(crate) source: Option<Field<'i>>,
+    /// Whether the source becomes this variant by `From`.
+    pub(crate) from: bool,
+    pub(crate) details: Option<Field<'i>>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Field<'i> {
+    pub(crate) member: Member,
+    pub(crate) ty: &'i Type,
+    pub(crate) span: Span,
+}
+
+impl Field<'_> {
+    /// Its name, or its position.
+    pub(crate) fn name(&self) -> String {
+        match &self.member {
+            Member::Named(name) => name.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        }
+    }
+}
+
+impl<'i> Input<'i> {
+    /// Reads the type and notes what is wrong; `None` if nothing can be made
+    /// of it.
+    pub(crate) fn read(input: &'i DeriveInput, errors: &mut Errors) -> Option<Self> {
+        let name = &input.ident;
+        let variants = match &input.data {
+            Data::Struct(data) => {
+                vec![Variant::read(None, name, &input.attrs, &data.fields, errors)]
+            }
+            Data::Enum(data) => {
+                for attribute in input.attrs.iter().filter(|attribute| is(attribute, "status")) {
+                    let message = "`#[status(…)]` stands on each variant, not on the enum";
+                    errors.keep(syn::Error::new_spanned(attribute, message));
+                }
+                let read = |variant: &'i syn::Variant| {
+                    let name = &variant.ident;
+                    Variant::read(Some(name), name, &variant.attrs, &variant.fields, errors)
+                };
+                data.variants.iter().map(read).collect()
+            }
+            Data::Union(data) => {
+                let message = "`ApiError` can be derived for enums and structs";
+                errors.push(data.union_token.span, message);
+                return None;
+            }
+        };
+        let read = Self { name, generics: &input.generics, variants };
+        if read.has_messages() {
+            let silent = |variant: &&Variant<'_>| variant.readable && variant.message.is_none();
+            for variant in read.variants.iter().filter(silent) {
+                let name = variant.variant.unwrap_or(name);
+                let message = format!(
+                    "`{name}` has no message and another variant has: write \
+                     `#[status({}, \"…\")]` on all or on none",
+                    variant.status,
+                );
+                errors.push(name.span(), message);
+            }
+        }
+        Some(read)
+    }
+
+    /// Whether the derive writes `Display` and `Error`.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.variants.is_empty() || self.variants.iter().any(|variant| variant.message.is_some())
+    }
+}
+
+impl<'i> Variant<'i> {
+    fn read(
+        variant: Option<&'i Ident>,
+        name: &Ident,
+        attributes: &[Attribute],
+        fields: &'i Fields,
+        errors: &mut Errors,
+    ) -> Self {
+        let all: Vec<_> = fields
+            .members()
+            .zip(fields)
+            .map(|(member, field)| {
+                let span = field.ty.span();
+                (Field { member, ty: &field.ty, span }, field.attrs.as_slice())
+            })
+            .collect();
+
+        let from = marked(&all, "from", errors);
+        let source = from.clone().or_else(|| marked(&all, "source", errors)).or_else(|| {
+            let mut fields = all.iter().map(|(field, _)| field);
+            fields.find(|field| field.name() == "source").cloned()
+        });
+        if let Some(from) = &from
+            && all.len() > 1
+        {
+            errors.push(from.span, "`#[from]` needs a variant with this one field");
+        }
+        let status = status(name, attributes, errors);
+        let readable = status.is_some();
+        let Status { code, message } = status.unwrap_or(Status { code: 500, message: None });
+        Self {
+            variant,
+            status: code,
+            readable,
+            message,
+            from: from.is_some() && all.len() == 1,
+            source,
+            details: marked(&all, "details", errors),
+            fields: all.into_iter().map(|(field, _)| field).collect(),
+        }
+    }
+}
+
+/// The field with this attribute, if there is one.
+fn marked<'i>(
+    fields: &[(Field<'i>, &[Attribute])],
+    name: &str,
+    errors: &mut Errors,
+) -> Option<Field<'i>> {
+    let mut marked = fields.iter().flat_map(|(field, attributes)| {
+        attributes
+            .iter()
+            .filter(|attribute| is(attribute, name))
+            .map(move |attribute| (field, attribute))
+    });
+    let (first, _) = marked.next()?;
+    for (_, again) in marked {
+        errors.keep(syn::Error::new_spanned(again, format!("`#[{name}]` is there twice")));
+    }
+    Some(first.clone())
+}
+
+fn is(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().is_ident(name)
+}
+
+/// `404` or `404, "no product {id}"`.
+struct Status {
+    code: u16,
+    message: Option<LitStr>,
+}
+
+/// Reads `#[status(…)]`.
+fn status(name: &Ident, attributes: &[Attribute], errors: &mut Errors) -> Option<Status> {
+    let mut attributes = attributes.iter().filter(|attribute| is(attribute, "status"));
+    let Some(attribute) = attributes.next() else {
+        let message = format!("`{name}` has no status: write `#[status(404)]` or another on it");
+        errors.push(name.span(), message);
+        return None;
+    };
+    for again in attributes {
+        errors.keep(syn::Error::new_spanned(again, "`#[status(…)]` is there twice"));
+    }
+    attribute.parse_args().map_err(|error| errors.keep(error)).ok()
+}
+
+impl Parse for Status {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        const FORM: &str = "expected a status and perhaps a message: `404, \"no product {id}\"`";
+        if !input.peek(LitInt) {
+            return Err(input.error(FORM));
+        }
+        let literal: LitInt = input.parse()?;
+        let code = literal.base10_parse().ok().filter(|code| (400..=599).contains(code));
+        let Some(code) = code else {
+            let message = format!("the status of an error is from 400 to 599, not {literal}");
+            return Err(syn::Error::new(literal.span(), message));
+        };
+        let mut message = None;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        if !input.is_empty() {
+            message = Some(
+                input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), FORM))?,
+            );
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(Self { code, message })
+    }
+}

@@ -1,0 +1,329 @@
+//! `#[derive(ApiError)]`: read ([`input`]), with messages in the notation of
+//! `format!` ([`message`]), and written as impls here.
+
+mod input;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{DeriveInput, Generics, Member, Type, WherePredicate, parse_quote};
+
+use self::input::{Field, Input, Variant};
+use self::message::{Argument, Message};
+use crate::errors::Errors;
+use crate::paths::CratePath;
+
+/// The expansion: `From<Self> for ApiError`, and for an enum with messages
+/// `Display`, `Error` and `From` of the causes.
+pub(crate) fn api_error(input: &DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(read) = Input::read(input, &mut errors) else {
+        return errors.into_tokens();
+    };
+    let (root, serde_json) = (CratePath::errors(), CratePath::serde_json());
+    let impls = expand(&read, &root, serde_json.as_ref(), &mut errors);
+    let errors = errors.into_tokens();
+    quote!(#errors #impls)
+}
+
+fn expand(
+    input: &Input<'_>,
+    root: &CratePath,
+    serde_json: Option<&CratePath>,
+    errors: &mut Errors,
+) -> TokenStream {
+    let details = details(input, serde_json, errors);
+    let into_api_error = into_api_error(input, root, &details);
+    if !input.has_messages() {
+        return into_api_error;
+    }
+    let display = display(input, errors);
+    let error = error(input);
+    let causes = input.variants.iter().filter_map(|variant| from_cause(input, variant));
+    quote!(#into_api_error #display #error #(#causes)*)
+}
+
+fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) -> TokenStream {
+    let (name, span) = (input.name, input.name.span());
+    let root = root.at(span);
+    let (parameters, types, _) = input.generics.split_for_impl();
+    let bound = quote_spanned!(span=> #name #types: __HasText);
+    // Of a type without parameters it would be checked twice.
+    let bound = syn::parse2(bound).ok().filter(|_| input.generics.type_params().next().is_some());
+    let bounds = with_bounds(input.generics, bound);
+    let statuses = input.variants.iter().map(|variant| {
+        let (pattern, status) = (variant.pattern(name, None), variant.status);
+        quote!(#pattern => #status)
+    });
+    let status = match_on(&quote!(&error), statuses);
+    let answer = quote_spanned!(span=> __answer(status, error));
+    let cause = cause(&root);
+    let with_details = (!details.is_empty()).then(|| {
+        quote! {
+            let answer = match details {
+                // `null` is an absent `Option`.
+                ::core::option::Option::Some(details) if !details.is_null() => {
+                    answer.with_details(details)
+                }
+                _ => answer,
+            };
+        }
+    });
+    let body = quote! {
+        let status: u16 = #status;
+        #details
+        let answer = #answer;
+        #with_details
+        answer
+    };
+    // Nothing can follow the `match` on an enum without variants.
+    let body = if input.variants.is_empty() { quote!(match error {}) } else { body };
+    quote! {
+        const _: () = {
+            #cause
+
+            #[automatically_derived]
+            impl #parameters ::core::convert::From<#name #types> for #root::ApiError #bounds {
+                fn from(error: #name #types) -> Self {
+                    #body
+                }
+            }
+        };
+    }
+}
+
+/// What makes the answer, with a bound that says what is missing.
+///
+/// The names stand in one scope with those of the caller.
+fn cause(root: &TokenStream) -> TokenStream {
+    let bounds = quote! {
+        ::core::error::Error + ::core::marker::Send + ::core::marker::Sync + 'static
+    };
+    let note = "write a message on every variant, such as `#[status(404, \"no product {id}\")]`, \
+                or implement Display and Error";
+    quote! {
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` has no text to answer with",
+            label = "not a `std::error::Error` that is Send and Sync",
+            note = #note,
+        )]
+        trait __HasText: #bounds {}
+        impl<E: #bounds> __HasText for E {}
+
+        fn __answer<E: __HasText>(status: u16, error: E) -> #root::ApiError {
+            let message = ::std::string::ToString::to_string(&error);
+            #root::ApiError::new(status, message).with_source(error)
+        }
+    }
+}
+
+/// `let details = …`: the field marked `#[details]`, if there is one.
+fn details(input: &Input<'_>, serde_json: Option<&CratePath>, errors: &mut Errors) -> TokenStream {
+    let mut arms = Vec::new();
+    for variant in &input.variants {
+        let Some(field) = &variant.details else {
+            continue;
+        };
+        let Some(serde_json) = serde_json else {
+            let message = "`#[details]` needs `serde_json` among the dependencies of this crate";
+            errors.push(field.span, message);
+            continue;
+        };
+        let details = Ident::new("details", Span::mixed_site());
+        let pattern = variant.pattern(input.name, Some((&field.member, &details)));
+        let root = serde_json.at(field.span);
+        let to_value = quote_spanned!(field.span=> #root::to_value(#details));
+        arms.push(quote!(#pattern => #to_value.ok()));
+    }
+    if arms.is_empty() {
+        return TokenStream::new();
+    }
+    let rest =
+        (arms.len() < input.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
+    let details = match_on(&quote!(&error), arms.into_iter().chain(rest));
+    quote!(let details = #details;)
+}
+
+fn display(input: &Input<'_>, errors: &mut Errors) -> TokenStream {
+    let name = input.name;
+    let mut bounds = Vec::new();
+    let mut arms = Vec::new();
+    for variant in &input.variants {
+        let message = variant.message.as_ref();
+        let message = message.map(|literal| Message::read(literal, variant, errors));
+        let Some(Message { text, arguments }) = message else {
+            // Reported already; the arm only keeps the rest readable.
+            let pattern = variant.pattern(name, None);
+            arms.push(quote!(#pattern => f.write_str("")));
+            continue;
+        };
+        let span = text.span().resolved_at(Span::mixed_site());
+        let names: Vec<_> =
+            (0..arguments.len()).map(|at| format_ident!("argument{at}", span = span)).collect();
+        let members = arguments.iter().map(|argument| &argument.field.member);
+        let pattern = variant.pattern_of(name, members.zip(&names));
+        for Argument { field, traits } in &arguments {
+            let ty = field.ty;
+            for name in traits.iter().filter(|_| mentions_parameter(ty, input.generics)) {
+                let name = Ident::new(name, Span::call_site());
+                bounds.push(parse_quote!(#ty: ::core::fmt::#name));
+            }
+        }
+        arms.push(quote!(#pattern => ::core::write!(f, #text #(, #names)*)));
+    }
+    let (parameters, types, _) = input.generics.split_for_impl();
+    let bounds = with_bounds(input.generics, bounds);
+    let text = match_on(&quote!(self), arms);
+    quote! {
+        #[automatically_derived]
+        impl #parameters ::core::fmt::Display for #name #types #bounds {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #text
+            }
+        }
+    }
+}
+
+fn error(input: &Input<'_>) -> TokenStream {
+    let name = input.name;
+    let (parameters, types, _) = input.generics.split_for_impl();
+    let mut bounds: Vec<WherePredicate> = Vec::new();
+    if input.generics.type_params().next().is_some() {
+        bounds.push(parse_quote!(#name #types: ::core::fmt::Debug + ::core::fmt::Display));
+    }
+    let sources =
+        input.variants.iter().filter_map(|variant| Some((variant, variant.source.as_ref()?)));
+    for (_, Field { ty, .. }) in sources.clone() {
+        if mentions_parameter(ty, input.generics) {
+            bounds.push(parse_quote!(#ty: ::core::error::Error + 'static));
+        }
+    }
+    let has_sources = sources.clone().next().is_some();
+    let arms = sources.map(|(variant, field)| {
+        let source = Ident::new("source", Span::mixed_site());
+        let pattern = variant.pattern(name, Some((&field.member, &source)));
+        let span = field.span;
+        let some = quote!(::core::option::Option::Some);
+        if is_option(field.ty) {
+            let cause = quote_spanned!(span=> cause.as_dyn_error());
+            quote!(#pattern => match #source { #some(cause) => #some(#cause), _ => ::core::option::Option::None })
+        } else {
+            let cause = quote_spanned!(span=> #source.as_dyn_error());
+            quote!(#pattern => #some(#cause))
+        }
+    });
+    let source = has_sources.then(|| {
+        let arms: Vec<_> = arms.collect();
+        let rest =
+            (arms.len() < input.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
+        let source = match_on(&quote!(self), arms.into_iter().chain(rest));
+        source_method(&source)
+    });
+    let bounds = with_bounds(input.generics, bounds);
+    let error = quote_spanned!(name.span()=> ::core::error::Error);
+    quote! {
+        #[automatically_derived]
+        impl #parameters #error for #name #types #bounds { #source }
+    }
+}
+
+/// `Error::source`; the trait makes one call work for an error and for a boxed
+/// `dyn Error`, which is no `Error` itself.
+fn source_method(source: &TokenStream) -> TokenStream {
+    let dyn_error = quote!(dyn ::core::error::Error + 'static);
+    let boxed = [
+        quote!(),
+        quote!(+ ::core::marker::Send),
+        quote!(+ ::core::marker::Send + ::core::marker::Sync),
+    ];
+    quote! {
+        fn source(&self) -> ::core::option::Option<&(#dyn_error)> {
+            trait AsDynError {
+                fn as_dyn_error(&self) -> &(#dyn_error);
+            }
+            impl<E: ::core::error::Error + 'static> AsDynError for E {
+                fn as_dyn_error(&self) -> &(#dyn_error) { self }
+            }
+            #(impl AsDynError for dyn ::core::error::Error #boxed + 'static {
+                fn as_dyn_error(&self) -> &(#dyn_error) { self }
+            })*
+            #source
+        }
+    }
+}
+
+fn from_cause(input: &Input<'_>, variant: &Variant<'_>) -> Option<TokenStream> {
+    let field = variant.source.as_ref().filter(|_| variant.from)?;
+    let (name, ty, member) = (input.name, field.ty, &field.member);
+    let (parameters, types, bounds) = input.generics.split_for_impl();
+    let path = variant.path(name);
+    Some(quote! {
+        #[automatically_derived]
+        impl #parameters ::core::convert::From<#ty> for #name #types #bounds {
+            fn from(cause: #ty) -> Self {
+                #path { #member: cause }
+            }
+        }
+    })
+}
+
+/// A `match`, also for an enum without variants.
+fn match_on(value: &TokenStream, arms: impl IntoIterator<Item = TokenStream>) -> TokenStream {
+    let mut arms = arms.into_iter().peekable();
+    if arms.peek().is_none() {
+        return quote!(match *#value {});
+    }
+    quote!(match #value { #(#arms,)* })
+}
+
+/// The where clause of the type, with more in it.
+fn with_bounds(
+    generics: &Generics,
+    more: impl IntoIterator<Item = WherePredicate>,
+) -> Option<syn::WhereClause> {
+    let mut generics = generics.clone();
+    generics.make_where_clause().predicates.extend(more);
+    generics.where_clause.filter(|bounds| !bounds.predicates.is_empty())
+}
+
+fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
+    let mentions = |word: &Ident| generics.type_params().any(|parameter| parameter.ident == *word);
+    any_word(quote!(#ty), &mentions)
+}
+
+fn any_word(tokens: TokenStream, wanted: &impl Fn(&Ident) -> bool) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => wanted(&word),
+        TokenTree::Group(group) => any_word(group.stream(), wanted),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+fn is_option(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
+}
+
+impl Variant<'_> {
+    /// `Enum::Variant`, or the name of the struct.
+    fn path(&self, name: &Ident) -> TokenStream {
+        let variant = self.variant.map(|variant| quote!(::#variant));
+        quote!(#name #variant)
+    }
+
+    /// A pattern that binds one field of any kind, or none.
+    fn pattern(&self, name: &Ident, field: Option<(&Member, &Ident)>) -> TokenStream {
+        self.pattern_of(name, field)
+    }
+
+    fn pattern_of<'f>(
+        &self,
+        name: &Ident,
+        fields: impl IntoIterator<Item = (&'f Member, &'f Ident)>,
+    ) -> TokenStream {
+        let path = self.path(name);
+        let fields = fields.into_iter().map(|(member, bound)| quote!(#member: #bound,));
+        quote!(#path { #(#fields)* .. })
+    }
+}

@@ -1,0 +1,110 @@
+//! What the derive says to mistakes, and what it writes.
+
+use super::*;
+
+fn run(source: &str) -> (Vec<String>, String) {
+    let input: DeriveInput = syn::parse_str(source).expect("this is a type");
+    let mut errors = Errors::default();
+    let read = Input::read(&input, &mut errors);
+    let serde_json = CratePath::serde_json();
+    let tokens =
+        read.map(|read| expand(&read, &CratePath::errors(), serde_json.as_ref(), &mut errors));
+    let tokens = tokens.unwrap_or_default();
+    assert!(syn::parse2::<syn::File>(tokens.clone()).is_ok(), "not items: {tokens}");
+    (errors.messages(), tokens.to_string())
+}
+
+#[track_caller]
+fn check(source: &str, expected: &[&str]) {
+    assert_eq!(run(source).0, expected, "{source}");
+}
+
+/// What the `write!` of the only variant gets.
+#[track_caller]
+fn shows(message: &str, expected: &str) {
+    let source =
+        format!("#[status(400, {message:?})] struct E {{ id: u8, r#type: u8, wide: usize }}");
+    let (errors, tokens) = run(&source);
+    assert!(errors.is_empty(), "{errors:?}");
+    let start = tokens.find(":: write ! (f , ").expect("it has a message") + 16;
+    let end = start + tokens[start..].find(')').expect("it ends");
+    assert_eq!(&tokens[start..end], expected, "{message}");
+}
+
+#[test]
+fn fields_become_arguments() {
+    shows("plain", r#""plain""#);
+    shows("no {id}", r#""no {0}" , argument0"#);
+    shows("{{{id}}} {type:?}", r#""{{{0}}} {1:?}" , argument0 , argument1"#);
+    shows("{id:>wide$.wide$x}", r#""{0:>1$.1$x}" , argument0 , argument1"#);
+    shows("{id:0wide$}", r#""{0:01$}" , argument0 , argument1"#);
+}
+
+#[test]
+fn unknown_fields_are_named() {
+    check(
+        "#[status(400, \"{idd} {x} {}\")] struct E { id: u8 }",
+        &[
+            "1:14 `{}` has to say which field it shows, such as `{id}`",
+            "1:14 there is no field `idd` to show, did you mean `id`?",
+            "1:14 there is no field `x` to show, it has id",
+        ],
+    );
+    check(
+        "enum E { #[status(400, \"{1}\")] A(u8), #[status(400, \"{0}\")] B }",
+        &[
+            "1:23 there is no field `1` to show, it has 0",
+            "1:52 there is no field `0` to show: it has none",
+        ],
+    );
+}
+
+#[test]
+fn every_variant_has_a_status_of_an_error() {
+    check("enum E { A }", &["1:9 `A` has no status: write `#[status(404)]` or another on it"]);
+    for status in ["399", "600", "70000"] {
+        let source = format!("enum E {{ #[status({status})] A }}");
+        let message = format!("1:18 the status of an error is from 400 to 599, not {status}");
+        check(&source, &[&message]);
+    }
+    check("enum E { #[status(400)] A, #[status(599,)] B }", &[]);
+    let form = "1:18 expected a status and perhaps a message: `404, \"no product {id}\"`";
+    check("enum E { #[status(\"404\")] A }", &[form]);
+    check("enum E { #[status(404, text)] A }", &[&form.replace("1:18", "1:23")]);
+    check(
+        "#[status(404)] enum E {}",
+        &["1:0 `#[status(…)]` stands on each variant, not on the enum"],
+    );
+    check("enum E { #[status(404)] #[status(405)] A }", &["1:24 `#[status(…)]` is there twice"]);
+}
+
+#[test]
+fn messages_stand_on_all_variants_or_on_none() {
+    check(
+        "enum E { #[status(404, \"x\")] A, #[status(409)] B }",
+        &["1:47 `B` has no message and another variant has: write `#[status(409, \"…\")]` on all \
+           or on none"],
+    );
+}
+
+#[test]
+fn without_messages_only_the_conversion_is_written() {
+    let (_, tokens) = run("enum E { #[status(404)] A { #[from] source: std::io::Error } }");
+    assert!(!tokens.contains("Display for"), "{tokens}");
+    assert!(!tokens.contains("From < std :: io :: Error >"), "{tokens}");
+}
+
+#[test]
+fn causes_are_found() {
+    let (_, tokens) = run("enum E { #[status(500, \"x\")] A(#[from] std::io::Error) }");
+    assert!(tokens.contains("From < std :: io :: Error > for E"), "{tokens}");
+    check(
+        "enum E { #[status(500, \"x\")] A(#[from] B, u8), #[status(500, \"x\")] C(#[source] B, #[source] B) }",
+        &["1:39 `#[from]` needs a variant with this one field", "1:82 `#[source]` is there twice"],
+    );
+}
+
+#[test]
+fn a_union_is_no_error() {
+    check("union E { a: u8 }", &["1:0 `ApiError` can be derived for enums and structs"]);
+}

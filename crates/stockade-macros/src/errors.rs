@@ -1,0 +1,53 @@
+//! [`Errors`]: every mistake in the input of one macro, reported at once.
+
+use proc_macro2::{Span, TokenStream};
+
+/// The mistakes found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    list: Vec<syn::Error>,
+}
+
+impl Errors {
+    /// Adds a mistake with the caret on `span`.
+    pub(crate) fn push(&mut self, span: Span, message: impl std::fmt::Display) {
+        self.list.push(syn::Error::new(span, message));
+    }
+
+    /// Adds a mistake that a parser found.
+    pub(crate) fn keep(&mut self, error: syn::Error) {
+        self.list.extend(error);
+    }
+
+    /// One `compile_error!` for each mistake, in the order of the source.
+    pub(crate) fn into_tokens(mut self) -> TokenStream {
+        self.list.sort_by_key(|error| {
+            let start = error.span().start();
+            (start.line, start.column)
+        });
+        self.list.iter().map(syn::Error::to_compile_error).collect()
+    }
+
+    /// The messages, each with its line and column.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let mut places: Vec<_> = self
+            .list
+            .iter()
+            .map(|error| {
+                let start = error.span().start();
+                (start.line, start.column, error.to_string())
+            })
+            .collect();
+        places.sort();
+        places.into_iter().map(|(line, column, text)| format!("{line}:{column} {text}")).collect()
+    }
+}
+
+/// ` (first in line 12)`, or nothing where the line is not known.
+pub(crate) fn first_at(span: Span) -> String {
+    match span.start().line {
+        0 => String::new(),
+        line => format!(", first in line {line}"),
+    }
+}

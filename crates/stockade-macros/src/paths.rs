@@ -1,0 +1,91 @@
+//! The crates that generated code names: through the facade if the calling
+//! crate depends on it, else the single crate, under the names that the calling
+//! crate gives them.
+
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+
+/// The path of a crate of the workspace, as the calling crate sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct CratePath {
+    segments: Vec<String>,
+}
+
+impl CratePath {
+    /// Where `RouteTree` is.
+    pub(crate) fn routing() -> Self {
+        Self::find("routing", &["stockade-routing"])
+    }
+
+    /// Where `Reply` is.
+    pub(crate) fn core() -> Self {
+        Self::find("core", &["stockade-core"])
+    }
+
+    /// Where `ApiError` is; `stockade-core` has it too.
+    pub(crate) fn errors() -> Self {
+        Self::find("errors", &["stockade-errors", "stockade-core"])
+    }
+
+    /// Where `serde_json` is; without the facade the calling crate has to have
+    /// it.
+    pub(crate) fn serde_json() -> Option<Self> {
+        let facade = name_of("stockade").map(|name| Self::of(&[name, "serde_json".into()]));
+        facade.or_else(|| Some(Self::of(&[name_of("serde_json")?])))
+    }
+
+    fn find(part: &str, single: &[&str]) -> Self {
+        let through_facade = |name| Self::of(&[name, "__private".into(), part.into()]);
+        if let Some(name) = name_of("stockade") {
+            return through_facade(name);
+        }
+        match single.iter().find_map(|package| name_of(package)) {
+            Some(name) => Self::of(&[name]),
+            // Not built by cargo, so that there is no manifest to ask.
+            None => through_facade("stockade".into()),
+        }
+    }
+
+    fn of(segments: &[String]) -> Self {
+        Self { segments: segments.to_vec() }
+    }
+
+    /// The path with every token at `span`.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        self.segments
+            .iter()
+            .map(|segment| {
+                let segment = Ident::new(segment, span);
+                quote_spanned!(span=> ::#segment)
+            })
+            .collect()
+    }
+}
+
+/// The name of a package in the calling crate, if that depends on it.
+///
+/// A package's own examples, tests and doc tests see it by its name. Its library
+/// does not, unless it says `extern crate self as …`, which ours do where their
+/// unit tests use a macro.
+fn name_of(package: &str) -> Option<String> {
+    match crate_name(package) {
+        Ok(FoundCrate::Name(name)) => Some(name),
+        Ok(FoundCrate::Itself) => Some(package.replace('-', "_")),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_single_crate_is_named_where_there_is_no_facade() {
+        // This crate has dev-dependencies on the single crates only.
+        let path = |path: CratePath| path.at(Span::call_site()).to_string();
+        assert_eq!(path(CratePath::routing()), ":: stockade_routing");
+        assert_eq!(path(CratePath::core()), ":: stockade_core");
+        assert_eq!(path(CratePath::errors()), ":: stockade_errors");
+    }
+}

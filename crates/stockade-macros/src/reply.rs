@@ -1,0 +1,48 @@
+//! `#[derive(Reply)]`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Data, DeriveInput};
+
+use crate::paths::CratePath;
+
+/// The expansion: `impl Reply` by `json_response`.
+pub(crate) fn reply(input: &DeriveInput) -> TokenStream {
+    expand(input, &CratePath::core())
+}
+
+fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
+    if let Data::Union(data) = &input.data {
+        let message = "`Reply` can be derived for structs and enums";
+        return syn::Error::new_spanned(data.union_token, message).to_compile_error();
+    }
+    let name = &input.ident;
+    // At the type's name, so that there is the caret if it is no `Serialize`.
+    let core = core.at(name.span());
+    let mut generics = input.generics.clone();
+    if generics.type_params().next().is_some() {
+        let (_, types, _) = input.generics.split_for_impl();
+        // `Json<T>` replies if `T: Serialize`, and needs no path to serde.
+        let bound = quote!(#core::reply::Json<#name #types>: #core::Reply);
+        let bound = syn::parse2(bound);
+        if let Ok(bound) = bound {
+            generics.make_where_clause().predicates.push(bound);
+        }
+    }
+    let (parameters, types, bounds) = generics.split_for_impl();
+    let body = if generics.type_params().next().is_some() {
+        quote_spanned!(name.span()=> #core::Reply::into_response(#core::reply::Json(self)))
+    } else {
+        quote_spanned!(name.span()=> #core::reply::json_response::<Self>(&self))
+    };
+    quote! {
+        #[automatically_derived]
+        impl #parameters #core::Reply for #name #types #bounds {
+            fn into_response(
+                self,
+            ) -> ::core::result::Result<#core::Response, #core::ApiError> {
+                #body
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What can be wrong with a tree that could be read.
+//!
+//! The router finds all of this too when it is built; here the caret is on the
+//! place, before the program runs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use proc_macro2::Span;
+use stockade_path::{Pattern, join};
+use syn::LitStr;
+
+use super::tree::{Item, Method, Node, Route};
+use crate::errors::{Errors, first_at};
+
+/// Notes every mistake in `root`.
+pub(crate) fn check(root: &Node, errors: &mut Errors) {
+    let mut checker = Checker { errors, routes: HashMap::new(), names: HashMap::new() };
+    let top = Place { path: Some("/".into()), params: Vec::new(), takes_rest: false };
+    checker.node(root, &top);
+}
+
+struct Checker<'e> {
+    errors: &'e mut Errors,
+    /// Method and canonical path of every route so far.
+    routes: HashMap<(Method, String), Span>,
+    names: HashMap<String, Span>,
+}
+
+/// Where a node is in the tree.
+#[derive(Clone)]
+struct Place {
+    /// `None` where a key of the path is wrong, which is reported already.
+    path: Option<String>,
+    /// The parameters of the path so far, each with the key that it is in.
+    params: Vec<(String, Span)>,
+    takes_rest: bool,
+}
+
+impl Checker<'_> {
+    fn node(&mut self, node: &Node, place: &Place) {
+        let mut methods: HashMap<Method, Span> = HashMap::new();
+        let mut keys: HashMap<String, &LitStr> = HashMap::new();
+        for item in &node.items {
+            match item {
+                Item::Route(route) => self.route(route, place, &mut methods),
+                Item::Segment { key, node } => {
+                    let below = self.segment(key, place, &mut keys);
+                    self.node(node, &below);
+                }
+                Item::Middleware(_) | Item::Spread(_) => {}
+            }
+        }
+    }
+
+    fn segment<'n>(
+        &mut self,
+        key: &'n LitStr,
+        place: &Place,
+        keys: &mut HashMap<String, &'n LitStr>,
+    ) -> Place {
+        let Some(pattern) = self.pattern(key) else {
+            return Place { path: None, ..place.clone() };
+        };
+        let text = key.value();
+        if let Some(first) = keys.insert(pattern.canonical(), key) {
+            let line = first_at(first.span());
+            let message = if first.value() == text {
+                format!("the path segment {text:?} is there twice{line}")
+            } else {
+                format!("the path segment {text:?} matches the same as {:?}{line}", first.value())
+            };
+            self.errors.push(key.span(), message);
+        }
+        if place.takes_rest && pattern.as_str() != "/" {
+            let message = format!("nothing can follow `**`, and {text:?} stands below it");
+            self.errors.push(key.span(), message);
+            return Place { path: None, ..place.clone() };
+        }
+        let mut below = Place {
+            path: place.path.as_ref().map(|path| join(path, &text)),
+            params: place.params.clone(),
+            takes_rest: place.takes_rest || pattern.as_str().ends_with("/**"),
+        };
+        for (name, _) in pattern.params() {
+            if let Some((_, first)) = place.params.iter().find(|(earlier, _)| earlier == name) {
+                let message =
+                    format!("the path has the parameter `{name}` twice{}", first_at(*first));
+                self.errors.push(key.span(), message);
+                below.path = None;
+            }
+            below.params.push((name.to_owned(), key.span()));
+        }
+        below
+    }
+
+    fn route(&mut self, route: &Route, place: &Place, methods: &mut HashMap<Method, Span>) {
+        if let Some(name) = route.text("name")
+            && let Some(first) = self.names.insert(name.value(), name.span())
+        {
+            let line = first_at(first);
+            let message = format!("the route name {:?} is there twice{line}", name.value());
+            self.errors.push(name.span(), message);
+        }
+        let method = route.method;
+        let (pattern, span) = if route.has("path") {
+            let Some(path) = route.text("path") else {
+                return;
+            };
+            (self.pattern(path), path.span())
+        } else {
+            let span = route.key.span();
+            if let Some(first) = methods.insert(method, span) {
+                let message = format!("`{}` is there twice{}", method.name(), first_at(first));
+                self.errors.push(span, message);
+                return;
+            }
+            (self.whole(place, span), span)
+        };
+        let Some(pattern) = pattern else {
+            return;
+        };
+        if let Some(first) = self.routes.insert((method, pattern.canonical()), span) {
+            let (method, path, line) = (method.name(), pattern.as_str(), first_at(first));
+            self.errors.push(span, format!("`{method} {path}` is there twice{line}"));
+        }
+    }
+
+    /// Reads the path of a node: each key may be right, and the whole too long.
+    fn whole(&mut self, place: &Place, span: Span) -> Option<Pattern> {
+        let path = Pattern::parse(place.path.as_ref()?);
+        path.map_err(|error| self.errors.push(span, error)).ok()
+    }
+
+    /// Reads the path in a literal, or notes what is wrong with it.
+    fn pattern(&mut self, literal: &LitStr) -> Option<Pattern> {
+        match Pattern::parse(&literal.value()) {
+            Ok(pattern) => Some(pattern),
+            Err(error) => {
+                self.errors.push(span_in(literal, error.at()), error);
+                None
+            }
+        }
+    }
+}
+
+/// The bytes `at` of a literal where the compiler can tell their place, which
+/// the stable one cannot yet, else the whole literal.
+fn span_in(literal: &LitStr, at: Range<usize>) -> Span {
+    let token = literal.token();
+    let source = token.to_string();
+    // Escapes and raw literals are not as long as what they stand for.
+    let plain = source.starts_with('"') && source.len() == literal.value().len() + 2;
+    let place = if plain { token.subspan(at.start + 1..at.end + 1) } else { None };
+    place.unwrap_or_else(|| literal.span())
+}

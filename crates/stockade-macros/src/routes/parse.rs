@@ -1,0 +1,346 @@
+//! From tokens to the tree.
+//!
+//! A mistake costs the item that it is in and nothing else: it is noted, the
+//! rest of the item is skipped, and reading goes on, so that all mistakes are
+//! reported at once and editors keep the rest.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Expr, LitStr, Token, braced, token};
+
+use super::tree::{ENTRY_KEYS, Item, METHODS, Method, Node, Route};
+use crate::errors::{Errors, first_at};
+use crate::suggest::{closest, did_you_mean};
+
+/// Everything that could be read, and all that could not.
+pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
+    let mut errors = Errors::default();
+    let parser = |input: ParseStream<'_>| {
+        let mut root = Node::default();
+        items(input, &mut errors, |input, errors| {
+            root.items.extend(item(input, errors)?);
+            Ok(())
+        });
+        Ok(root)
+    };
+    match parser.parse2(input) {
+        Ok(root) => (root, errors),
+        Err(error) => {
+            errors.keep(error);
+            (Node::default(), errors)
+        }
+    }
+}
+
+/// Reads items with commas between them until the end.
+fn items(
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+    mut read: impl FnMut(ParseStream<'_>, &mut Errors) -> syn::Result<()>,
+) {
+    while !input.is_empty() {
+        if let Err(error) = read(input, errors) {
+            errors.keep(error);
+            skip_item(input);
+        }
+        if input.is_empty() || input.parse::<Token![,]>().is_ok() {
+            continue;
+        }
+        if starts_item(input) {
+            errors.keep(input.error("expected `,` before this"));
+        } else {
+            errors.keep(input.error("expected `,`"));
+            skip_item(input);
+            // There is one, unless the input ends here.
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+}
+
+/// Skips what is left of an item, to the comma before the next one.
+///
+/// Other commas may stand between the arguments of a closure or of generics.
+fn skip_item(input: ParseStream<'_>) {
+    let mut whole = true;
+    while !input.is_empty() {
+        if input.peek(Token![,]) {
+            let ahead = input.fork();
+            let _ = ahead.parse::<Token![,]>();
+            let next = ahead.is_empty() || ahead.peek(Token![#]) || ahead.peek(LitStr);
+            if whole || next || starts_item(&ahead) {
+                return;
+            }
+        }
+        whole = false;
+        if input.parse::<TokenTree>().is_err() {
+            return;
+        }
+    }
+}
+
+fn starts_item(input: ParseStream<'_>) -> bool {
+    input.peek(Token![..])
+        || (input.peek(Ident::peek_any) || input.peek(LitStr))
+            && input.peek2(Token![:])
+            && !input.peek2(Token![::])
+}
+
+/// Reads one line of a node; `None` is one that was reported already.
+fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>> {
+    for attribute in Attribute::parse_outer(input)? {
+        let message =
+            "attributes and doc comments have no meaning in a tree; comments begin with `//`";
+        errors.keep(syn::Error::new_spanned(attribute, message));
+    }
+    if input.peek(Token![..]) {
+        let dots: Token![..] = input.parse()?;
+        let tree = value(input, dots.spans[0], "a tree after `..`")?;
+        return Ok(Some(Item::Spread(tree)));
+    }
+    if input.peek(LitStr) {
+        return segment(input, errors).map(Some);
+    }
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(
+            "expected a method such as `GET`, a path segment such as \"users\", `middleware` or `..tree`",
+        ));
+    }
+    let key = input.call(Ident::parse_any)?;
+    if key == "middleware" {
+        colon(input, &key)?;
+        return middleware(input, &key).map(Item::Middleware).map(Some);
+    }
+    match Method::of(&key.to_string()) {
+        Some(method) => {
+            colon(input, &key)?;
+            route(input, key, method, errors).map(Box::new).map(Item::Route).map(Some)
+        }
+        None => Err(unknown_key(&key, input)),
+    }
+}
+
+fn segment(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Item> {
+    let key: LitStr = input.parse()?;
+    if !input.peek(Token![:]) {
+        let message = format!("expected `: {{ … }}` after the path segment {:?}", key.value());
+        return Err(syn::Error::new(key.span(), message));
+    }
+    input.parse::<Token![:]>()?;
+    if !input.peek(token::Brace) {
+        let handler = value(input, key.span(), "`{ … }`")?;
+        let text = key.value();
+        let message = format!(
+            "a path segment holds `{{ … }}`: write `{text:?}: {{ GET: … }}` for a handler, \
+             `{text:?}: {{ ..… }}` for a tree"
+        );
+        return Err(syn::Error::new_spanned(handler, message));
+    }
+    let content;
+    braced!(content in input);
+    let mut node = Node::default();
+    items(&content, errors, |input, errors| {
+        node.items.extend(item(input, errors)?);
+        Ok(())
+    });
+    Ok(Item::Segment { key, node })
+}
+
+/// Reads what stands after `GET:`.
+fn route(
+    input: ParseStream<'_>,
+    key: Ident,
+    method: Method,
+    errors: &mut Errors,
+) -> syn::Result<Route> {
+    let mut route =
+        Route { method, key, handler: None, middleware: Vec::new(), fields: Vec::new() };
+    match braces(input) {
+        Some(Braces::Entry) => {
+            entry(input, &mut route, errors)?;
+            return Ok(route);
+        }
+        Some(Braces::Tree) => {
+            let message = format!(
+                "`{}` holds a handler or an entry such as `{{ handler: … }}`; path segments stand \
+                 beside it",
+                route.key
+            );
+            return Err(input.error(message));
+        }
+        Some(Braces::Block) | None => {}
+    }
+    route.handler = Some(value(input, route.key.span(), "a handler")?);
+    Ok(route)
+}
+
+/// What braces in the place of a handler are.
+enum Braces {
+    Block,
+    Entry,
+    /// A tree in the wrong place.
+    Tree,
+}
+
+fn braces(input: ParseStream<'_>) -> Option<Braces> {
+    if !input.peek(token::Brace) {
+        return None;
+    }
+    let ahead = input.fork();
+    let read = |ahead: ParseStream<'_>| {
+        let content;
+        braced!(content in ahead);
+        let colon = content.peek2(Token![:]) && !content.peek2(Token![::]);
+        let braces = match () {
+            () if content.peek(LitStr) && colon => Braces::Tree,
+            () if content.is_empty() => Braces::Entry,
+            // `{ handler, … }` is an entry that lacks a colon, not a block.
+            () if content.peek(Ident::peek_any) && (colon || content.peek2(Token![,])) => {
+                Braces::Entry
+            }
+            () => Braces::Block,
+        };
+        Ok::<_, syn::Error>(braces)
+    };
+    read(&ahead).ok()
+}
+
+fn entry(input: ParseStream<'_>, route: &mut Route, errors: &mut Errors) -> syn::Result<()> {
+    let content;
+    braced!(content in input);
+    let mut seen: Vec<Ident> = Vec::new();
+    items(&content, errors, |input, errors| field(input, route, &mut seen, errors));
+    if !seen.iter().any(|key| key == "handler") {
+        let message = format!("the entry of `{}` has no `handler`", route.key);
+        errors.push(route.key.span(), message);
+    }
+    Ok(())
+}
+
+fn field(
+    input: ParseStream<'_>,
+    route: &mut Route,
+    seen: &mut Vec<Ident>,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    if input.peek(LitStr) {
+        let message = format!("a path segment stands beside `{}`, not in its entry", route.key);
+        return Err(input.error(message));
+    }
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(format!("expected a key of the entry: {}", ENTRY_KEYS.join(", "))));
+    }
+    let key = input.call(Ident::parse_any)?;
+    if !ENTRY_KEYS.iter().any(|known| key == known) {
+        let lone = input.is_empty() || input.peek(Token![,]);
+        if lone && seen.is_empty() {
+            // Only to say it once: it is the handler, but for its key.
+            seen.push(Ident::new("handler", key.span()));
+            return Err(syn::Error::new(key.span(), format!("write `handler: {key}`")));
+        }
+        return Err(unknown_field(&key, route));
+    }
+    let first = seen.iter().find(|earlier| **earlier == key);
+    if let Some(first) = first {
+        errors.push(key.span(), format!("`{key}` is there twice{}", first_at(first.span())));
+    }
+    let again = first.is_some();
+    seen.push(key.clone());
+
+    colon(input, &key)?;
+    if key == "middleware" {
+        route.middleware.extend(middleware(input, &key)?);
+        return Ok(());
+    }
+    let value = value(input, key.span(), "a value")?;
+    if again {
+        return Ok(());
+    }
+    if key == "handler" {
+        route.handler = Some(value);
+    } else {
+        route.fields.push((key, value));
+    }
+    Ok(())
+}
+
+/// Reads `[first, second]`, or a single one.
+fn middleware(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr>> {
+    Ok(match value(input, key.span(), "middleware")? {
+        Expr::Array(list) => list.elems.into_iter().collect(),
+        single => vec![single],
+    })
+}
+
+fn colon(input: ParseStream<'_>, key: &Ident) -> syn::Result<()> {
+    if input.peek(Token![:]) && !input.peek(Token![::]) {
+        input.parse::<Token![:]>()?;
+        return Ok(());
+    }
+    Err(syn::Error::new(key.span(), format!("expected `:` and a value after `{key}`")))
+}
+
+/// Reads an expression; `place` gets the caret if there is none.
+fn value(input: ParseStream<'_>, place: Span, what: &str) -> syn::Result<Expr> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Err(syn::Error::new(place, format!("expected {what}")));
+    }
+    // On a fork: what a failed parse leaves unread in a group would be an error
+    // of the whole input.
+    let ahead = input.fork();
+    let value = ahead.parse().map_err(|error: syn::Error| {
+        // The end of the input has no place of its own.
+        if ahead.is_empty() { syn::Error::new(place, error) } else { error }
+    })?;
+    input.advance_to(&ahead);
+    Ok(value)
+}
+
+fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
+    let text = key.to_string();
+    let message = match text.to_ascii_uppercase().as_str() {
+        name @ ("HEAD" | "OPTIONS") => format!(
+            "`{name}` is registered with the router's `{}`; a tree takes {}",
+            name.to_ascii_lowercase(),
+            METHODS.join(", "),
+        ),
+        name @ ("CONNECT" | "TRACE" | "QUERY") => format!(
+            "`{name}` is registered with the router's `route`; a tree takes {}",
+            METHODS.join(", "),
+        ),
+        "HANDLER" => "`handler` belongs in an entry: `GET: { handler: … }`".to_owned(),
+        _ if ENTRY_KEYS.contains(&text.as_str()) => {
+            format!("`{text}` belongs in an entry: `GET: {{ handler: …, {text}: … }}`")
+        }
+        _ => {
+            let known = METHODS.into_iter().chain(["middleware"]);
+            let near = closest(&text, known.clone());
+            if near.is_none() && input.peek(Token![:]) && input.peek2(token::Brace) {
+                format!("a path segment is a string: `\"{text}\": {{ … }}`")
+            } else if near.is_none() {
+                format!(
+                    "unknown key `{text}`: a tree holds {}, `middleware`, path segments in quotes \
+                     and `..tree`",
+                    METHODS.join(", "),
+                )
+            } else {
+                format!("unknown key `{text}`{}", did_you_mean(&text, known))
+            }
+        }
+    };
+    syn::Error::new(key.span(), message)
+}
+
+fn unknown_field(key: &Ident, route: &Route) -> syn::Error {
+    let text = key.to_string();
+    if Method::of(&text).is_some() {
+        let message = format!("`{text}` stands beside `{}`, not in its entry", route.key);
+        return syn::Error::new(key.span(), message);
+    }
+    let message = match closest(&text, ENTRY_KEYS) {
+        Some(_) => format!("unknown key `{text}`{}", did_you_mean(&text, ENTRY_KEYS)),
+        None => format!("unknown key `{text}`: an entry holds {}", ENTRY_KEYS.join(", ")),
+    };
+    syn::Error::new(key.span(), message)
+}

@@ -1,0 +1,274 @@
+//! The whole of `routes!` on tokens: what it says, and what it expands to.
+
+use super::*;
+use crate::paths::CratePath;
+
+/// The mistakes in `source`, each with line and column.
+fn mistakes(source: &str) -> Vec<String> {
+    let (node, mut errors) = parse::parse(source.parse().expect("these are tokens"));
+    check::check(&node, &mut errors);
+    errors.messages()
+}
+
+#[track_caller]
+fn check(source: &str, expected: &[&str]) {
+    assert_eq!(mistakes(source), expected, "{source}");
+}
+
+/// The expansion with its errors, without white space.
+fn expansion(source: &str) -> String {
+    let (node, mut errors) = parse::parse(source.parse().expect("these are tokens"));
+    check::check(&node, &mut errors);
+    let tokens = expand::expand(&node, errors, &CratePath::routing());
+    let file = quote::quote!(fn tree() { #tokens });
+    assert!(syn::parse2::<syn::ItemFn>(file).is_ok(), "not an expression: {tokens}");
+    tokens.to_string().replace(' ', "").replace("::stockade_routing::", "")
+}
+
+#[track_caller]
+fn expands(source: &str, expected: &str) {
+    assert_eq!(expansion(source), expected.replace([' ', '\n'], ""), "{source}");
+}
+
+#[test]
+fn an_empty_tree_is_a_tree() {
+    expands("", "RouteTree::new()");
+    expands("\"users\": {}", "RouteTree::new().segment(\"users\", RouteTree::new())");
+}
+
+#[test]
+fn methods_take_any_case_and_a_handler_or_an_entry() {
+    expands(
+        "get: a, Post: { handler: b, name: \"x\", max_body: 1 + 1, path: \"/y\", validation: v() },",
+        "RouteTree::new()
+            .method(Method::GET, RouteEntry::new(a))
+            .method(
+                Method::POST,
+                RouteEntry::new(b).name(\"x\").max_body(1 + 1).path(\"/y\").validation(v())
+            )",
+    );
+}
+
+#[test]
+fn each_middleware_is_its_own_call() {
+    expands(
+        "middleware: [a, b(1, 2)], GET: { middleware: c, handler: h },",
+        "RouteTree::new().middleware(a).middleware(b(1, 2))
+            .method(Method::GET, RouteEntry::new(h).middleware(c))",
+    );
+    expands("middleware: [],", "RouteTree::new()");
+}
+
+#[test]
+fn trees_nest_and_spread() {
+    expands(
+        "\"a\": { \":id\": { GET: h } }, ..b::routes(),",
+        "RouteTree::new()
+            .segment(\"a\", RouteTree::new().segment(
+                \":id\", RouteTree::new().method(Method::GET, RouteEntry::new(h))))
+            .spread(b::routes())",
+    );
+}
+
+#[test]
+fn braces_that_are_no_entry_are_a_block() {
+    expands("GET: { h }", "RouteTree::new().method(Method::GET, RouteEntry::new({h}))");
+    expands(
+        "GET: { m::h }, PUT: { let x = 1; h(x) }",
+        "RouteTree::new().method(Method::GET, RouteEntry::new({m::h}))
+            .method(Method::PUT, RouteEntry::new({let x = 1; h(x)}))",
+    );
+}
+
+#[test]
+fn closures_with_commas_are_one_value() {
+    check(
+        "GET: async |Path(a): Path<u8>, Query(b): Query<B<C, D>>| json!({\"a\": a}), PUT: h",
+        &[],
+    );
+}
+
+#[test]
+fn unknown_keys_are_named() {
+    check("PSOT: h", &["1:0 unknown key `PSOT`, did you mean `POST`?"]);
+    check("midleware: []", &["1:0 unknown key `midleware`, did you mean `middleware`?"]);
+    check("users: { GET: h }", &["1:0 a path segment is a string: `\"users\": { … }`"]);
+    check("name: 1", &["1:0 `name` belongs in an entry: `GET: { handler: …, name: … }`"]);
+    check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { handler: … }`"]);
+    check(
+        "head: h, QUERY: h",
+        &[
+            "1:0 `HEAD` is registered with the router's `head`; \
+             a tree takes GET, POST, PUT, DELETE, PATCH",
+            "1:9 `QUERY` is registered with the router's `route`; \
+             a tree takes GET, POST, PUT, DELETE, PATCH",
+        ],
+    );
+    check(
+        "users: h",
+        &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, `middleware`, \
+           path segments in quotes and `..tree`"],
+    );
+}
+
+#[test]
+fn unknown_keys_of_an_entry_are_named() {
+    check(
+        "GET: { handler: h, midleware: [], nmae: \"x\", summary: \"y\", PUT: h, \"z\": {} }",
+        &[
+            "1:19 unknown key `midleware`, did you mean `middleware`?",
+            "1:34 unknown key `nmae`, did you mean `name`?",
+            "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
+             validation, max_body",
+            "1:59 `PUT` stands beside `GET`, not in its entry",
+            "1:67 a path segment stands beside `GET`, not in its entry",
+        ],
+    );
+    check(
+        "GET: { maxBody: 1, handler: h }",
+        &["1:7 unknown key `maxBody`, did you mean `max_body`?"],
+    );
+}
+
+#[test]
+fn wrong_shapes_are_explained() {
+    let holds = "a path segment holds `{ … }`: write `\"a\": { GET: … }` for a handler, \
+                 `\"a\": { ..… }` for a tree";
+    check("\"a\": h", &[&format!("1:5 {holds}")]);
+    check("\"a\"", &["1:0 expected `: { … }` after the path segment \"a\""]);
+    check("\"a\":", &["1:0 expected `{ … }`"]);
+    check("GET", &["1:0 expected `:` and a value after `GET`"]);
+    check("GET:", &["1:0 expected a handler"]);
+    check("GET: , PUT: h", &["1:0 expected a handler"]);
+    check("middleware: ,", &["1:0 expected middleware"]);
+    check("..", &["1:0 expected a tree after `..`"]);
+    check("GET: { handler: , name: \"x\" }", &["1:7 expected a value"]);
+    check("GET: { h, name: \"x\" }", &["1:7 write `handler: h`"]);
+    check("GET: {}", &["1:0 the entry of `GET` has no `handler`"]);
+    check(
+        "GET: { \"a\": { PUT: h } }",
+        &["1:5 `GET` holds a handler or an entry such as `{ handler: … }`; path segments stand \
+           beside it"],
+    );
+    let known = "expected a method such as `GET`, a path segment such as \"users\", `middleware` \
+                 or `..tree`";
+    check("7: h", &[&format!("1:0 {known}")]);
+    check(
+        "#[cfg(test)] GET: h",
+        &["1:0 attributes and doc comments have no meaning in a tree; comments begin with `//`"],
+    );
+}
+
+#[test]
+fn commas_are_missed_and_reading_goes_on() {
+    check("GET: a PUT: b", &["1:7 expected `,` before this"]);
+    check("GET: a b, PUT: ", &["1:7 expected `,`", "1:10 expected a handler"]);
+    check(
+        "GET: |a, b, PUT: h, PSOT: h",
+        &["1:0 expected `,`", "1:20 unknown key `PSOT`, did you mean `POST`?"],
+    );
+}
+
+#[test]
+fn an_unread_group_does_not_end_everything() {
+    check(
+        "GET: f(1 2), PSOT: h",
+        &["1:9 expected `,`", "1:13 unknown key `PSOT`, did you mean `POST`?"],
+    );
+}
+
+#[test]
+fn the_rest_is_expanded() {
+    let tokens = expansion("PSOT: a, GET: b, \"c\": { ?, PUT: d }");
+    assert!(tokens.contains("compile_error!"), "{tokens}");
+    assert!(tokens.contains("method(Method::GET,RouteEntry::new(b))"), "{tokens}");
+    assert!(tokens.contains("method(Method::PUT,RouteEntry::new(d))"), "{tokens}");
+}
+
+#[test]
+fn a_method_stands_once_at_a_node() {
+    check("GET: a,\nget: b", &["2:0 `GET` is there twice, first in line 1"]);
+    check("GET: a, PUT: b, \"x\": { GET: c }", &[]);
+    check("GET: a, \"x\": { GET: { handler: b, path: \"/y\" }, get: c }", &[]);
+}
+
+#[test]
+fn a_segment_stands_once_in_a_node() {
+    check(
+        "\"a\": {},\n\"/a\": {}",
+        &["2:0 the path segment \"/a\" matches the same as \"a\", first in line 1"],
+    );
+    check("\"a\": {},\n\"a\": {}", &["2:0 the path segment \"a\" is there twice, first in line 1"]);
+    check(
+        "\":id\": {},\n\":name\": {}",
+        &["2:0 the path segment \":name\" matches the same as \":id\", first in line 1"],
+    );
+    check("\"a\": { \"b\": {} }, \"b\": {}, \":id\": {}, \":id([0-9]+)\": {}", &[]);
+}
+
+#[test]
+fn equivalent_paths_of_a_method_are_found_anywhere() {
+    check(
+        "\"a\": {\n \":id\": { GET: h } },\n\"a/:key\": { GET: h, PUT: h }",
+        &["3:12 `GET /a/:key` is there twice, first in line 2"],
+    );
+    check(
+        "GET: h,\n\"a\": { GET: { handler: h, path: \"/\" } }",
+        &["2:32 `GET /` is there twice, first in line 1"],
+    );
+    check(
+        "GET: { handler: h, path: dynamic() }, \"a\": { GET: { handler: h, path: dynamic() } }",
+        &[],
+    );
+}
+
+#[test]
+fn names_of_routes_and_parameters_stand_once() {
+    check(
+        "GET: { handler: h, name: \"x\" },\nPUT: { handler: h, name: \"x\" }",
+        &["2:25 the route name \"x\" is there twice, first in line 1"],
+    );
+    check(
+        "\"a/:id\": {\n\":b\": { \"c-:id\": { GET: h } } }",
+        &["2:8 the path has the parameter `id` twice, first in line 1"],
+    );
+    check("\":id\": { \"a\": { GET: h } }, \"b/:id\": { GET: h }", &[]);
+    check(
+        "GET: {\nhandler: h,\nhandler: h, name: \"a\", name: \"b\" }",
+        &[
+            "3:0 `handler` is there twice, first in line 2",
+            "3:23 `name` is there twice, first in line 3",
+        ],
+    );
+}
+
+#[test]
+fn unreadable_paths_are_found() {
+    check("\":\": {}", &["1:1 path \":\" has no name after `:` at byte 0"]);
+    check(
+        "\"a\": { \":b:c\": { GET: h } }",
+        &["1:10 path \":b:c\" needs text between \":c\" and the parameter before it"],
+    );
+    check(
+        "GET: { handler: h, path: \"/a**\" }",
+        &["1:28 path \"/a**\" mixes `*` with text; `*` and `**` are whole segments"],
+    );
+    check("\"a/**/b\": {}", &["1:5 path \"a/**/b\" has \"/b\" after `**`, which must be last"]);
+}
+
+#[test]
+fn nothing_stands_below_the_rest() {
+    check(
+        "\"a/**\": { GET: h, \"b\": { GET: h } }",
+        &["1:18 nothing can follow `**`, and \"b\" stands below it"],
+    );
+    check("\"**\": { GET: h }", &[]);
+}
+
+#[test]
+fn a_path_may_be_too_much_as_a_whole() {
+    let optional = "\":a?/:b?/:c?/:d?/:e?\": { \":f?/:g?/:h?/:i?\": { GET: h } }";
+    let found = mistakes(optional);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("more than 8 optional parameters"), "{found:?}");
+}

@@ -1,0 +1,68 @@
+//! The input of `routes!` as data.
+
+use proc_macro2::Ident;
+use syn::{Expr, LitStr};
+
+/// What stands between the braces of a segment, and at the root.
+#[derive(Default)]
+pub(crate) struct Node {
+    pub(crate) items: Vec<Item>,
+}
+
+/// One line of a node, in the order of the source.
+pub(crate) enum Item {
+    Middleware(Vec<Expr>),
+    Route(Box<Route>),
+    Segment { key: LitStr, node: Node },
+    Spread(Expr),
+}
+
+/// A method with its handler and what else its entry says.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    /// The method as written.
+    pub(crate) key: Ident,
+    /// `None` in an entry that lacks it, which is reported already.
+    pub(crate) handler: Option<Expr>,
+    pub(crate) middleware: Vec<Expr>,
+    /// All other keys, which are methods of `RouteEntry`.
+    pub(crate) fields: Vec<(Ident, Expr)>,
+}
+
+impl Route {
+    /// The string literal that a key of the entry holds.
+    pub(crate) fn text(&self, name: &str) -> Option<&LitStr> {
+        let (_, value) = self.fields.iter().find(|(key, _)| key == name)?;
+        match value {
+            Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the entry has this key.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(key, _)| key == name)
+    }
+}
+
+/// The methods that a tree takes.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct Method(&'static str);
+
+impl Method {
+    /// Reads a method in any case.
+    pub(crate) fn of(key: &str) -> Option<Self> {
+        METHODS.into_iter().find(|method| method.eq_ignore_ascii_case(key)).map(Self)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
+
+/// The keys of an entry. Each except `handler` is the method of `RouteEntry`
+/// that takes its value.
+pub(crate) const ENTRY_KEYS: [&str; 6] =
+    ["handler", "name", "path", "middleware", "validation", "max_body"];

@@ -1,0 +1,263 @@
+//! [`App`]: the compiled API, and how it is compiled.
+//!
+//! Spec: Router construction and members.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use http::Method;
+use stockade_core::{Endpoint, Request, RouteDoc, Settings};
+use stockade_errors::{ConfigError, Mistake};
+use stockade_path::{Pattern, join};
+
+use crate::dispatch::{self, Answering};
+use crate::matcher::{Table, TableBuilder};
+use crate::options::{CallOptions, RouterOptions};
+use crate::router::{RouteDef, Router, build_named};
+use crate::url::UrlError;
+
+/// The compiled API: immutable, shared, cheap to clone.
+///
+/// It answers requests from anywhere, a socket or a test:
+///
+/// ```
+/// use stockade_routing::Router;
+/// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+/// # fn block_on<F: Future>(future: F) -> F::Output {
+/// #     match pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+/// #         Poll::Ready(output) => output,
+/// #         Poll::Pending => unreachable!("nothing here waits"),
+/// #     }
+/// # }
+///
+/// let mut router = Router::new();
+/// router.get("/hello", async || "hi");
+/// let app = router.build()?;
+///
+/// let request = http::Request::get("/hello").body(()).unwrap();
+/// let response = block_on(app.handle(request));
+/// assert_eq!(response.status(), 200);
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct App {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    /// One table for each method, since the method is part of the match.
+    pub(crate) tables: Vec<(Method, Table<Arc<Endpoint>>)>,
+    /// In the order in which they were added.
+    endpoints: Vec<Arc<Endpoint>>,
+    names: HashMap<String, Pattern>,
+    pub(crate) settings: Settings,
+    pub(crate) max_body: u64,
+    pub(crate) method_not_allowed: bool,
+}
+
+impl App {
+    /// Answers a request.
+    ///
+    /// It never fails: an error, a panic of a handler, an unknown path are
+    /// responses too. Synchronous middleware runs in this call, the rest when
+    /// the future is polled.
+    ///
+    /// Spec: Router members › handle.
+    pub fn handle(&self, request: impl Into<Request>) -> Answering {
+        dispatch::dispatch(&self.inner, request.into(), CallOptions::default())
+    }
+
+    /// Answers a request with options of this call, which override those of
+    /// the router.
+    pub fn handle_with(&self, request: impl Into<Request>, options: &CallOptions) -> Answering {
+        dispatch::dispatch(&self.inner, request.into(), *options)
+    }
+
+    /// All routes, in the order in which they were added.
+    #[must_use]
+    pub fn routes(&self) -> &[Arc<Endpoint>] {
+        &self.inner.endpoints
+    }
+
+    /// The path of a named route with its parameters filled in.
+    ///
+    /// Values are encoded like a component of a URL (`/` becomes `%2F`; in `**`
+    /// it stays); surplus parameters are ignored; an absent optional parameter
+    /// goes with its slash.
+    ///
+    /// # Errors
+    /// For an unknown name, a missing parameter, or a value that the constraint
+    /// of its parameter refuses.
+    #[doc(alias = "generateUrl")]
+    pub fn generate_url<K: AsRef<str>, V: ToString>(
+        &self,
+        name: &str,
+        params: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<String, UrlError> {
+        let pattern = self.inner.names.get(name).ok_or_else(|| UrlError::unknown_name(name))?;
+        build_named(pattern, params)
+    }
+
+    pub(crate) fn build(router: Router) -> Result<Self, ConfigError> {
+        let Router { options, routes, mistakes, .. } = router;
+        let mut compiler = Compiler::new(&options, mistakes);
+        for route in routes {
+            compiler.add(route);
+        }
+        compiler.finish()
+    }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.routes()).finish()
+    }
+}
+
+/// Checks and compiles one route after the other, and keeps the mistakes.
+struct Compiler<'o> {
+    options: &'o RouterOptions,
+    mistakes: Vec<Mistake>,
+    seen: Seen,
+    tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    endpoints: Vec<Arc<Endpoint>>,
+    names: HashMap<String, Pattern>,
+}
+
+impl<'o> Compiler<'o> {
+    fn new(options: &'o RouterOptions, mistakes: Vec<Mistake>) -> Self {
+        Self {
+            options,
+            mistakes,
+            seen: Seen::default(),
+            tables: Vec::new(),
+            endpoints: Vec::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, route: RouteDef) {
+        let path = join(&self.options.prefix, &route.path);
+        let label = format!("{} {path}", route.method);
+        let location = route.entry.location;
+        if let Err(messages) = self.compile(route, &path, &label) {
+            let mistakes = messages.into_iter().map(|message| Mistake::new(message).on(&label));
+            self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
+        }
+    }
+
+    /// Everything that is wrong with the route, or nothing and it is added.
+    fn compile(&mut self, route: RouteDef, path: &str, label: &str) -> Result<(), Vec<String>> {
+        let pattern = Pattern::parse(path).map_err(|error| vec![error.to_string()])?;
+        if route.method == Method::CONNECT {
+            return Err(vec!["CONNECT cannot be a route".to_owned()]);
+        }
+        if let Some(earlier) = self.seen.path(&route, &pattern, label) {
+            return Err(vec![format!("the same method and path as {earlier}")]);
+        }
+        let mut faults = Vec::new();
+        if let Some(name) = &route.entry.name {
+            match self.seen.name(name, &route, label) {
+                Some(earlier) => faults.push(format!("the name {name:?} belongs to {earlier}")),
+                None => drop(self.names.insert(name.clone(), pattern.clone())),
+            }
+        }
+        let (method, entry) = (route.method, route.entry);
+        let middleware = [self.options.middleware.as_slice(), &entry.middleware].concat();
+        let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
+        let mut doc = RouteDoc::new(method.clone(), params.collect());
+        middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
+        entry.handler.describe(&mut doc);
+        faults.extend(doc.mistakes(&self.options.states));
+
+        let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
+            .with_name(entry.name)
+            .with_middleware(middleware)
+            .with_validation(entry.validation.map(|validation| validation.0))
+            .with_states(self.options.states.clone())
+            .with_max_body(entry.max_body);
+        let endpoint = Arc::new(endpoint);
+        if let Err(error) = self.table_of(method).insert(&pattern, Arc::clone(&endpoint)) {
+            faults.push(error.to_string());
+        }
+        self.endpoints.push(endpoint);
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
+        let index = self.tables.iter().position(|(known, _)| *known == method);
+        let index = index.unwrap_or_else(|| {
+            self.tables.push((method, TableBuilder::new()));
+            self.tables.len() - 1
+        });
+        &mut self.tables[index].1
+    }
+
+    fn finish(self) -> Result<App, ConfigError> {
+        ConfigError::check(self.mistakes)?;
+        let mut settings = Settings::default();
+        settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
+        settings.problem_details = self.options.problem_details;
+        if settings.expose_errors {
+            log::warn!(
+                target: "stockade",
+                "real messages of 5xx errors are sent to clients; never do this in production"
+            );
+        }
+        let tables = self.tables.into_iter().map(|(method, table)| (method, table.build()));
+        Ok(App {
+            inner: Arc::new(Inner {
+                tables: tables.collect(),
+                endpoints: self.endpoints,
+                names: self.names,
+                settings,
+                max_body: self.options.max_body_size,
+                method_not_allowed: self.options.method_not_allowed,
+            }),
+        })
+    }
+}
+
+/// What was declared already, with the words that name its place.
+#[derive(Default)]
+struct Seen {
+    paths: HashMap<(Method, String), String>,
+    names: HashMap<String, String>,
+}
+
+impl Seen {
+    fn path(&mut self, route: &RouteDef, pattern: &Pattern, label: &str) -> Option<String> {
+        note(&mut self.paths, (route.method.clone(), pattern.canonical()), route, label)
+    }
+
+    fn name(&mut self, name: &str, route: &RouteDef, label: &str) -> Option<String> {
+        note(&mut self.names, name.to_owned(), route, label)
+    }
+}
+
+/// Notes the place of a key; gives the earlier one if there is one.
+fn note<K: std::hash::Hash + Eq>(
+    places: &mut HashMap<K, String>,
+    key: K,
+    route: &RouteDef,
+    label: &str,
+) -> Option<String> {
+    if let Some(earlier) = places.get(&key) {
+        return Some(earlier.clone());
+    }
+    let location = route.entry.location;
+    places.insert(key, format!("{label} ({}:{})", location.file(), location.line()));
+    None
+}
+
+/// Whether `NODE_ENV` is `development`. Read once, when the router is built.
+///
+/// Spec: Errors › Response rules 3.
+fn in_development() -> bool {
+    let development = std::env::var_os("NODE_ENV").is_some_and(|value| value == "development");
+    if development {
+        log::warn!(target: "stockade", "NODE_ENV is development");
+    }
+    development
+}

@@ -1,0 +1,215 @@
+//! The life of a request, from its target to its response.
+//!
+//! Hot: beside the handler's own future nothing is allocated here for a
+//! request that matches.
+//!
+//! Spec: Router members › handle; Errors › Statuses produced by the framework.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::{HeaderValue, Method, StatusCode, Version, header};
+use http_body::Body as _;
+use stockade_core::{
+    BodyError, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running, Settings,
+};
+use stockade_errors::ApiError;
+
+use crate::app::Inner;
+use crate::options::CallOptions;
+
+/// Answers a request.
+pub(crate) fn dispatch(app: &Inner, mut req: Request, options: CallOptions) -> Answering {
+    let is_head = req.method() == Method::HEAD;
+    let version = req.version();
+    let state = match admit(app, &mut req, options) {
+        Admission::Run(endpoint) => State::Running(stockade_core::run(endpoint, req)),
+        Admission::Answer(response) => State::Ready(response),
+    };
+    Answering { state, is_head, version }
+}
+
+/// The future of [`App::handle`](crate::App::handle): it gives the response.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Answering {
+    state: State,
+    is_head: bool,
+    version: Version,
+}
+
+#[derive(Debug)]
+enum State {
+    Running(Running),
+    Ready(Response),
+}
+
+impl Future for Answering {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        let mut response = match &mut self.state {
+            State::Running(running) => ready!(Pin::new(running).poll(cx)),
+            State::Ready(response) => std::mem::take(response),
+        };
+        finish(&mut response, self.is_head, self.version);
+        Poll::Ready(response)
+    }
+}
+
+/// What becomes of a request before any middleware runs.
+enum Admission {
+    Run(Arc<Endpoint>),
+    Answer(Response),
+}
+
+/// Everything before the middleware: target, match, announced length.
+fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
+    let mut settings = app.settings;
+    if let Some(expose_errors) = options.expose_errors {
+        settings.expose_errors = expose_errors;
+    }
+    let refuse = |req: &Request, error| {
+        Admission::Answer(ErrorContext::of(req).with_settings(settings).answer(error))
+    };
+
+    if *req.method() == Method::CONNECT {
+        return refuse(req, ApiError::new(501, ""));
+    }
+    let path = req.path();
+    if path == "*" && *req.method() == Method::OPTIONS {
+        return Admission::Answer(allowed(app.tables.iter().map(|(method, _)| method)));
+    }
+    if !is_sound(path) {
+        return refuse(req, ApiError::new(400, "Bad Request"));
+    }
+    let Some((endpoint, params)) = find(app, req.method(), path) else {
+        return Admission::Answer(unmatched(app, req, settings));
+    };
+
+    // A limit of the route itself is stronger than any other.
+    let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
+    req.set_route(Arc::clone(&endpoint), params, settings, max_body);
+    if req.announces_too_much() {
+        return refuse(req, BodyError::TooLarge.into());
+    }
+    Admission::Run(endpoint)
+}
+
+/// Whether the path may be matched at all.
+///
+/// A backslash or a control character, also as `%00`, is never part of a path
+/// that means well.
+fn is_sound(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
+        && !path.contains("%00")
+}
+
+/// The route of a method and a path; HEAD falls back to GET.
+fn find(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    let found = find_exact(app, method, path);
+    if found.is_none() && *method == Method::HEAD {
+        return find_exact(app, &Method::GET, path);
+    }
+    found
+}
+
+fn find_exact(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    let (_, table) = app.tables.iter().find(|(known, _)| known == method)?;
+    let found = table.find(path)?;
+    Some((Arc::clone(found.value), Params::new(Arc::clone(found.names), found.spans)))
+}
+
+/// The answer when no route has this method and path.
+#[cold]
+fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
+    let path = req.path();
+    let others = || {
+        let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
+        tables.map(|(method, _)| method)
+    };
+    let known = others().next().is_some();
+    if *req.method() == Method::OPTIONS {
+        if is_preflight(req) {
+            // Nothing is allowed to other origins by this answer.
+            return no_content();
+        }
+        if known {
+            return allowed(others());
+        }
+    }
+    let context = ErrorContext::of(req).with_settings(settings);
+    if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
+        let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
+        response.headers_mut().insert(header::ALLOW, allow(others()));
+        return response;
+    }
+    context.answer(ApiError::new(404, "Not Found"))
+}
+
+/// Whether it is a CORS preflight request.
+///
+/// Source: Fetch standard, section 3.3.3 (CORS-preflight request).
+fn is_preflight(req: &Request) -> bool {
+    let headers = req.headers();
+    headers.contains_key(header::ORIGIN)
+        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// 204 with `Allow`.
+fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
+    let mut response = no_content();
+    response.headers_mut().insert(header::ALLOW, allow(methods));
+    response
+}
+
+fn no_content() -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// The value of `Allow`: HEAD comes with GET, OPTIONS always works.
+fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
+    let mut names: Vec<&str> = Vec::new();
+    for method in methods {
+        names.push(method.as_str());
+        if *method == Method::GET {
+            names.push("HEAD");
+        }
+    }
+    names.push("OPTIONS");
+    // Each once, in the usual order; unusual methods come last.
+    let place = |name: &str| USUAL_ORDER.iter().position(|usual| *usual == name);
+    names.sort_by_key(|name| (place(name).unwrap_or(USUAL_ORDER.len()), *name));
+    names.dedup();
+    HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
+}
+
+const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// What depends on the request alone, whoever made the response.
+fn finish(response: &mut Response, is_head: bool, version: Version) {
+    if is_head {
+        without_body(response);
+    }
+    // The rest of the body is not read, so the connection cannot go on.
+    let unread = matches!(response.status().as_u16(), 408 | 413);
+    if unread && version <= Version::HTTP_11 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
+/// Keeps the length and drops the body.
+///
+/// Source: RFC 9110, section 9.3.2 (HEAD).
+fn without_body(response: &mut Response) {
+    let length = response.body().size_hint().exact();
+    let has_no_length = matches!(response.status().as_u16(), 100..=199 | 204 | 304);
+    if let Some(length) = length.filter(|_| !has_no_length) {
+        response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(length.into());
+    }
+    *response.body_mut() = HttpBody::empty();
+}

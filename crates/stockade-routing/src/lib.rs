@@ -1,0 +1,34 @@
+//! The route tree, the router and the dispatch of stockade.
+//!
+//! A [`Router`] is the definition; [`Router::build`] checks and compiles it to
+//! an [`App`], which answers requests from anywhere.
+//!
+//! # Where things are
+//!
+//! - `tree`: [`RouteTree`] and [`RouteEntry`], what `routes!` expands to.
+//! - `router`: [`Router`], [`create_router`].
+//! - `app`: [`App`] and the compilation.
+//! - `dispatch`: the life of a request. Hot.
+//! - `matcher`: path to route. Hot.
+//! - `options`, `url`: [`RouterOptions`], [`CallOptions`]; paths of named
+//!   routes.
+//!
+//! Spec: Router construction and members; Path syntax.
+
+mod app;
+mod dispatch;
+mod matcher;
+mod options;
+mod router;
+mod tree;
+mod url;
+
+pub use app::App;
+pub use dispatch::Answering;
+pub use http::Method;
+pub use matcher::{InsertError, Match, Table, TableBuilder};
+pub use options::{CallOptions, RouterOptions};
+pub use router::{RouteRef, Router, create_router};
+pub use stockade_macros::routes;
+pub use tree::{IntoNode, Node, RouteEntry, RouteTree};
+pub use url::{UrlError, build_url};

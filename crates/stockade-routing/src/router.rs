@@ -1,0 +1,288 @@
+//! [`Router`]: the definition of an API, before it is built.
+//!
+//! Its methods never fail. What is wrong is found by [`Router::build`], all at
+//! once, each mistake with the route and the file and line of the call.
+//!
+//! Spec: Router construction and members.
+
+use std::panic::Location;
+
+use http::Method;
+use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Validation};
+use stockade_errors::{ConfigError, Mistake};
+use stockade_path::{Pattern, join};
+
+use crate::app::App;
+use crate::options::RouterOptions;
+use crate::tree::{RouteEntry, RouteTree, Validator};
+use crate::url::{UrlError, build_url};
+
+/// Makes a router of a tree and its options.
+///
+/// ```
+/// use stockade_routing::{RouteTree, RouterOptions, create_router};
+///
+/// let tree = RouteTree::new().key("hello", RouteTree::new().key("GET", async || "hi"));
+/// let app = create_router(tree, RouterOptions::new()).build()?;
+/// assert_eq!(app.routes()[0].pattern(), "/hello");
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Router construction › createRouter.
+#[doc(alias = "createRouter")]
+pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
+    let mut router = Router::with_options(options);
+    router.routes(routes);
+    router
+}
+
+/// The definition of an API: routes, middleware, options.
+///
+/// Routes come from a tree ([`create_router`], [`Router::routes`]) or from the
+/// methods named after HTTP's.
+///
+/// ```
+/// use stockade_core::extract::Path;
+/// use stockade_routing::Router;
+///
+/// let mut router = Router::new();
+/// router.get("/users", async || "all users");
+/// router.get("/users/:id", async |Path(id): Path<u64>| format!("user {id}")).name("users.show");
+/// router.group("/admin", (), |admin| {
+///     admin.delete("/cache", async || ());
+/// });
+/// let app = router.build()?;
+/// assert_eq!(app.generate_url("users.show", [("id", 7)]).unwrap(), "/users/7");
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+#[derive(Debug, Default)]
+#[must_use = "a router does nothing until it is built or served"]
+pub struct Router {
+    pub(crate) options: RouterOptions,
+    pub(crate) routes: Vec<RouteDef>,
+    pub(crate) mistakes: Vec<Mistake>,
+    /// Middleware of `use_` for the routes that come after it.
+    used: Vec<Middleware>,
+}
+
+/// A route as it was declared, below the router's prefix.
+#[derive(Debug)]
+pub(crate) struct RouteDef {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) entry: RouteEntry,
+}
+
+macro_rules! method {
+    ($($(#[$doc:meta])* $name:ident $method:ident;)*) => {
+        $($(#[$doc])*
+        #[track_caller]
+        pub fn $name<F, Args>(&mut self, path: &str, handler: F) -> RouteRef<'_>
+        where
+            F: Shape<Args>,
+            F::Signature: Signature<Args = Args, Output = F::Output>,
+            F::Future: Send,
+            Args: Send + 'static,
+        {
+            self.add(Method::$method, path, RouteEntry::new(handler))
+        })*
+    };
+}
+
+impl Router {
+    /// A router without routes, with the default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A router without routes.
+    pub fn with_options(options: RouterOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    method! {
+        /// Adds a route for GET; HEAD requests fall back to it.
+        get GET;
+        /// Adds a route for POST.
+        post POST;
+        /// Adds a route for PUT.
+        put PUT;
+        /// Adds a route for PATCH.
+        patch PATCH;
+        /// Adds a route for DELETE.
+        delete DELETE;
+        /// Adds a route for OPTIONS, which then answers preflights of its path too.
+        options OPTIONS;
+        /// Adds a route for HEAD, instead of the fallback to GET.
+        head HEAD;
+    }
+
+    /// Adds a route for any method, such as QUERY (RFC 10008).
+    ///
+    /// CONNECT is never a route: that is a mistake, found when the router is
+    /// built.
+    #[track_caller]
+    pub fn route<F, Args>(&mut self, method: Method, path: &str, handler: F) -> RouteRef<'_>
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        self.add(method, path, RouteEntry::new(handler))
+    }
+
+    fn add(&mut self, method: Method, path: &str, mut entry: RouteEntry) -> RouteRef<'_> {
+        entry.middleware = self.used.clone();
+        self.routes.push(RouteDef { method, path: join("", path), entry });
+        let index = self.routes.len() - 1;
+        RouteRef { entry: &mut self.routes[index].entry }
+    }
+
+    /// Adds the routes of a tree.
+    pub fn routes(&mut self, tree: RouteTree) -> &mut Self {
+        let used = self.used.clone();
+        self.flatten(tree, "", &used);
+        self
+    }
+
+    /// Adds what stands at a node, then what stands below it.
+    fn flatten(&mut self, tree: RouteTree, path: &str, inherited: &[Middleware]) {
+        let inherited = [inherited, &tree.middleware].concat();
+        self.mistakes.extend(tree.mistakes);
+        for (method, mut entry) in tree.entries {
+            entry.middleware.splice(0..0, inherited.iter().cloned());
+            let path = entry.path.as_deref().unwrap_or(path);
+            let path = join("", path);
+            self.routes.push(RouteDef { method, path, entry });
+        }
+        for child in tree.children {
+            if let Err(error) = Pattern::parse(&child.key) {
+                // The routes below would say the same thing again.
+                self.mistakes.push(Mistake::new(error.to_string()).at(child.location));
+                continue;
+            }
+            self.flatten(child.tree, &join(path, &child.key), &inherited);
+        }
+    }
+
+    /// Adds routes under a prefix, covered by middleware that runs after that
+    /// of this router. What is registered inside, [`use_`](Self::use_)
+    /// included, stays inside.
+    ///
+    /// `middleware` is `()`, one piece of middleware, a tuple of them, or a
+    /// `Vec` or array of [`Middleware`].
+    ///
+    /// Spec: Router members › group.
+    pub fn group<M>(
+        &mut self,
+        prefix: &str,
+        middleware: impl IntoMiddlewareList<M>,
+        define: impl FnOnce(&mut Self),
+    ) -> &mut Self {
+        let mut inner = Self { used: middleware.into_list(), ..Self::default() };
+        inner.used.splice(0..0, self.used.iter().cloned());
+        define(&mut inner);
+        self.mistakes.extend(inner.mistakes);
+        self.routes.extend(inner.routes.into_iter().map(|mut route| {
+            route.path = join(prefix, &route.path);
+            route
+        }));
+        self
+    }
+
+    /// Adds middleware for the routes that are added after this call; those
+    /// added earlier are not covered.
+    ///
+    /// Spec: Router members › use.
+    #[doc(alias = "use")]
+    pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
+        self.used.extend(middleware.into_list());
+        self
+    }
+
+    /// The path of a named route with its parameters filled in.
+    ///
+    /// Values are encoded like a component of a URL; surplus parameters are
+    /// ignored. See [`App::generate_url`].
+    ///
+    /// # Errors
+    /// For an unknown name, a missing parameter, or a value that the constraint
+    /// of its parameter refuses.
+    #[doc(alias = "generateUrl")]
+    pub fn generate_url<K: AsRef<str>, V: ToString>(
+        &self,
+        name: &str,
+        params: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<String, UrlError> {
+        let route = self.routes.iter().find(|route| route.entry.name.as_deref() == Some(name));
+        let route = route.ok_or_else(|| UrlError::unknown_name(name))?;
+        let pattern = Pattern::parse(&join(&self.options.prefix, &route.path));
+        build_named(&pattern.map_err(|_| UrlError::unknown_name(name))?, params)
+    }
+
+    /// Checks everything and compiles it.
+    ///
+    /// # Errors
+    /// All mistakes at once: paths that cannot be read, duplicates, names given
+    /// twice, arguments of handlers that the path or the state cannot give.
+    pub fn build(self) -> Result<App, ConfigError> {
+        App::build(self)
+    }
+}
+
+/// Fills the parameters into a pattern.
+pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
+    pattern: &Pattern,
+    params: impl IntoIterator<Item = (K, V)>,
+) -> Result<String, UrlError> {
+    let params: Vec<(K, String)> =
+        params.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    build_url(pattern, |wanted| {
+        let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
+        param.map(|(_, value)| value.as_str().into())
+    })
+}
+
+/// A route that was just added, to say more about it.
+#[derive(Debug)]
+pub struct RouteRef<'r> {
+    entry: &'r mut RouteEntry,
+}
+
+#[expect(
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "the route is added already"
+)]
+impl RouteRef<'_> {
+    /// Names the route for `generate_url`.
+    pub fn name(self, name: impl Into<String>) -> Self {
+        self.entry.name = Some(name.into());
+        self
+    }
+
+    /// Adds middleware that runs after that of the router and its groups.
+    pub fn middleware<M>(self, list: impl IntoMiddlewareList<M>) -> Self {
+        self.entry.middleware.extend(list.into_list());
+        self
+    }
+
+    /// Checks the body before the handler runs; what fails is a 400.
+    pub fn validation(self, validation: impl Validation) -> Self {
+        self.entry.validation = Some(Validator(std::sync::Arc::new(validation)));
+        self
+    }
+
+    /// Limits the body of this route, in bytes, instead of the router's limit.
+    pub fn max_body(self, bytes: u64) -> Self {
+        self.entry.max_body = Some(bytes);
+        self
+    }
+
+    /// Where the route was added.
+    #[must_use]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.entry.location
+    }
+}

@@ -1,0 +1,285 @@
+//! [`RouteTree`]: the declarative tree of routes.
+//!
+//! `routes!` expands to this builder; a tree can also be built at run time. A
+//! mistake is kept and reported when the router is built, together with all
+//! others.
+//!
+//! ```
+//! use stockade_routing::RouteTree;
+//!
+//! let users = RouteTree::new()
+//!     .key("GET", async || "all users")
+//!     .key(":id", RouteTree::new().key("get", async || "one user"));
+//! let api = RouteTree::new().key("users", users);
+//! # let _ = api;
+//! ```
+//!
+//! Spec: Route tree (object router); Route entry object.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use http::Method;
+use stockade_core::{Handler, IntoMiddlewareList, Middleware, Shape, Signature, Validation};
+use stockade_errors::Mistake;
+
+/// A node of the tree: methods, path segments, and middleware for all below.
+#[derive(Debug, Default)]
+#[must_use = "a tree does nothing until a router is made of it"]
+pub struct RouteTree {
+    pub(crate) middleware: Vec<Middleware>,
+    pub(crate) entries: Vec<(Method, RouteEntry)>,
+    pub(crate) children: Vec<Child>,
+    pub(crate) mistakes: Vec<Mistake>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub(crate) key: String,
+    pub(crate) tree: RouteTree,
+    pub(crate) location: &'static Location<'static>,
+    /// Whether it came from a spread tree, which may repeat a key.
+    pub(crate) spread: bool,
+}
+
+impl RouteTree {
+    /// An empty tree.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds what stands under a key: a method name in any case with a handler
+    /// or a [`RouteEntry`], or a path segment (also several, `"api/v1"`) with a
+    /// tree.
+    ///
+    /// The methods are GET, POST, PUT, DELETE and PATCH; every other key is a
+    /// path segment.
+    ///
+    /// Spec: Route tree.
+    #[track_caller]
+    pub fn key<M>(mut self, key: &str, node: impl IntoNode<M>) -> Self {
+        let location = Location::caller();
+        let method = TREE_METHODS.iter().find(|method| method.as_str().eq_ignore_ascii_case(key));
+        match (method, node.into_node()) {
+            (Some(method), Node::Entry(entry)) => self.method(method.clone(), *entry),
+            (None, Node::Tree(tree)) => self.segment(key, tree),
+            (Some(method), Node::Tree(_)) => {
+                let message = format!("{method} is a method and holds a handler, not a tree");
+                self.mistakes.push(Mistake::new(message).at(location));
+                self
+            }
+            (None, Node::Entry(_)) => {
+                let message = format!("{key:?} is a path segment and holds a tree, not a handler");
+                self.mistakes.push(Mistake::new(message + &did_you_mean(key)).at(location));
+                self
+            }
+        }
+    }
+
+    /// Adds the entry of a method at this node.
+    #[track_caller]
+    pub fn method(mut self, method: Method, entry: RouteEntry) -> Self {
+        let earlier = self.entries.iter().find(|(known, _)| *known == method);
+        if let Some((_, earlier)) = earlier {
+            let place = earlier.location;
+            let message =
+                format!("{method} is there twice, first at {}:{}", place.file(), place.line());
+            self.mistakes.push(Mistake::new(message).at(Location::caller()));
+        } else {
+            self.entries.push((method, entry));
+        }
+        self
+    }
+
+    /// Adds a tree below one or several path segments, such as `":id"` or
+    /// `"api/v1"`.
+    #[track_caller]
+    pub fn segment(mut self, key: &str, tree: Self) -> Self {
+        let location = Location::caller();
+        let earlier = self.children.iter().find(|child| child.key == key && !child.spread);
+        if let Some(place) = earlier.map(|earlier| earlier.location) {
+            let message = format!(
+                "the segment {key:?} is there twice, first at {}:{}",
+                place.file(),
+                place.line()
+            );
+            self.mistakes.push(Mistake::new(message).at(location));
+        } else {
+            self.children.push(Child { key: key.to_owned(), tree, location, spread: false });
+        }
+        self
+    }
+
+    /// Adds middleware that covers everything at and below this node; it runs
+    /// after that of the nodes above.
+    pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
+        self.middleware.extend(list.into_list());
+        self
+    }
+
+    /// Adds everything that stands in another tree, as if it were written here.
+    ///
+    /// Middleware at the root of the other tree covers only what comes from it.
+    pub fn spread(mut self, tree: Self) -> Self {
+        let Self { middleware, entries, children, mistakes } = tree;
+        let covered = |list: &mut Vec<Middleware>| {
+            list.splice(0..0, middleware.iter().cloned());
+        };
+        self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
+            covered(&mut entry.middleware);
+            (method, entry)
+        }));
+        self.children.extend(children.into_iter().map(|mut child| {
+            covered(&mut child.tree.middleware);
+            Child { spread: true, ..child }
+        }));
+        self.mistakes.extend(mistakes);
+        self
+    }
+}
+
+/// What a method holds: a handler, and what belongs to it.
+///
+/// Spec: Route entry object.
+#[derive(Debug)]
+#[must_use = "an entry does nothing until it stands in a tree"]
+pub struct RouteEntry {
+    pub(crate) handler: Handler,
+    pub(crate) middleware: Vec<Middleware>,
+    pub(crate) validation: Option<Validator>,
+    pub(crate) name: Option<String>,
+    pub(crate) path: Option<String>,
+    pub(crate) max_body: Option<u64>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// Only for `Debug`.
+#[derive(Clone)]
+pub(crate) struct Validator(pub(crate) Arc<dyn Validation>);
+
+impl std::fmt::Debug for Validator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Validation")
+    }
+}
+
+impl RouteEntry {
+    /// An entry of this handler and nothing else.
+    #[track_caller]
+    pub fn new<F, Args>(handler: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        Self {
+            handler: Handler::new(handler),
+            middleware: Vec::new(),
+            validation: None,
+            name: None,
+            path: None,
+            max_body: None,
+            location: Location::caller(),
+        }
+    }
+
+    /// Adds middleware that runs after that of the tree, in list order.
+    pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
+        self.middleware.extend(list.into_list());
+        self
+    }
+
+    /// Checks the body before the handler runs; what fails is a 400.
+    pub fn validation(mut self, validation: impl Validation) -> Self {
+        self.validation = Some(Validator(Arc::new(validation)));
+        self
+    }
+
+    /// Names the route for `generate_url`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Replaces the path that the tree gives it; the router's prefix still
+    /// applies.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Limits the body of this route, in bytes, instead of the router's limit.
+    pub fn max_body(mut self, bytes: u64) -> Self {
+        self.max_body = Some(bytes);
+        self
+    }
+}
+
+/// What stands under a key of a tree.
+#[derive(Debug)]
+pub enum Node {
+    /// A handler with what belongs to it.
+    Entry(Box<RouteEntry>),
+    /// What is below a path segment.
+    Tree(RouteTree),
+}
+
+/// What can stand under a key: a handler, a [`RouteEntry`], a [`RouteTree`].
+///
+/// `Marker` only keeps them apart; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand in a route tree",
+    label = "not a handler, a RouteEntry or a RouteTree"
+)]
+pub trait IntoNode<Marker> {
+    /// Makes the node.
+    fn into_node(self) -> Node;
+}
+
+impl IntoNode<()> for RouteTree {
+    fn into_node(self) -> Node {
+        Node::Tree(self)
+    }
+}
+
+impl IntoNode<()> for RouteEntry {
+    fn into_node(self) -> Node {
+        Node::Entry(Box::new(self))
+    }
+}
+
+impl<F, Args> IntoNode<(Args,)> for F
+where
+    F: Shape<Args>,
+    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F::Future: Send,
+    Args: Send + 'static,
+{
+    #[track_caller]
+    fn into_node(self) -> Node {
+        Node::Entry(Box::new(RouteEntry::new(self)))
+    }
+}
+
+/// The methods that a tree knows; the others are registered with the router's
+/// methods.
+pub(crate) const TREE_METHODS: [Method; 5] =
+    [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
+
+/// ` (did you mean POST?)` for a key that is one slip away from a method.
+fn did_you_mean(key: &str) -> String {
+    let key = key.to_ascii_uppercase();
+    let same_letters = |name: &str| {
+        let sorted = |text: &str| {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes.sort_unstable();
+            bytes
+        };
+        let (key, name) = (sorted(&key), sorted(name));
+        let common = name.iter().filter(|byte| key.contains(byte)).count();
+        key.len().abs_diff(name.len()) <= 1 && common + 1 >= name.len().max(key.len())
+    };
+    let method = TREE_METHODS.iter().find(|method| same_letters(method.as_str()));
+    method.map_or_else(String::new, |method| format!(" (did you mean {method}?)"))
+}

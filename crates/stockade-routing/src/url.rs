@@ -1,0 +1,272 @@
+//! [`build_url`]: the path of a named route, with its parameters put in.
+//!
+//! Spec: URLs by name.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use stockade_path::{Param, Part, Pattern, SPLAT, Segment};
+
+use crate::matcher::anchored;
+
+/// Why no path can be built from a pattern and its parameters.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// A segment would be `.` or `..`, which clients remove from a path.
+    DotSegment {
+        /// The pattern.
+        pattern: String,
+    },
+    /// The value of a required parameter is empty.
+    EmptyValue {
+        /// The pattern.
+        pattern: String,
+        /// The name of the parameter.
+        name: String,
+    },
+    /// A required parameter has no value.
+    MissingValue {
+        /// The pattern.
+        pattern: String,
+        /// The name of the parameter.
+        name: String,
+    },
+    /// The expression of a parameter does not match its value.
+    RefusedValue {
+        /// The pattern.
+        pattern: String,
+        /// The name of the parameter.
+        name: String,
+        /// The value as it would be in the path.
+        value: String,
+    },
+    /// No route has this name.
+    UnknownName {
+        /// The name as given.
+        name: String,
+    },
+}
+
+/// The path of `pattern` with the values that `param` gives for its names.
+///
+/// Values are encoded as by `encodeURIComponent`: a `/` becomes `%2F`. That of
+/// `**` keeps its slashes and may be empty. An optional parameter without a
+/// value, or with an empty one, goes, with its slash if it is a whole segment.
+/// An expression applies to the encoded value, as it does to a request's path.
+///
+/// # Errors
+/// When a required value is missing or empty, when an expression refuses a
+/// value, and when a value makes a segment `.` or `..`.
+///
+/// # Examples
+/// ```
+/// use std::borrow::Cow;
+/// use stockade_path::Pattern;
+/// use stockade_routing::build_url;
+///
+/// let pattern = Pattern::parse("/files/:name/:version?")?;
+/// let url = build_url(&pattern, |name| (name == "name").then_some(Cow::Borrowed("a/b c")))?;
+/// assert_eq!(url, "/files/a%2Fb%20c");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn build_url<'v>(
+    pattern: &Pattern,
+    param: impl Fn(&str) -> Option<Cow<'v, str>>,
+) -> Result<String, UrlError> {
+    let mut url = String::new();
+    for segment in pattern.segments() {
+        let text = match segment {
+            Segment::Literal(text) => text.clone(),
+            Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
+            Segment::Rest => match param(SPLAT) {
+                Some(value) => value.split('/').map(encode).collect::<Vec<_>>().join("/"),
+                None => required(pattern, SPLAT, None)?,
+            },
+            _ => match parts(pattern, segment, &param)? {
+                // An absent parameter takes its slash with it.
+                text if text.is_empty() => continue,
+                text => text,
+            },
+        };
+        let is_dot = |segment: &str| matches!(segment, "." | "..");
+        if !matches!(segment, Segment::Literal(_)) && text.split('/').any(is_dot) {
+            return Err(UrlError::DotSegment { pattern: pattern.to_string() });
+        }
+        url.push('/');
+        url.push_str(&text);
+    }
+    if url.is_empty() {
+        url.push('/');
+    }
+    Ok(url)
+}
+
+fn parts<'v>(
+    pattern: &Pattern,
+    segment: &Segment,
+    param: impl Fn(&str) -> Option<Cow<'v, str>>,
+) -> Result<String, UrlError> {
+    let mut text = String::new();
+    if let Segment::Parts(parts) = segment {
+        for part in parts {
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Param(known) => {
+                    text.push_str(&value(pattern, known, param(&known.name))?);
+                }
+                // `Part` is complete; this is for variants to come.
+                _ => {}
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// The encoded value, checked; empty if the parameter is absent and may be.
+fn value(
+    pattern: &Pattern,
+    param: &Param,
+    value: Option<Cow<'_, str>>,
+) -> Result<String, UrlError> {
+    let is_absent = value.as_deref().is_none_or(str::is_empty);
+    if param.optional && is_absent {
+        return Ok(String::new());
+    }
+    let value = required(pattern, &param.name, value)?;
+    let is_refused = param.constraint.as_ref().is_some_and(|constraint| {
+        // Too large an expression was refused when the route was made.
+        !anchored(constraint.expression()).is_ok_and(|regex| regex.is_match(value.as_bytes()))
+    });
+    if is_refused {
+        let (pattern, name) = (pattern.to_string(), param.name.clone());
+        return Err(UrlError::RefusedValue { pattern, name, value });
+    }
+    Ok(value)
+}
+
+fn required(
+    pattern: &Pattern,
+    name: &str,
+    value: Option<Cow<'_, str>>,
+) -> Result<String, UrlError> {
+    let (pattern, name) = (pattern.to_string(), name.to_owned());
+    match value {
+        None => Err(UrlError::MissingValue { pattern, name }),
+        Some(value) if value.is_empty() => Err(UrlError::EmptyValue { pattern, name }),
+        Some(value) => Ok(encode(&value)),
+    }
+}
+
+fn encode(value: &str) -> String {
+    utf8_percent_encode(value, COMPONENT).to_string()
+}
+
+/// What `encodeURIComponent` encodes.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+
+impl UrlError {
+    pub(crate) fn unknown_name(name: &str) -> Self {
+        Self::UnknownName { name: name.to_owned() }
+    }
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName { name } => write!(f, "no route is named {name:?}"),
+            Self::DotSegment { pattern } => {
+                write!(f, "a value makes a segment of {pattern:?} `.` or `..`")
+            }
+            Self::EmptyValue { pattern, name } => {
+                write!(f, "parameter {name:?} of {pattern:?} is empty")
+            }
+            Self::MissingValue { pattern, name } => {
+                write!(f, "parameter {name:?} of {pattern:?} is missing")
+            }
+            Self::RefusedValue { pattern, name, value } => {
+                write!(f, "parameter {name:?} of {pattern:?} cannot be {value:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `given` is `name=value&name=value`, not encoded.
+    #[track_caller]
+    fn check(path: &str, given: &str, expected: Result<&str, &str>) {
+        let pattern = Pattern::parse(path).unwrap();
+        let given: Vec<_> = given.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let param =
+            |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| Cow::Borrowed(pair.1));
+        let url = build_url(&pattern, param).map_err(|error| error.to_string());
+        assert_eq!(url.as_deref().map_err(String::as_str), expected, "{path:?}");
+    }
+
+    #[test]
+    fn values_are_encoded_like_a_component() {
+        check("/", "", Ok("/"));
+        check("/a b".replace(' ', "%20").as_str(), "", Ok("/a%20b"));
+        check("/u/:id", "id=a/b c&other=x", Ok("/u/a%2Fb%20c"));
+        check("/u/:id", "id=AZaz09-_.!~*'()", Ok("/u/AZaz09-_.!~*'()"));
+        check("/u/:id", "id=%?#+:@,;$", Ok("/u/%25%3F%23%2B%3A%40%2C%3B%24"));
+        check("/u/:id", "id=\u{e9}\u{4e2d}", Ok("/u/%C3%A9%E4%B8%AD"));
+        check("/:from-:to", "from=a-b&to=c", Ok("/a-b-c"));
+    }
+
+    #[test]
+    fn wildcards_take_the_splat() {
+        check("/a/*/b", "splat=x/y", Ok("/a/x%2Fy/b"));
+        check("/d/**", "splat=x y/z//w", Ok("/d/x%20y/z//w"));
+        check("/d/**", "splat=", Ok("/d/"));
+        check("/d/**", "", Err("parameter \"splat\" of \"/d/**\" is missing"));
+        check("/a/*", "splat=", Err("parameter \"splat\" of \"/a/*\" is empty"));
+    }
+
+    #[test]
+    fn absent_optional_parameters_go() {
+        check("/opt/:id?", "", Ok("/opt"));
+        check("/opt/:id?", "id=", Ok("/opt"));
+        check("/opt/:id?", "id=5", Ok("/opt/5"));
+        check("/:a?", "", Ok("/"));
+        check("/:a?/", "", Ok("/"));
+        check("/:a?/b/:c?", "c=1", Ok("/b/1"));
+        check("/x:id?", "", Ok("/x"));
+        check(r"/s/:q?/:p(\d+)?", "q=cats&p=2", Ok("/s/cats/2"));
+    }
+
+    #[test]
+    fn what_cannot_be_in_the_path_is_an_error() {
+        check("/u/:id", "", Err("parameter \"id\" of \"/u/:id\" is missing"));
+        check("/u/:id", "id=", Err("parameter \"id\" of \"/u/:id\" is empty"));
+        let refused = r#"parameter "id" of "/u/:id(\\d+)" cannot be "x%20""#;
+        check(r"/u/:id(\d+)", "id=x ", Err(refused));
+        check(r"/u/:id(\d+)", "id=42", Ok("/u/42"));
+        check(r"/u/:id(a%20b)", "id=a b", Ok("/u/a%20b"));
+        let refused = r#"parameter "e" of "/:f.:e(a|b)?" cannot be "ab""#;
+        check("/:f.:e(a|b)?", "f=x&e=ab", Err(refused));
+    }
+
+    #[test]
+    fn segments_that_clients_remove_are_an_error() {
+        check("/u/:id", "id=..", Err("a value makes a segment of \"/u/:id\" `.` or `..`"));
+        check("/:a.:b?", "a=.", Err("a value makes a segment of \"/:a.:b?\" `.` or `..`"));
+        check("/d/**", "splat=a/../b", Err("a value makes a segment of \"/d/**\" `.` or `..`"));
+        check("/u/:id", "id=...", Ok("/u/..."));
+    }
+}
