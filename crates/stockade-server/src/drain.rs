@@ -1,0 +1,58 @@
+//! Draining: what a client still sends after nobody wants it.
+//!
+//! hyper stops reading as soon as a body is dropped, answers, and closes the
+//! socket. The system then resets the connection because bytes are left, and a
+//! client that sends before it reads sees a broken pipe instead of its 413. So
+//! the body is read to a bound by a task of its own, while hyper answers.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use hyper::body::{Body, Incoming};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use crate::record::{InFlight, Record};
+
+/// Reads and forgets the rest of a body.
+///
+/// The connection counts as busy meanwhile. At the bound the body is dropped,
+/// and hyper closes the connection.
+pub(crate) fn start(mut incoming: Incoming, record: &Arc<Record>) {
+    // A small body has come with its head, as a rule; then it costs no task.
+    let mut left = MAX_BYTES;
+    let mut cx = Context::from_waker(Waker::noop());
+    if poll(&mut incoming, &mut left, &mut cx).is_ready() {
+        return;
+    }
+    let Ok(runtime) = Handle::try_current() else { return };
+    let in_flight = InFlight::begin(record);
+    runtime.spawn(async move {
+        let rest = std::future::poll_fn(|cx| poll(&mut incoming, &mut left, cx));
+        // Too late and too much end alike.
+        let _ = timeout(MAX_TIME, rest).await;
+        drop(in_flight);
+    });
+}
+
+/// Ready at the end of the body, at an error, and when nothing is `left`.
+fn poll(incoming: &mut Incoming, left: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
+    while *left > 0 {
+        match Pin::new(&mut *incoming).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                let length = frame.data_ref().map_or(1, bytes::Bytes::len);
+                *left = left.saturating_sub(length);
+            }
+            Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
+    Poll::Ready(())
+}
+
+/// 8 MiB.
+const MAX_BYTES: usize = 8_388_608;
+
+const MAX_TIME: Duration = Duration::from_secs(5);

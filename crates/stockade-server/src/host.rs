@@ -1,0 +1,168 @@
+//! The check of `Host`: exactly one, well-formed.
+//!
+//! A request that two programs on its way read as two different sites is how
+//! caches are poisoned and password links are forged.
+//!
+//! Source: RFC 9112, section 3.2; RFC 9113, section 8.3.1; RFC 3986, section
+//! 3.2.2.
+
+use std::net::Ipv6Addr;
+
+use http::request::Parts;
+use http::{Version, header};
+
+/// What is wrong with the host of a request, in words for the client.
+///
+/// HTTP/1.0 needs none. On HTTP/2 `:authority` counts, and a `Host` beside it
+/// must be the same.
+pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
+    if head.version < Version::HTTP_11 {
+        return Ok(());
+    }
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    let host = hosts.next().map(http::HeaderValue::as_bytes);
+    if hosts.next().is_some() {
+        return Err("More than one Host header");
+    }
+    let host = match (host, head.uri.authority()) {
+        (Some(host), Some(authority)) if head.version == Version::HTTP_2 => {
+            if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
+                return Err("Host and :authority differ");
+            }
+            host
+        }
+        (Some(host), _) => host,
+        (None, Some(authority)) if head.version == Version::HTTP_2 => authority.as_str().as_bytes(),
+        (None, _) => return Err("Missing Host header"),
+    };
+    if is_valid(host) { Ok(()) } else { Err("Malformed Host header") }
+}
+
+/// Whether this is `uri-host [ ":" port ]` with a host that is not empty.
+fn is_valid(host: &[u8]) -> bool {
+    if host.first() == Some(&b'[') {
+        let Some(end) = host.iter().position(|&byte| byte == b']') else { return false };
+        let (address, rest) = (&host[1..end], &host[end + 1..]);
+        return is_ipv6(address) && (rest.is_empty() || rest[0] == b':' && is_port(&rest[1..]));
+    }
+    let (name, port) = match host.iter().position(|&byte| byte == b':') {
+        Some(colon) => (&host[..colon], &host[colon + 1..]),
+        None => (host, &[][..]),
+    };
+    is_name(name) && is_port(port)
+}
+
+fn is_ipv6(address: &[u8]) -> bool {
+    std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok())
+}
+
+/// A `reg-name` of at least one character; IPv4 addresses look like one.
+fn is_name(mut name: &[u8]) -> bool {
+    if name.is_empty() {
+        return false;
+    }
+    while let [byte, rest @ ..] = name {
+        name = match (byte, rest) {
+            (b'%', [high, low, rest @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                rest
+            }
+            (byte, rest) if byte.is_ascii_alphanumeric() || NAME_MARKS.contains(byte) => rest,
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// Digits up to 65,535; the grammar allows none after the colon.
+fn is_port(port: &[u8]) -> bool {
+    port.is_empty()
+        || port.iter().all(u8::is_ascii_digit)
+            && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+}
+
+/// `unreserved` and `sub-delims`, without letters and digits.
+const NAME_MARKS: &[u8] = b"-._~!$&'()*+,;=";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_names_and_addresses_with_an_optional_port() {
+        let cases: &[(&str, bool)] = &[
+            ("example.com", true),
+            ("EXAMPLE.com.", true),
+            ("example.com:8080", true),
+            ("example.com:", true),
+            ("localhost", true),
+            ("my_service-1", true),
+            ("xn--bcher-kva.example", true),
+            ("a%20b", true),
+            ("127.0.0.1", true),
+            ("127.0.0.1:65535", true),
+            ("[::1]", true),
+            ("[::1]:80", true),
+            ("[::ffff:10.0.0.1]:80", true),
+            ("", false),
+            (":80", false),
+            (" example.com", false),
+            ("a b", false),
+            ("a,b", true), // sub-delims may stand in a name, so this is one odd name
+            ("example.com:http", false),
+            ("example.com:65536", false),
+            ("example.com:-1", false),
+            ("example.com:80:80", false),
+            ("user@example.com", false),
+            ("example.com/x", false),
+            ("example.com?x", false),
+            ("example.com#x", false),
+            ("http://example.com", false),
+            ("a\\b", false),
+            ("a%2", false),
+            ("a%zz", false),
+            ("b\u{fc}cher.example", false),
+            ("::1", false),
+            ("[]", false),
+            ("[::1", false),
+            ("[::1]80", false),
+            ("[::1]:x", false),
+            ("[fe80::1%25eth0]", false),
+            ("[127.0.0.1]", false),
+        ];
+        for (host, expected) in cases {
+            assert_eq!(is_valid(host.as_bytes()), *expected, "{host:?}");
+        }
+    }
+
+    /// `hosts` separated by blanks; `target` as the `http` crate reads it.
+    #[track_caller]
+    fn check_head(version: Version, target: &str, hosts: &str, expected: Result<(), &str>) {
+        let mut request = http::Request::get(target).version(version);
+        for host in hosts.split_whitespace() {
+            request = request.header("host", host);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        assert_eq!(check(&head), expected, "{version:?} {target} {hosts}");
+    }
+
+    #[test]
+    fn each_version_has_its_rule() {
+        let (http10, http11, http2) = (Version::HTTP_10, Version::HTTP_11, Version::HTTP_2);
+        check_head(http10, "/", "", Ok(()));
+        check_head(http10, "/", "a b", Ok(()));
+        check_head(http11, "/", "a.example", Ok(()));
+        check_head(http11, "http://b.example/", "a.example", Ok(()));
+        check_head(http11, "/", "", Err("Missing Host header"));
+        check_head(http11, "http://a.example/", "", Err("Missing Host header"));
+        check_head(http11, "/", "a a", Err("More than one Host header"));
+        check_head(http11, "/", "a@b", Err("Malformed Host header"));
+        check_head(http2, "http://a.example/", "", Ok(()));
+        check_head(http2, "http://a.example/", "A.example", Ok(()));
+        check_head(http2, "/", "a.example", Ok(()));
+        check_head(http2, "http://a.example/", "b.example", Err("Host and :authority differ"));
+        check_head(http2, "http://u@a.example/", "", Err("Malformed Host header"));
+        check_head(http2, "/", "", Err("Missing Host header"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The HTTP server of stockade, on hyper and tokio: sockets, connections,
+//! timeouts, TLS, shutdown.
+//!
+//! [`CreateServer`] makes a [`Server`] out of a router:
+//!
+//! ```no_run
+//! use stockade_routing::Router;
+//! use stockade_server::CreateServer;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut router = Router::new();
+//! router.get("/health", async || "ok");
+//! router.create_server()?.listen(3000).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! HTTP/1.1 and HTTP/2 are served on the same port; HTTP/2 by prior knowledge,
+//! or by ALPN with the feature `tls`. Connections run on the tokio runtime of
+//! the caller.
+//!
+//! # What a client may not do
+//!
+//! | Client | Ends with | Option |
+//! |---|---|---|
+//! | sends the head of a request too slowly, or nothing at all | the connection closes | [`header_read_timeout`] |
+//! | sends the body too slowly | 408, the connection closes | [`body_read_timeout`] |
+//! | does not read its answer | the connection closes | [`write_stall_timeout`] |
+//! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
+//! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
+//! | opens too many connections | they wait | [`max_connections`] |
+//! | sends no `Host`, two, or a malformed one | 400 | – |
+//!
+//! [`header_read_timeout`]: ServerOptions#structfield.header_read_timeout
+//! [`body_read_timeout`]: ServerOptions#structfield.body_read_timeout
+//! [`write_stall_timeout`]: ServerOptions#structfield.write_stall_timeout
+//! [`idle_timeout`]: ServerOptions#structfield.idle_timeout
+//! [`max_headers`]: ServerOptions#structfield.max_headers
+//! [`max_header_bytes`]: ServerOptions#structfield.max_header_bytes
+//! [`max_connections`]: ServerOptions#structfield.max_connections
+//!
+//! # Where things are
+//!
+//! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
+//!   `address`, `error`, `signals`, `tls`: what they take and give.
+//! - `accept`: from the listening socket to connections, and the shutdown.
+//! - `connection`: one connection; `io`: its socket, watched.
+//! - `record`, `sweep`: what is known of each connection, and who ends the
+//!   stalled ones. One coarse task instead of a timer for each request.
+//! - `service`: one request. Hot. `host`: the check of its `Host`.
+//! - `request_body`, `drain`: the request's body, in time and to its end;
+//!   `response_body`: the answer's.
+//!
+//! Spec: Router construction and members › createServer.
+
+mod accept;
+mod address;
+mod connection;
+mod drain;
+mod error;
+mod host;
+mod io;
+mod options;
+mod record;
+mod request_body;
+mod response_body;
+mod server;
+mod service;
+mod signals;
+mod sweep;
+#[cfg(feature = "tls")]
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+pub use address::ListenAddr;
+pub use error::ServeError;
+pub use options::ServerOptions;
+pub use server::{BoundServer, CreateServer, Server, ServerHandle};
+#[cfg(feature = "tls")]
+pub use tls::TlsConfig;

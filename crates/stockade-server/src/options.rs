@@ -1,0 +1,233 @@
+//! [`ServerOptions`]: the limits of a server.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+use stockade_errors::Mistake;
+use stockade_routing::CallOptions;
+
+/// The options of a server: its limits and its protocols.
+///
+/// They can be read from a configuration file; an unknown key is an error, and
+/// a duration is given in milliseconds under its name with `_ms`.
+///
+/// The timeouts of connections are coarse: a connection that has stalled is
+/// closed at most two seconds after its timeout, never before it.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_server::ServerOptions;
+///
+/// let options = ServerOptions::new().max_connections(500).http2(false);
+/// assert_eq!(options.idle_timeout, Duration::from_secs(60));
+/// ```
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// How long a client may take for the head of a request: from its first
+    /// byte, and on a new connection from its opening, TLS included. Then the
+    /// connection is closed. Default: 10 s.
+    #[serde(rename = "header_read_timeout_ms", deserialize_with = "millis")]
+    pub header_read_timeout: Duration,
+    /// How long a connection may stay open without a request. Default: 60 s.
+    #[serde(rename = "idle_timeout_ms", deserialize_with = "millis")]
+    pub idle_timeout: Duration,
+    /// How long the server waits for the body of a request, in all: only the
+    /// time in which it waits counts, and each KiB that comes gives one second
+    /// back. So a slow upload lives as long as it moves by 1 KiB a second, a
+    /// drip does not, and no pause may be longer than this. Then: 408.
+    /// Default: 30 s.
+    #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
+    pub body_read_timeout: Duration,
+    /// How long a client may leave an answer unread before the connection is
+    /// closed. Default: 30 s.
+    #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
+    pub write_stall_timeout: Duration,
+    /// How long requests that are running may go on after a shutdown has begun.
+    /// Default: 10 s.
+    #[serde(rename = "shutdown_timeout_ms", deserialize_with = "millis")]
+    pub shutdown_timeout: Duration,
+    /// How many connections are served at a time. Further ones wait in the
+    /// queue of the system (see [`backlog`](Self#structfield.backlog)) until
+    /// one closes. Default: 10,000.
+    pub max_connections: u32,
+    /// How many header lines a request may have; more are answered with 431.
+    /// On HTTP/1 another value than the default costs an allocation for each
+    /// request. Default: 100.
+    pub max_headers: usize,
+    /// How long the head of a request may be, in bytes; a longer one is
+    /// answered with 431. Default: 16 KiB (16,384).
+    pub max_header_bytes: u32,
+    /// Whether HTTP/2 is spoken with clients that begin with it. Default: true.
+    pub http2: bool,
+    /// How many requests may run at a time on one HTTP/2 connection.
+    /// Default: 200.
+    pub http2_max_streams: u32,
+    /// Whether small packets are sent at once (`TCP_NODELAY`). Default: true.
+    pub tcp_nodelay: bool,
+    /// How many connections the system may keep waiting until they are
+    /// accepted; the system may have a lower limit. Default: 4,096.
+    pub backlog: u32,
+    /// What overrides the options of the router. Default: nothing.
+    pub call: CallOptions,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            header_read_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(60),
+            body_read_timeout: Duration::from_secs(30),
+            write_stall_timeout: Duration::from_secs(30),
+            shutdown_timeout: Duration::from_secs(10),
+            max_connections: 10_000,
+            max_headers: DEFAULT_MAX_HEADERS,
+            max_header_bytes: 16_384,
+            http2: true,
+            http2_max_streams: 200,
+            tcp_nodelay: true,
+            backlog: 4_096,
+            call: CallOptions::default(),
+        }
+    }
+}
+
+macro_rules! setters {
+    ($($name:ident: $kind:ty, $unit:literal;)*) => {$(
+        #[doc = concat!("Sets [`", stringify!($name), "`](Self#structfield.", stringify!($name), ")", $unit, ".")]
+        #[must_use]
+        pub fn $name(mut self, $name: $kind) -> Self {
+            self.$name = $name;
+            self
+        }
+    )*};
+}
+
+impl ServerOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        header_read_timeout: Duration, "";
+        idle_timeout: Duration, "";
+        body_read_timeout: Duration, "";
+        write_stall_timeout: Duration, "";
+        shutdown_timeout: Duration, "";
+        max_connections: u32, "";
+        max_headers: usize, "";
+        max_header_bytes: u32, ", in bytes";
+        http2: bool, "";
+        http2_max_streams: u32, "";
+        tcp_nodelay: bool, "";
+        backlog: u32, "";
+        call: CallOptions, "";
+    }
+
+    /// Overrides the router's `expose_errors`.
+    #[must_use]
+    pub fn expose_errors(mut self, expose: bool) -> Self {
+        self.call = self.call.expose_errors(expose);
+        self
+    }
+
+    /// Overrides the router's `max_body_size`, in bytes.
+    #[must_use]
+    pub fn max_body_size(mut self, bytes: u64) -> Self {
+        self.call = self.call.max_body_size(bytes);
+        self
+    }
+
+    /// Everything that is wrong with the options.
+    pub(crate) fn mistakes(&self) -> Vec<Mistake> {
+        let zeros = [
+            ("header_read_timeout", self.header_read_timeout.is_zero()),
+            ("idle_timeout", self.idle_timeout.is_zero()),
+            ("body_read_timeout", self.body_read_timeout.is_zero()),
+            ("write_stall_timeout", self.write_stall_timeout.is_zero()),
+            ("shutdown_timeout", self.shutdown_timeout.is_zero()),
+            ("max_connections", self.max_connections == 0),
+            ("max_headers", self.max_headers == 0),
+            ("max_header_bytes", self.max_header_bytes == 0),
+            ("http2_max_streams", self.http2_max_streams == 0),
+            ("backlog", self.backlog == 0),
+        ];
+        let zeros = zeros.into_iter().filter(|(_, zero)| *zero);
+        let zeros = zeros.map(|(name, _)| format!("the server's {name} must not be 0"));
+        let highs = [
+            ("max_connections", u64::from(self.max_connections), MAX_CONNECTIONS),
+            ("max_headers", self.max_headers as u64, MAX_HEADERS),
+            ("max_header_bytes", u64::from(self.max_header_bytes), MAX_HEADER_BYTES),
+        ];
+        let highs = highs.into_iter().filter(|(_, value, most)| value > most);
+        let highs = highs.map(|(name, value, most)| {
+            format!("the server's {name} must not be above {most}: {value}")
+        });
+        zeros.chain(highs).map(Mistake::new).collect()
+    }
+}
+
+fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
+}
+
+/// That of hyper, which keeps so many on the stack.
+pub(crate) const DEFAULT_MAX_HEADERS: usize = 100;
+
+/// A tokio semaphore on a 32-bit machine holds about 500 million.
+const MAX_CONNECTIONS: u64 = 100_000_000;
+
+/// A `http::HeaderMap` refuses more than 32,768 entries.
+const MAX_HEADERS: u64 = 24_576;
+
+/// 1 MiB.
+const MAX_HEADER_BYTES: u64 = 1_048_576;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_right_and_every_zero_is_reported() {
+        assert_eq!(ServerOptions::new().mistakes(), []);
+        let zero = Duration::ZERO;
+        let mistakes = ServerOptions::new()
+            .header_read_timeout(zero)
+            .idle_timeout(zero)
+            .body_read_timeout(zero)
+            .write_stall_timeout(zero)
+            .shutdown_timeout(zero)
+            .max_connections(0)
+            .max_headers(0)
+            .max_header_bytes(0)
+            .http2_max_streams(0)
+            .backlog(0)
+            .mistakes();
+        assert_eq!(mistakes.len(), 10);
+        assert_eq!(mistakes[5].message(), "the server's max_connections must not be 0");
+        let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
+        let expected = "the server's max_headers must not be above 24576: 40000";
+        assert_eq!(mistakes[0].message(), expected);
+    }
+
+    #[test]
+    fn they_are_read_from_a_file_with_durations_in_milliseconds() {
+        let text = r#"{
+            "header_read_timeout_ms": 1500,
+            "max_connections": 7,
+            "http2": false,
+            "call": { "expose_errors": true }
+        }"#;
+        let options: ServerOptions = serde_json::from_str(text).unwrap();
+        assert_eq!(options.header_read_timeout, Duration::from_millis(1_500));
+        assert_eq!(options.idle_timeout, Duration::from_secs(60));
+        assert_eq!((options.max_connections, options.http2), (7, false));
+        assert_eq!(options.call.expose_errors, Some(true));
+
+        let error = serde_json::from_str::<ServerOptions>(r#"{"idle_timeout": 1}"#).unwrap_err();
+        assert!(error.to_string().starts_with("unknown field `idle_timeout`"), "{error}");
+    }
+}

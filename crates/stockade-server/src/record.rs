@@ -1,0 +1,240 @@
+//! [`Record`]: what is known of one connection, shared between its task, its
+//! socket, its requests and the sweep.
+//!
+//! Hot: a request costs some relaxed atomic operations here and no allocation.
+//! The fields are independent; the sweep may see one a moment older than
+//! another, which only matters within its own coarseness.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
+
+use crate::sweep::{Clock, Phase, Snapshot};
+
+/// One connection, as the sweep sees it.
+#[derive(Debug)]
+pub(crate) struct Record {
+    clock: Arc<Clock>,
+    /// When the head or the idleness began, times two; plus one for idleness.
+    mark: AtomicU64,
+    /// Requests whose answer has not been handed over completely. While there
+    /// is one, `mark` means nothing.
+    in_flight: AtomicU32,
+    http2: AtomicBool,
+    /// Since when the socket takes no more bytes, or [`NEVER`].
+    write_blocked: AtomicU64,
+    /// HTTP/2: answers that have bytes for a client that has no room for them.
+    owed: AtomicU32,
+    /// HTTP/2: when an answer moved for the last time.
+    moved: AtomicU64,
+    close_after: AtomicBool,
+    upgraded: AtomicBool,
+    order: AtomicU8,
+    waker: Mutex<Option<Waker>>,
+}
+
+/// What a connection is told from outside. Later ones replace earlier ones.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Order {
+    /// Go on.
+    Stay = 0,
+    /// Finish what is running, then close.
+    Finish = 1,
+    /// Close now.
+    Close = 2,
+}
+
+impl Record {
+    pub(crate) fn new(clock: Arc<Clock>) -> Self {
+        let now = clock.stamp();
+        Self {
+            clock,
+            mark: AtomicU64::new(now * 2),
+            in_flight: AtomicU32::new(0),
+            http2: AtomicBool::new(false),
+            write_blocked: AtomicU64::new(NEVER),
+            owed: AtomicU32::new(0),
+            moved: AtomicU64::new(now),
+            close_after: AtomicBool::new(false),
+            upgraded: AtomicBool::new(false),
+            order: AtomicU8::new(Order::Stay as u8),
+            waker: Mutex::new(None),
+        }
+    }
+
+    /// The client speaks HTTP/2.
+    pub(crate) fn set_http2(&self) {
+        self.http2.store(true, Ordering::Relaxed);
+    }
+
+    /// The socket belongs to another protocol now, which watches itself.
+    pub(crate) fn set_upgraded(&self) {
+        self.upgraded.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes came. After idleness they begin a head; further ones do not
+    /// prolong it. On HTTP/2 they may be anything, so they do not count.
+    pub(crate) fn bytes_came(&self) {
+        let idle = self.mark.load(Ordering::Relaxed) % 2 == 1;
+        if idle && !self.http2.load(Ordering::Relaxed) {
+            self.mark.store(self.clock.stamp() * 2, Ordering::Relaxed);
+        }
+    }
+
+    /// The socket took bytes, or takes no more.
+    pub(crate) fn bytes_went(&self, blocked: bool) {
+        let was_blocked = self.write_blocked.load(Ordering::Relaxed) != NEVER;
+        if blocked != was_blocked {
+            let since = if blocked { self.clock.stamp() } else { NEVER };
+            self.write_blocked.store(since, Ordering::Relaxed);
+        }
+    }
+
+    /// HTTP/2: an answer moved, and whether it waits for the client now.
+    pub(crate) fn answer_moved(&self, was_owed: bool, is_owed: bool) {
+        self.moved.store(self.clock.stamp(), Ordering::Relaxed);
+        match (was_owed, is_owed) {
+            (false, true) => drop(self.owed.fetch_add(1, Ordering::Relaxed)),
+            (true, false) => drop(self.owed.fetch_sub(1, Ordering::Relaxed)),
+            _ => {}
+        }
+    }
+
+    /// HTTP/1: the answer to the running request is to be the last one.
+    pub(crate) fn close_after(&self) {
+        self.close_after.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the answer is to be the last one.
+    pub(crate) fn closes_after(&self) -> bool {
+        self.close_after.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        // Before the mark, which the last request writes before it ends: else
+        // a long request could look like a slow head.
+        let busy = self.in_flight.load(Ordering::Acquire) > 0;
+        let mark = self.mark.load(Ordering::Relaxed);
+        let since = mark / 2;
+        let phase = if self.upgraded.load(Ordering::Relaxed) {
+            Phase::Upgraded
+        } else if busy {
+            Phase::Busy
+        } else if mark % 2 == 1 {
+            Phase::Idle { since }
+        } else {
+            Phase::Head { since }
+        };
+        let blocked = self.write_blocked.load(Ordering::Relaxed);
+        let owed = self.owed.load(Ordering::Relaxed) > 0;
+        Snapshot {
+            phase,
+            write_blocked: (blocked != NEVER).then_some(blocked),
+            owed: owed.then(|| self.moved.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Tells the connection what to do and wakes its task.
+    pub(crate) fn tell(&self, order: Order) {
+        let before = self.order.fetch_max(order as u8, Ordering::AcqRel);
+        if before < order as u8 {
+            let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+            waker.iter().for_each(Waker::wake_by_ref);
+        }
+    }
+
+    /// What the connection has been told; its task is woken when that changes.
+    /// `known` is the waker that this task left here the last time.
+    pub(crate) fn order(&self, known: &mut Option<Waker>, cx: &Context<'_>) -> Order {
+        if !known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            *known = Some(cx.waker().clone());
+            *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
+        }
+        // After the waker: an order that comes between is seen here.
+        match self.order.load(Ordering::Acquire) {
+            0 => Order::Stay,
+            1 => Order::Finish,
+            _ => Order::Close,
+        }
+    }
+}
+
+/// A request that is running, until its answer has been handed over or given
+/// up. The connection is idle after the last one.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    record: Arc<Record>,
+}
+
+impl InFlight {
+    pub(crate) fn begin(record: &Arc<Record>) -> Self {
+        record.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self { record: Arc::clone(record) }
+    }
+
+    pub(crate) fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let record = &self.record;
+        // The mark first: see `snapshot`.
+        record.mark.store(record.clock.stamp() * 2 + 1, Ordering::Relaxed);
+        record.in_flight.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// No time.
+const NEVER: u64 = u64::MAX;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_is_a_head_then_busy_then_idle_then_a_head_again() {
+        let clock = Arc::new(Clock::new(Duration::from_millis(10)));
+        let record = Arc::new(Record::new(Arc::clone(&clock)));
+        assert_eq!(record.snapshot().phase, Phase::Head { since: 10 });
+
+        clock.tick();
+        record.bytes_came();
+        assert_eq!(record.snapshot().phase, Phase::Head { since: 10 }, "not prolonged");
+
+        let request = InFlight::begin(&record);
+        let another = InFlight::begin(&record);
+        drop(request);
+        assert_eq!(record.snapshot().phase, Phase::Busy);
+        clock.tick();
+        drop(another);
+        assert_eq!(record.snapshot().phase, Phase::Idle { since: 30 });
+
+        clock.tick();
+        record.bytes_came();
+        assert_eq!(record.snapshot().phase, Phase::Head { since: 40 });
+    }
+
+    #[test]
+    fn bytes_on_http2_do_not_begin_a_head() {
+        let record = Arc::new(Record::new(Arc::new(Clock::new(Duration::from_millis(10)))));
+        record.set_http2();
+        drop(InFlight::begin(&record));
+        record.bytes_came();
+        assert_eq!(record.snapshot().phase, Phase::Idle { since: 10 });
+    }
+
+    #[test]
+    fn orders_only_grow() {
+        let record = Record::new(Arc::new(Clock::new(Duration::from_millis(10))));
+        let cx = Context::from_waker(Waker::noop());
+        let mut known = None;
+        assert_eq!(record.order(&mut known, &cx), Order::Stay);
+        record.tell(Order::Close);
+        record.tell(Order::Finish);
+        assert_eq!(record.order(&mut known, &cx), Order::Close);
+    }
+}

@@ -1,0 +1,193 @@
+//! [`RequestBody`]: the body of a request, in time, and drained when nobody
+//! wants it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Version, header};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use stockade_core::BodyError;
+use tokio::time::{Instant, Sleep};
+
+use crate::drain;
+use crate::record::Record;
+
+/// The body of a request as hyper gives it, with a limit to the time that the
+/// server waits for it.
+///
+/// A timer exists only when the server has to wait.
+pub(crate) struct RequestBody {
+    /// `None` when it has ended, well or badly.
+    incoming: Option<Incoming>,
+    patience: Patience,
+    waiting: Option<Waiting>,
+    /// The client sends nothing before it is asked, and it is asked by the
+    /// first poll.
+    unasked: bool,
+    http1: bool,
+    record: Arc<Record>,
+}
+
+struct Waiting {
+    since: Option<Instant>,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl RequestBody {
+    /// The body of the request with this head; `timeout` as
+    /// `ServerOptions::body_read_timeout` says.
+    pub(crate) fn new(
+        incoming: Incoming,
+        head: &Parts,
+        timeout: Duration,
+        record: Arc<Record>,
+    ) -> Self {
+        let http1 = head.version <= Version::HTTP_11;
+        let expect = head.headers.get(header::EXPECT);
+        let unasked = head.version == Version::HTTP_11
+            && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+        let patience = Patience::new(timeout);
+        Self { incoming: Some(incoming), patience, waiting: None, unasked, http1, record }
+    }
+
+    /// The body ends with an error, and the connection with the answer.
+    fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.incoming = None;
+        self.record.close_after();
+        Poll::Ready(Some(Err(error)))
+    }
+
+    /// Whether the client has been waited for too long.
+    fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let left = self.patience.left;
+        let waiting = match &mut self.waiting {
+            Some(waiting) => {
+                if waiting.since.is_none() {
+                    let now = Instant::now();
+                    waiting.since = Some(now);
+                    waiting.sleep.as_mut().reset(now + left);
+                }
+                waiting
+            }
+            none => {
+                let now = Instant::now();
+                let sleep = Box::pin(tokio::time::sleep_until(now + left));
+                none.insert(Waiting { since: Some(now), sleep })
+            }
+        };
+        waiting.sleep.as_mut().poll(cx)
+    }
+
+    fn received(&mut self, bytes: usize) {
+        let since = self.waiting.as_mut().and_then(|waiting| waiting.since.take());
+        let waited = since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.patience.received(bytes, waited);
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        let Some(incoming) = &mut this.incoming else { return Poll::Ready(None) };
+        this.unasked = false;
+        match Pin::new(incoming).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                this.received(frame.data_ref().map_or(0, Bytes::len));
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(error))) => {
+                log::debug!(target: "stockade::server", "a request's body broke off: {error}");
+                this.fail(BodyError::Broken)
+            }
+            Poll::Ready(None) => {
+                this.incoming = None;
+                Poll::Ready(None)
+            }
+            Poll::Pending => match this.poll_patience(cx) {
+                Poll::Ready(()) => this.fail(BodyError::TimedOut),
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let Some(incoming) = self.incoming.take() else { return };
+        if !self.http1 || incoming.is_end_stream() {
+            return;
+        }
+        if self.unasked {
+            // The client sends nothing without being asked, so there is nothing
+            // to drain; hyper closes the connection after the answer.
+            self.record.close_after();
+        } else {
+            drain::start(incoming, &self.record);
+        }
+    }
+}
+
+/// How long the server goes on waiting for a body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Patience {
+    most: Duration,
+    left: Duration,
+}
+
+impl Patience {
+    fn new(most: Duration) -> Self {
+        Self { most, left: most }
+    }
+
+    /// Bytes came after a wait: each KiB gives a second back.
+    fn received(&mut self, bytes: usize, waited: Duration) {
+        let earned = Duration::from_micros((bytes as u64).saturating_mul(1_000_000) / 1_024);
+        self.left = self.left.saturating_sub(waited).saturating_add(earned).min(self.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_is_used_up_by_drips_and_restored_by_bytes() {
+        // Bytes and the wait before them in ms; then what is left of 30 s.
+        let cases: &[(&[(usize, u64)], u64)] = &[
+            (&[], 30_000),
+            (&[(1_024, 0)], 30_000),
+            (&[(0, 1_000)], 29_000),
+            (&[(1_024, 1_000)], 30_000),
+            (&[(512, 1_000), (512, 1_000)], 29_000),
+            (&[(0, 20_000), (0, 20_000)], 0),
+            (&[(1 << 40, 0), (0, 29_000)], 1_000),
+            (&[(usize::MAX, 29_000)], 30_000),
+        ];
+        for (steps, left) in cases {
+            let mut patience = Patience::new(Duration::from_secs(30));
+            for (bytes, waited) in *steps {
+                patience.received(*bytes, Duration::from_millis(*waited));
+            }
+            assert_eq!(patience.left, Duration::from_millis(*left), "{steps:?}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Server`]: a router with options, ready to listen; [`BoundServer`]: one
+//! that has its port; [`ServerHandle`]: what ends it.
+//!
+//! Spec: Router members › createServer.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::sync::Arc;
+
+use stockade_errors::{ConfigError, Mistake};
+use stockade_routing::{App, Router};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::accept::{self, Stage};
+use crate::connection::Shared;
+use crate::service::Hosted;
+use crate::signals::{self, Signals, advance};
+#[cfg(feature = "tls")]
+use crate::tls::TlsConfig;
+use crate::{ListenAddr, ServeError, ServerOptions, address};
+
+/// Makes a server out of a router.
+///
+/// Spec: Router members › createServer.
+pub trait CreateServer: Sized {
+    /// A server with the default options.
+    ///
+    /// # Errors
+    /// Every mistake in the routes.
+    #[track_caller]
+    #[doc(alias = "createServer")]
+    fn create_server(self) -> Result<Server, ConfigError> {
+        self.create_server_with(ServerOptions::default())
+    }
+
+    /// A server with options.
+    ///
+    /// # Errors
+    /// Every mistake in the routes and in the options: a timeout or a limit of
+    /// 0 is one.
+    #[track_caller]
+    fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError>;
+}
+
+impl CreateServer for Router {
+    #[track_caller]
+    fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
+        let location = Location::caller();
+        let ours = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        match self.build() {
+            Ok(app) => {
+                ConfigError::check(ours.collect())?;
+                Ok(Server::new(app, options))
+            }
+            Err(error) => Err(with_mistakes(error, ours)),
+        }
+    }
+}
+
+fn with_mistakes(error: ConfigError, more: impl Iterator<Item = Mistake>) -> ConfigError {
+    let mistakes = error.mistakes().iter().cloned().chain(more).collect();
+    ConfigError::check(mistakes).err().unwrap_or(error)
+}
+
+/// A router with options, ready to listen.
+///
+/// Everything runs on the tokio runtime of the caller.
+#[must_use = "a server does nothing until it listens"]
+pub struct Server {
+    app: App,
+    options: ServerOptions,
+    #[cfg(feature = "tls")]
+    tls: Option<TlsConfig>,
+}
+
+impl Server {
+    fn new(app: App, options: ServerOptions) -> Self {
+        Self {
+            app,
+            options,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
+    /// [`header_read_timeout`](ServerOptions#structfield.header_read_timeout).
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: TlsConfig) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Listens and serves until the process gets SIGTERM or SIGINT (Ctrl-C),
+    /// then shuts down gracefully. A second signal ends it at once.
+    ///
+    /// The address is logged. A bare port number is for this machine only
+    /// (127.0.0.1); `"0.0.0.0:3000"` opens the server: see [`ListenAddr`].
+    ///
+    /// # Errors
+    /// When the address cannot be bound, for example because it is taken.
+    pub async fn listen(self, address: impl ListenAddr) -> Result<(), ServeError> {
+        self.bind(address).await?.with_signals().serve().await
+    }
+
+    /// Takes the address, without serving yet; connections wait from now on.
+    ///
+    /// # Errors
+    /// When the address cannot be bound, for example because it is taken.
+    pub async fn bind(self, address: impl ListenAddr) -> Result<BoundServer, ServeError> {
+        let address = address::resolve(address).await?;
+        let listener = accept::listen(address, self.options.backlog)?;
+        let bind_error = |source| ServeError::Bind { address, source };
+        let local_addr = listener.local_addr().map_err(bind_error)?;
+        let stage = watch::Sender::new(Stage::Running);
+        let handle = ServerHandle { stage, local_addr };
+        Ok(BoundServer { server: self, listener, handle, signals: false })
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A server that has its address.
+#[derive(Debug)]
+#[must_use = "a server does nothing until it serves"]
+pub struct BoundServer {
+    server: Server,
+    listener: TcpListener,
+    handle: ServerHandle,
+    signals: bool,
+}
+
+impl BoundServer {
+    /// The address, with the port that was chosen for port 0.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.handle.local_addr
+    }
+
+    /// What ends the server from elsewhere.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
+    }
+
+    /// Also shuts down at SIGTERM and SIGINT (Ctrl-C); a second signal ends it
+    /// at once.
+    ///
+    /// From then on these signals no longer end the process by themselves, not
+    /// even after the server has ended.
+    pub fn with_signals(mut self) -> Self {
+        self.signals = true;
+        self
+    }
+
+    /// Serves until [`ServerHandle::shutdown`] is called; signals are left
+    /// alone without [`with_signals`](Self::with_signals).
+    ///
+    /// A shutdown closes the port and idle connections at once; requests that
+    /// run are answered; what is not done after
+    /// [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) is cut
+    /// off. Then this returns. Dropping the future cuts off everything at once.
+    ///
+    /// # Errors
+    /// When signals are asked for and cannot be watched; never for anything
+    /// that happens on a connection.
+    pub async fn serve(self) -> Result<(), ServeError> {
+        let Self { server, listener, handle, signals } = self;
+        #[cfg(feature = "tls")]
+        let scheme = if server.tls.is_some() { "https" } else { "http" };
+        #[cfg(not(feature = "tls"))]
+        let scheme = "http";
+        let ServerHandle { stage, local_addr } = handle;
+        let options = server.options;
+        let app = Hosted { app: server.app, call: options.call };
+        let shared = Shared::new(app, &options);
+        #[cfg(feature = "tls")]
+        let shared = shared.with_tls(server.tls);
+        let signals = if signals {
+            Some(Signals::watch().map_err(|source| ServeError::Signals { source })?)
+        } else {
+            None
+        };
+        log::info!(target: "stockade::server", "listening on {scheme}://{local_addr}");
+        let receiver = stage.subscribe();
+        let serving = accept::serve(listener, Arc::new(shared), &options, receiver);
+        let Some(signals) = signals else {
+            serving.await;
+            return Ok(());
+        };
+        let obeying = async {
+            signals::obey(signals, stage).await;
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = serving => Ok(()),
+            never = obeying => never,
+        }
+    }
+
+    /// Serves as [`serve`](Self::serve) does, and shuts down when `done` ends.
+    ///
+    /// # Errors
+    /// Those of [`serve`](Self::serve).
+    pub async fn serve_until(self, done: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let handle = self.handle();
+        let done = async {
+            done.await;
+            handle.shutdown();
+            std::future::pending().await
+        };
+        tokio::select! {
+            served = self.serve() => served,
+            never = done => never,
+        }
+    }
+}
+
+/// Ends a server from elsewhere. Clones end the same server.
+#[derive(Clone, Debug)]
+pub struct ServerHandle {
+    stage: watch::Sender<Stage>,
+    local_addr: SocketAddr,
+}
+
+impl ServerHandle {
+    /// Begins a graceful shutdown, as [`BoundServer::serve`] says. Further
+    /// calls do nothing.
+    pub fn shutdown(&self) {
+        advance(&self.stage, Stage::Finishing);
+    }
+
+    /// Ends the server at once; requests that run are cut off.
+    pub fn shutdown_now(&self) {
+        advance(&self.stage, Stage::Ended);
+    }
+
+    /// The address of the server.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+}

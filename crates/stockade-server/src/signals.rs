@@ -1,0 +1,69 @@
+//! The signals that end a server: SIGTERM and SIGINT (Ctrl-C).
+
+use std::io;
+
+use tokio::sync::watch;
+
+use crate::accept::Stage;
+
+/// The signals, watched from now on.
+///
+/// tokio keeps its handlers for the life of the process: afterwards the signals
+/// no longer end the process by themselves.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    pub(crate) fn watch() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// Ctrl-C, watched from now on.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn watch() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> &'static str {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        "Ctrl-C"
+    }
+}
+
+/// The first signal begins the shutdown, the second ends it at once.
+pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
+    for next in [Stage::Finishing, Stage::Ended] {
+        let name = signals.next().await;
+        log::info!(target: "stockade::server", "{name} received");
+        advance(&stage, next);
+    }
+}
+
+/// Brings a server further; never back.
+pub(crate) fn advance(stage: &watch::Sender<Stage>, next: Stage) {
+    stage.send_if_modified(|stage| {
+        let forward = *stage < next;
+        *stage = next.max(*stage);
+        forward
+    });
+}

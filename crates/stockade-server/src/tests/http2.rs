@@ -1,0 +1,182 @@
+//! HTTP/2 with prior knowledge, by hyper's client.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use stockade_core::{HttpBody, Request, Response};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+
+use super::{Running, app, ms, options, soon, start, text};
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// A client, and the task that ends with its connection.
+pub(super) async fn speak(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) -> (Sender, JoinHandle<hyper::Result<()>>) {
+    let io = TokioIo::new(stream);
+    let (sender, connection) = soon(handshake(TokioExecutor::new(), io)).await.unwrap();
+    (sender, tokio::spawn(connection))
+}
+
+async fn client(server: &Running) -> (Sender, JoinHandle<hyper::Result<()>>) {
+    speak(server.connect().await.stream).await
+}
+
+pub(super) fn get(path: &str) -> http::Request<Full<Bytes>> {
+    http::Request::get(format!("http://a.example{path}")).body(Full::default()).unwrap()
+}
+
+#[tokio::test]
+async fn requests_run_side_by_side_on_one_connection() {
+    let server = start(options(), app).await;
+    let (mut sender, _connection) = client(&server).await;
+    let hanging = sender.send_request(get("/hang"));
+    let hello = soon(sender.send_request(get("/hello"))).await.unwrap();
+    assert_eq!((hello.version(), hello.status().as_u16()), (http::Version::HTTP_2, 200));
+    assert_eq!(hello.into_body().collect().await.unwrap().to_bytes(), "hello");
+    drop(hanging);
+
+    let echo = http::Request::post("http://a.example/echo").body(Full::from("ping")).unwrap();
+    let echo = soon(sender.send_request(echo)).await.unwrap();
+    assert_eq!(echo.into_body().collect().await.unwrap().to_bytes(), "ping");
+}
+
+#[tokio::test]
+async fn a_large_answer_comes_whole() {
+    let server = start(options(), async |_| Response::new(vec![b'x'; 3_000_000].into())).await;
+    let (mut sender, _connection) = client(&server).await;
+    let large = soon(sender.send_request(get("/"))).await.unwrap();
+    assert_eq!(large.headers()["content-length"], "3000000");
+    assert_eq!(soon(large.into_body().collect()).await.unwrap().to_bytes().len(), 3_000_000);
+}
+
+#[tokio::test]
+async fn an_unread_body_is_answered() {
+    let server = start(options(), app).await;
+    let (mut sender, _connection) = client(&server).await;
+    let body = Full::from(vec![b'x'; 4_194_304]);
+    let post = http::Request::post("http://a.example/413").body(body).unwrap();
+    assert_eq!(soon(sender.send_request(post)).await.unwrap().status(), 413);
+    let hello = soon(sender.send_request(get("/hello"))).await.unwrap();
+    assert_eq!(hello.status(), 200);
+}
+
+#[tokio::test]
+async fn host_and_the_number_of_headers_are_checked() {
+    let server = start(options().max_headers(10), app).await;
+    let (mut sender, _connection) = client(&server).await;
+    let mut other = get("/hello");
+    other.headers_mut().insert("host", "b.example".parse().unwrap());
+    let other = soon(sender.send_request(other)).await.unwrap();
+    assert_eq!(other.status(), 400);
+    let body = other.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(body, r#"{"error":"Host and :authority differ"}"#);
+
+    let mut many = get("/hello");
+    for _ in 0..11 {
+        many.headers_mut().append("x", "y".parse().unwrap());
+    }
+    assert_eq!(soon(sender.send_request(many)).await.unwrap().status(), 431);
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
+    let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(200));
+    let server = start(timeouts, async |_| {
+        tokio::time::sleep(ms(1_000)).await;
+        text(200, "done")
+    })
+    .await;
+    let (mut sender, connection) = client(&server).await;
+    let answer = soon(sender.send_request(get("/"))).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "done");
+    soon(connection).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut_off() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&dropped);
+    let server = start(options().write_stall_timeout(ms(300)), move |_| {
+        let guard = Counted(Arc::clone(&counter));
+        async move {
+            let body = Full::new(Bytes::from(vec![b'x'; 64 * 1_048_576]));
+            Response::new(HttpBody::new(body.map_frame(move |frame| {
+                let _ = &guard;
+                frame
+            })))
+        }
+    })
+    .await;
+    let (mut sender, _connection) = client(&server).await;
+    let unread = soon(sender.send_request(get("/"))).await.unwrap();
+    let gone = async {
+        while dropped.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(ms(5)).await;
+        }
+    };
+    soon(gone).await;
+    drop(unread);
+}
+
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn a_shutdown_lets_requests_finish_and_its_deadline_cuts_them_off() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&dropped);
+    let server = start(options().shutdown_timeout(ms(700)), move |request: Request| {
+        let guard = Counted(Arc::clone(&counter));
+        async move {
+            let _guard = guard;
+            if request.path() == "/hang" {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(ms(200)).await;
+            text(200, "done")
+        }
+    })
+    .await;
+    let (mut sender, connection) = client(&server).await;
+    let slow = sender.send_request(get("/slow"));
+    let hang = sender.send_request(get("/hang"));
+    // Both have arrived when a later one is answered.
+    soon(sender.send_request(get("/first"))).await.unwrap();
+    server.shutdown();
+    assert_eq!(soon(slow).await.unwrap().status(), 200);
+    assert!(soon(hang).await.is_err());
+    let _ = soon(connection).await.unwrap();
+    server.ended().await;
+    let gone = async {
+        while dropped.load(Ordering::Relaxed) < 3 {
+            tokio::time::sleep(ms(5)).await;
+        }
+    };
+    soon(gone).await;
+}
+
+#[tokio::test]
+async fn it_can_be_switched_off() {
+    let server = start(options().http2(false), app).await;
+    let io = TokioIo::new(server.connect().await.stream);
+    let refused = async {
+        let (mut sender, connection) = handshake(TokioExecutor::new(), io).await?;
+        let request = http::Request::get("http://a.example/").body(Empty::<Bytes>::new()).unwrap();
+        let (answer, _) = tokio::join!(sender.send_request(request), connection);
+        answer.map(|_| ())
+    };
+    assert!(soon(refused).await.is_err());
+    assert_eq!(server.get("/hello").await.body, "hello");
+}

@@ -1,0 +1,35 @@
+//! Taking a port, and taking connections.
+
+use tokio::net::TcpListener;
+
+use super::{app, get, ms, options, soon, start};
+use crate::accept;
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap();
+    let error = accept::listen(address, 1).unwrap_err().to_string();
+    assert_eq!(error, format!("cannot listen on {address}: address already in use"));
+}
+
+#[tokio::test]
+async fn a_connection_above_the_limit_waits_until_one_closes() {
+    let server = start(options().max_connections(2), app).await;
+    let mut first = server.connect().await;
+    first.send(get("/hello")).await;
+    assert_eq!(first.answer().await.body, "hello");
+    let mut second = server.connect().await;
+    second.send(get("/hello")).await;
+    assert_eq!(second.answer().await.body, "hello");
+
+    let mut third = server.connect().await;
+    third.send(get("/hello")).await;
+    let waiting = tokio::time::timeout(ms(100), third.answer()).await;
+    assert!(waiting.is_err(), "{waiting:?}");
+
+    drop(first);
+    assert_eq!(third.answer().await.body, "hello");
+    second.send(get("/hello")).await;
+    assert_eq!(soon(second.answer()).await.body, "hello");
+}

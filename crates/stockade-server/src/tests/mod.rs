@@ -1,0 +1,205 @@
+//! Tests on real sockets of this machine. Each wait is bounded.
+
+mod bodies;
+mod http2;
+mod listening;
+mod requests;
+mod router;
+mod shutdown;
+mod slow;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stockade_core::{HttpBody, Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::ServerOptions;
+use crate::accept::{self, Stage};
+use crate::connection::Shared;
+use crate::service::Answer;
+use crate::signals::advance;
+
+type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// A function as an application.
+struct Function<F>(F);
+
+impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
+    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send {
+        (self.0)(request)
+    }
+}
+
+/// A server that runs until it is dropped.
+struct Running {
+    address: SocketAddr,
+    stage: watch::Sender<Stage>,
+    served: JoinHandle<()>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.served.abort();
+    }
+}
+
+impl Running {
+    async fn connect(&self) -> Client<TcpStream> {
+        Client::new(soon(TcpStream::connect(self.address)).await.unwrap())
+    }
+
+    /// One request on a connection of its own.
+    async fn get(&self, path: &str) -> Answered {
+        let mut client = self.connect().await;
+        client.send(&get(path)).await;
+        client.answer().await
+    }
+
+    fn shutdown(&self) {
+        advance(&self.stage, Stage::Finishing);
+    }
+
+    /// Waits until `serve` has returned.
+    async fn ended(mut self) {
+        soon(&mut self.served).await.unwrap();
+    }
+}
+
+/// Serves a function.
+async fn start<F, Fut>(options: ServerOptions, app: F) -> Running
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Response> + Send + 'static,
+{
+    let app = Function(move |request| -> Answering { Box::pin(app(request)) });
+    serve(Shared::new(app, &options), options)
+}
+
+fn serve<A: Answer>(shared: Shared<A>, options: ServerOptions) -> Running {
+    let listener = accept::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
+    let address = listener.local_addr().unwrap();
+    let stage = watch::Sender::new(Stage::Running);
+    let receiver = stage.subscribe();
+    let served = tokio::spawn(async move {
+        accept::serve(listener, Arc::new(shared), &options, receiver).await;
+    });
+    Running { address, stage, served }
+}
+
+/// Answers `/hello`, echoes on `/echo`, and does not read on any other path:
+/// `/413` and `/404` are answered with these numbers.
+async fn app(mut request: Request) -> Response {
+    let mut response = match request.path() {
+        "/hello" => text(200, "hello"),
+        "/echo" => match request.bytes().await {
+            Ok(bytes) => Response::new(bytes.into()),
+            Err(error) => text(error.status(), error.to_string()),
+        },
+        "/hang" => std::future::pending().await,
+        path => text(path[1..].parse().unwrap(), "unread"),
+    };
+    // As a real application does.
+    if response.status() == 413 {
+        response.headers_mut().insert("connection", "close".parse().unwrap());
+    }
+    response
+}
+
+fn text(status: u16, text: impl Into<String>) -> Response {
+    let mut response = Response::new(HttpBody::from(text.into()));
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
+    response
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n")
+}
+
+/// Options with short timeouts that no test waits for in vain.
+fn options() -> ServerOptions {
+    ServerOptions::new()
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Fails the test when something takes far too long.
+#[track_caller]
+fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let place = std::panic::Location::caller();
+    async move {
+        match tokio::time::timeout(Duration::from_secs(30), future).await {
+            Ok(output) => output,
+            Err(_) => panic!("nothing happened for 30 s at {place}"),
+        }
+    }
+}
+
+/// A client that reads answers with `Content-Length`.
+struct Client<S> {
+    stream: S,
+    read: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Answered {
+    status: u16,
+    /// As sent, names in lower case.
+    head: String,
+    body: String,
+}
+
+impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Client<S> {
+    fn new(stream: S) -> Self {
+        Self { stream, read: Vec::new() }
+    }
+
+    async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        soon(self.stream.write_all(bytes.as_ref())).await.unwrap();
+    }
+
+    async fn answer(&mut self) -> Answered {
+        let head = self.head().await;
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .map_or(0, |length| length.parse().unwrap());
+        while self.read.len() < length {
+            self.more().await;
+        }
+        let body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
+        Answered { status: head[9..12].parse().unwrap(), head, body }
+    }
+
+    /// A head with its empty line; the names of its fields in lower case.
+    async fn head(&mut self) -> String {
+        loop {
+            if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
+                let head = self.read.drain(..end + 4).collect();
+                return String::from_utf8(head).unwrap().to_lowercase();
+            }
+            self.more().await;
+        }
+    }
+
+    async fn more(&mut self) {
+        let count = soon(self.stream.read_buf(&mut self.read)).await.unwrap();
+        assert!(count > 0, "closed after {:?}", String::from_utf8_lossy(&self.read));
+    }
+
+    /// Waits until the server has closed; nothing more may come.
+    async fn closed(&mut self) {
+        let closed = soon(self.stream.read_buf(&mut self.read)).await;
+        assert!(matches!(closed, Ok(0) | Err(_)), "{:?}", String::from_utf8_lossy(&self.read));
+        assert_eq!(String::from_utf8_lossy(&self.read), "");
+    }
+}

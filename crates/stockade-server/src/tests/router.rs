@@ -1,0 +1,151 @@
+//! A real router, through the public interface.
+
+use stockade_core::Request;
+use stockade_core::extract::Body;
+use stockade_routing::Router;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::{Client, get, ms, soon};
+use crate::{BoundServer, CreateServer, ServeError, ServerHandle, ServerOptions};
+
+fn router() -> Router {
+    let mut router = Router::new();
+    router.get("/hello", async || "hello");
+    router.post("/echo", async |Body(body): Body<serde_json::Value>| body);
+    router.get("/peer", async |req: Request| req.client_ip().map(|ip| ip.to_string()));
+    router
+}
+
+async fn bind(options: ServerOptions) -> BoundServer {
+    router().create_server_with(options).unwrap().bind(0).await.unwrap()
+}
+
+async fn start(server: BoundServer) -> (ServerHandle, JoinHandle<Result<(), ServeError>>) {
+    let handle = server.handle();
+    assert_eq!(handle.local_addr(), server.local_addr());
+    (handle, tokio::spawn(server.serve()))
+}
+
+async fn connect(handle: &ServerHandle) -> Client<TcpStream> {
+    Client::new(soon(TcpStream::connect(handle.local_addr())).await.unwrap())
+}
+
+#[tokio::test]
+async fn it_is_served_until_the_handle_says_otherwise() {
+    let (handle, served) = start(bind(ServerOptions::new()).await).await;
+    assert!(handle.local_addr().ip().is_loopback());
+    let mut client = connect(&handle).await;
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    client.send(get("/peer")).await;
+    assert_eq!(client.answer().await.body, "127.0.0.1");
+    client.send("HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(client.head().await.contains("\r\ncontent-length: 5\r\n"));
+    client.send(get("/nothing")).await;
+    assert_eq!(client.answer().await.status, 404);
+    handle.shutdown();
+    client.closed().await;
+    soon(served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn bodies_above_the_limit_are_413() {
+    let (handle, served) = start(bind(ServerOptions::new()).await).await;
+    let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+
+    let mut client = connect(&handle).await;
+    client.send(format!("{post}Content-Length: 2097152\r\n\r\n")).await;
+    let answer = client.answer().await;
+    assert_eq!(answer.body, r#"{"error":"Request body too large"}"#);
+
+    let mut client = connect(&handle).await;
+    client.send(format!("{post}Content-Length: 4194304\r\n\r\n")).await;
+    client.send(vec![b' '; 4_194_304]).await;
+    assert_eq!(client.answer().await.status, 413);
+    client.closed().await;
+
+    let mut client = connect(&handle).await;
+    client.send(format!("{post}Transfer-Encoding: chunked\r\n\r\n")).await;
+    client.send([&b"400000\r\n"[..], &[b' '; 4_194_304], b"\r\n0\r\n\r\n"].concat()).await;
+    assert_eq!(client.answer().await.status, 413);
+    client.closed().await;
+
+    handle.shutdown_now();
+    soon(served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn the_options_of_the_server_override_those_of_the_router() {
+    let (handle, _served) = start(bind(ServerOptions::new().max_body_size(3)).await).await;
+    let mut client = connect(&handle).await;
+    let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    client.send(format!("{post}Content-Length: 3\r\n\r\n123")).await;
+    assert_eq!(client.answer().await.body, "123");
+    client.send(format!("{post}Content-Length: 4\r\n\r\n1234")).await;
+    assert_eq!(client.answer().await.status, 413);
+}
+
+#[tokio::test]
+async fn a_drip_into_a_real_route_is_408() {
+    let options = ServerOptions::new().body_read_timeout(ms(200));
+    let (handle, _served) = start(bind(options).await).await;
+    let mut client = connect(&handle).await;
+    let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    client.send(format!("{post}Content-Length: 4\r\n\r\n1")).await;
+    let answer = client.answer().await;
+    assert_eq!((answer.status, answer.body.as_str()), (408, r#"{"error":"Request Timeout"}"#));
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn it_can_be_served_until_something_happens() {
+    let server = bind(ServerOptions::new()).await;
+    let handle = server.handle();
+    let (done, waiting) = tokio::sync::oneshot::channel::<()>();
+    let served = tokio::spawn(server.serve_until(async {
+        let _ = waiting.await;
+    }));
+    let mut client = connect(&handle).await;
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    done.send(()).unwrap();
+    client.closed().await;
+    soon(served).await.unwrap().unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn sigterm_shuts_it_down() {
+    let (handle, served) = start(bind(ServerOptions::new()).await.with_signals()).await;
+    let mut client = connect(&handle).await;
+    client.send(get("/hello")).await;
+    // It answers, so it watches.
+    assert_eq!(client.answer().await.body, "hello");
+    let kill = format!("kill -TERM {}", std::process::id());
+    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    client.closed().await;
+    soon(served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_an_error_that_names_it() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = router().create_server().unwrap().listen(port).await.unwrap_err();
+    let expected = format!("cannot listen on 127.0.0.1:{port}: address already in use");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn mistakes_in_routes_and_options_are_reported_together() {
+    let mut router = router();
+    router.get("/hello", async || "again");
+    let options = ServerOptions::new().max_connections(0).idle_timeout(ms(0));
+    let error = router.create_server_with(options).unwrap_err();
+    let texts: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts[0].contains("GET /hello"), "{texts:?}");
+    assert!(texts[1].contains("idle_timeout must not be 0"), "{texts:?}");
+    assert!(texts[2].contains("src/tests/router.rs"), "{texts:?}");
+}

@@ -1,0 +1,106 @@
+//! Shutting down.
+
+use std::sync::Arc;
+
+use stockade_core::Request;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::{Running, app, get, ms, options, soon, start, text};
+use crate::ServerOptions;
+use crate::accept::Stage;
+use crate::signals::advance;
+
+/// `/wait` notes that it has begun and waits for `go`; others answer at once.
+struct Gate {
+    begun: Notify,
+    go: Notify,
+}
+
+async fn start_gate(options: ServerOptions) -> (Running, Arc<Gate>) {
+    let gate = Arc::new(Gate { begun: Notify::new(), go: Notify::new() });
+    let inner = Arc::clone(&gate);
+    let server = start(options, move |request: Request| {
+        let gate = Arc::clone(&inner);
+        async move {
+            if request.path() == "/wait" {
+                gate.begun.notify_one();
+                gate.go.notified().await;
+            }
+            text(200, "done")
+        }
+    })
+    .await;
+    (server, gate)
+}
+
+#[tokio::test]
+async fn what_runs_is_answered_and_nothing_new_is_taken() {
+    let (server, gate) = start_gate(options()).await;
+    let mut idle = server.connect().await;
+    idle.send(get("/")).await;
+    assert!(!idle.answer().await.head.contains("connection: close"));
+    let mut new = server.connect().await;
+    let mut busy = server.connect().await;
+    busy.send(get("/wait")).await;
+    soon(gate.begun.notified()).await;
+
+    server.shutdown();
+    idle.closed().await;
+    new.closed().await;
+    soon(async { while TcpStream::connect(server.address).await.is_ok() {} }).await;
+
+    gate.go.notify_one();
+    let answer = busy.answer().await;
+    assert_eq!(answer.body, "done");
+    assert!(answer.head.contains("\r\nconnection: close\r\n"), "{}", answer.head);
+    busy.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_head_that_has_begun_is_finished() {
+    let server = start(options(), app).await;
+    let mut client = server.connect().await;
+    client.send("GET /hello HTTP/1.1\r\n").await;
+    // An answer on another connection: by then the first bytes are read.
+    assert_eq!(server.get("/hello").await.body, "hello");
+    server.shutdown();
+    client.send("Host: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.body, "hello");
+    client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn the_deadline_cuts_off_what_hangs() {
+    let server = start(options().shutdown_timeout(ms(200)), app).await;
+    let mut client = server.connect().await;
+    client.send(get("/hang")).await;
+    assert_eq!(server.get("/hello").await.body, "hello");
+    server.shutdown();
+    client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_second_signal_does_not_wait() {
+    let (server, gate) = start_gate(options()).await;
+    let mut client = server.connect().await;
+    client.send(get("/wait")).await;
+    soon(gate.begun.notified()).await;
+    server.shutdown();
+    advance(&server.stage, Stage::Ended);
+    client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn dropping_the_server_closes_everything() {
+    let (server, gate) = start_gate(options()).await;
+    let mut client = server.connect().await;
+    client.send(get("/wait")).await;
+    soon(gate.begun.notified()).await;
+    drop(server);
+    client.closed().await;
+}

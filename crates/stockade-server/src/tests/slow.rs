@@ -1,0 +1,188 @@
+//! Clients that are slow on purpose.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use stockade_core::{HttpBody, Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use super::{app, get, ms, options, soon, start, text};
+
+/// Sends one byte of an endless head after the other until the server closes.
+async fn drip(mut stream: TcpStream) {
+    let (mut read, mut write) = stream.split();
+    let sending = async {
+        write.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\nX: ").await?;
+        loop {
+            write.write_all(b"y").await?;
+            tokio::time::sleep(ms(50)).await;
+        }
+        #[expect(unreachable_code, reason = "it says the type")]
+        Ok::<(), std::io::Error>(())
+    };
+    let mut byte = [0];
+    tokio::select! {
+        _ = sending => {}
+        closed = read.read(&mut byte) => assert!(matches!(closed, Ok(0) | Err(_))),
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_drips_is_cut_off_while_others_are_answered() {
+    let server = start(options().header_read_timeout(ms(200)), app).await;
+    let dripping = tokio::spawn(drip(server.connect().await.stream));
+    assert_eq!(server.get("/hello").await.body, "hello");
+    soon(dripping).await.unwrap();
+    assert_eq!(server.get("/hello").await.body, "hello");
+}
+
+#[tokio::test]
+async fn a_second_head_that_drips_is_cut_off_too() {
+    let server = start(options().header_read_timeout(ms(200)), app).await;
+    let mut client = server.connect().await;
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    soon(drip(client.stream)).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed() {
+    let server = start(options().header_read_timeout(ms(200)), app).await;
+    server.connect().await.closed().await;
+    let mut half = server.connect().await;
+    half.send("PRI * HT").await;
+    half.closed().await;
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
+    let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(200));
+    let server = start(timeouts, async |request: Request| {
+        if request.path() == "/long" {
+            tokio::time::sleep(ms(1_500)).await;
+        }
+        text(200, "done")
+    })
+    .await;
+    let mut busy = server.connect().await;
+    busy.send(get("/long")).await;
+    let mut idle = server.connect().await;
+    idle.send(get("/short")).await;
+    assert_eq!(idle.answer().await.body, "done");
+    idle.closed().await;
+    assert_eq!(busy.answer().await.body, "done");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut_off() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&dropped);
+    let server = start(options().write_stall_timeout(ms(300)), move |_| {
+        let noisy = Endless { dropped: Arc::clone(&counter) };
+        async move { Response::new(HttpBody::new(noisy)) }
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send(get("/")).await;
+    client.head().await;
+    soon(until(|| dropped.load(Ordering::Relaxed) == 1)).await;
+}
+
+/// A client may take its time as long as it takes something.
+#[tokio::test]
+async fn a_client_that_reads_slowly_is_served() {
+    const LENGTH: usize = 24 * 1_048_576;
+    let server = start(options().write_stall_timeout(ms(500)), async |_| {
+        Response::new(HttpBody::from(vec![b'x'; LENGTH]))
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send(get("/")).await;
+    client.head().await;
+    let mut left = LENGTH - client.read.len();
+    let mut buffer = vec![0; 1_048_576];
+    while left > 0 {
+        let count = soon(client.stream.read(&mut buffer)).await.unwrap();
+        assert!(count > 0, "cut off with {left} bytes left");
+        left -= count;
+        // In all more than the timeout, in each step less.
+        tokio::time::sleep(ms(20)).await;
+    }
+}
+
+/// Sends for ever.
+struct Endless {
+    dropped: Arc<AtomicUsize>,
+}
+
+impl http_body::Body for Endless {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: std::pin::Pin<&mut Self>,
+        _cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        let zeros = bytes::Bytes::from_static(&[0; 16_384]);
+        std::task::Poll::Ready(Some(Ok(http_body::Frame::data(zeros))))
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        tokio::time::sleep(ms(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_drips_are_cut_off_while_others_are_answered() {
+    let server = start(options().header_read_timeout(ms(1_000)), app).await;
+    let mut drips = JoinSet::new();
+    for _ in 0..affordable(1_000) {
+        drips.spawn(drip(server.connect().await.stream));
+    }
+    let mut client = server.connect().await;
+    let mut answered = 0;
+    let all = async {
+        while let Some(drip) = drips.join_next().await {
+            drip.unwrap();
+        }
+    };
+    let mut all = std::pin::pin!(soon(all));
+    loop {
+        tokio::select! {
+            () = &mut all => break,
+            () = async {
+                client.send(get("/hello")).await;
+                assert_eq!(client.answer().await.body, "hello");
+                tokio::time::sleep(ms(10)).await;
+            } => answered += 1,
+        }
+    }
+    assert!(answered > 10, "{answered} answers");
+}
+
+/// How many connections this process may open, both ends counted, up to `most`.
+fn affordable(most: usize) -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let files = files.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    most.min((files.unwrap_or(512).saturating_sub(300)) / 2)
+}
+
+/// HTTP/2 clients are slow in their own ways; see `http2`.
+#[test]
+fn the_default_timeouts_are_those_of_the_documentation() {
+    let defaults = options();
+    assert_eq!(defaults.header_read_timeout, Duration::from_secs(10));
+    assert_eq!(defaults.write_stall_timeout, Duration::from_secs(30));
+}

@@ -1,0 +1,95 @@
+//! HTTPS.
+
+use std::sync::Arc;
+
+use http_body_util::BodyExt;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
+use crate::connection::Shared;
+use crate::{ServerOptions, TlsConfig};
+
+/// A server with a certificate of its own, and clients that trust it.
+struct Secure {
+    server: Running,
+    roots: RootCertStore,
+}
+
+fn start(options: ServerOptions) -> Secure {
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let tls = TlsConfig::from_pem(cert.pem(), signing_key.serialize_pem()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(cert.der().clone()).unwrap();
+    let app = Function(|request| -> super::Answering { Box::pin(app(request)) });
+    Secure { server: serve(Shared::new(app, &options).with_tls(Some(tls)), options), roots }
+}
+
+impl Secure {
+    async fn connect(&self, protocols: &[&str]) -> TlsStream<tokio::net::TcpStream> {
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(self.roots.clone())
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let name = ServerName::try_from("localhost").unwrap();
+        let stream = self.server.connect().await.stream;
+        soon(TlsConnector::from(Arc::new(config)).connect(name, stream)).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn alpn_chooses_the_protocol() {
+    let secure = start(options());
+    for protocols in [&[][..], &["http/1.1"]] {
+        let mut client = Client::new(secure.connect(protocols).await);
+        client.send(super::get("/hello")).await;
+        assert_eq!(client.answer().await.body, "hello");
+    }
+    let stream = secure.connect(&["h2", "http/1.1"]).await;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (mut sender, _connection) = http2::speak(stream).await;
+    let hello = soon(sender.send_request(http2::get("/hello"))).await.unwrap();
+    assert_eq!(hello.into_body().collect().await.unwrap().to_bytes(), "hello");
+}
+
+#[tokio::test]
+async fn http2_is_not_offered_when_it_is_off() {
+    let secure = start(options().http2(false));
+    let stream = secure.connect(&["h2", "http/1.1"]).await;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
+}
+
+#[tokio::test]
+async fn a_handshake_that_stalls_or_is_none_is_cut_off() {
+    let secure = start(options().header_read_timeout(ms(200)));
+    secure.server.connect().await.closed().await;
+    let mut plain = secure.server.connect().await;
+    plain.send(super::get("/hello")).await;
+    // An alert of TLS, if anything.
+    let _ = soon(tokio::io::AsyncReadExt::read_to_end(&mut plain.stream, &mut plain.read)).await;
+    assert!(!String::from_utf8_lossy(&plain.read).contains("HTTP"));
+}
+
+#[test]
+fn what_cannot_be_read_is_a_mistake_of_configuration() {
+    let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let other = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (cert, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let cases = [
+        ("", key.as_str(), "there is no certificate in the TLS certificate file"),
+        (&cert, "", "cannot read the TLS key: "),
+        (&cert, &other.signing_key.serialize_pem(), "the TLS certificate and key: "),
+    ];
+    for (cert, key, expected) in cases {
+        let error = TlsConfig::from_pem(cert, key).unwrap_err();
+        let message = error.mistakes()[0].message();
+        assert!(message.starts_with(expected), "{message:?}");
+    }
+}
