@@ -4,6 +4,7 @@
 //! task it prints the table; exit 2 for wrong use, 1 for failure.
 
 mod audit;
+mod examples;
 mod tidy;
 
 use std::env;
@@ -17,6 +18,11 @@ const TASKS: &[Task] = &[
     Task { name: "lint", about: "clippy, each feature alone, tidiness of the files", run: lint },
     Task { name: "test", about: "unit, integration and documentation tests", run: test },
     Task { name: "doc", about: "build the documentation; `doc --open` shows it", run: doc },
+    Task {
+        name: "examples",
+        about: "build the examples, run the shop and its README lines",
+        run: examples::run,
+    },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
 ];
 
@@ -70,8 +76,16 @@ fn fmt() -> Outcome {
 
 fn lint() -> Outcome {
     tidy::run()?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])
+    cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
+    // A workspace build unifies features and hides what a lone crate lacks.
+    for feature in FACADE_FEATURES {
+        cargo(&["check", "-p", "stockade", "--no-default-features", "--features", feature])?;
+    }
+    cargo(&["check", "-p", "stockade", "--no-default-features"])
 }
+
+/// Each is compiled alone by `lint`.
+const FACADE_FEATURES: &[&str] = &["multipart", "server", "tls"];
 
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;

@@ -1,0 +1,40 @@
+#![doc = include_str!("../../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[doc(inline)]
+pub use stockade_core::{extract, middleware, reply};
+#[doc(inline)]
+pub use stockade_errors as errors;
+#[doc(inline)]
+pub use stockade_routing as routing;
+#[cfg(feature = "server")]
+#[doc(inline)]
+pub use stockade_server as server;
+
+// The vocabulary of HTTP, in the version that our types use.
+#[doc(no_inline)]
+pub use {bytes, http, serde_json};
+
+#[doc(inline)]
+pub use stockade_core::{
+    Endpoint, FromRequest, HttpBody, Middleware, Next, PeerAddr, Reply, Request, Response,
+    Validated, Validation,
+};
+#[doc(inline)]
+pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
+#[doc(inline)]
+pub use stockade_macros::{ApiError, Reply, routes};
+#[doc(inline)]
+pub use stockade_routing::{
+    App, CallOptions, RouteEntry, RouteTree, Router, RouterOptions, create_router,
+};
+
+pub mod prelude;
+
+/// What the macros expand to. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use stockade_core as core;
+    pub use stockade_errors as errors;
+    pub use stockade_routing as routing;
+}

@@ -1,0 +1,30 @@
+//! The names that almost every application writes.
+//!
+//! ```
+//! use stockade::prelude::*;
+//!
+//! async fn hello(Path(name): Path<String>) -> Json<serde_json::Value> {
+//!     Json(json!({ "hello": name }))
+//! }
+//!
+//! let api = routes! { "hello": { ":name": { GET: hello } } };
+//! let app = create_router(api, RouterOptions::new()).build()?;
+//! assert_eq!(app.routes().len(), 1);
+//! # Ok::<(), stockade::ConfigError>(())
+//! ```
+
+pub use bytes::Bytes;
+pub use http::{HeaderMap, Method, StatusCode, header};
+pub use serde_json::{self, Value, json};
+#[cfg(feature = "multipart")]
+pub use stockade_core::extract::Multipart;
+pub use stockade_core::extract::{Body, ClientIp, Headers, Path, Query, State};
+pub use stockade_core::reply::{Event, Html, Json, Redirect, ResponseWriter, Sse, Streamed};
+pub use stockade_core::{FromRequest, Middleware, Next, Reply, Request, Response};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
+pub use stockade_macros::{ApiError, Reply, routes};
+pub use stockade_routing::{
+    App, CallOptions, RouteEntry, RouteTree, Router, RouterOptions, create_router,
+};
+#[cfg(feature = "server")]
+pub use stockade_server::{CreateServer, ServerOptions};

@@ -1,0 +1,275 @@
+//! Bodies: limits, content types, what is malformed.
+//!
+//! Spec: Limits › Body size; Request object › body.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use futures_util::stream;
+use serde::{Deserialize, Serialize};
+use stockade::prelude::*;
+use stockade::{HttpBody, http};
+
+use crate::support::{app, app_of, block_on, check, header_of, show};
+
+#[derive(Deserialize, Serialize, Reply)]
+struct Point {
+    x: i32,
+    #[serde(default)]
+    y: u8,
+}
+
+fn echoing() -> App {
+    app_of(routes! {
+        "typed": {
+            POST: async |Body(point): Body<Point>| point,
+            PUT: async |Body(point): Body<Option<Point>>| point,
+            DELETE: async |Body(point): Body<Option<Point>>| point,
+        },
+        "value": { POST: async |Body(value): Body<Value>| value },
+        "text": { POST: async |Body(text): Body<String>| text },
+        "bytes": { POST: async |bytes: Bytes| format!("{} bytes", bytes.len()) },
+        "parsed": {
+            GET: async |mut req: Request| Ok::<_, ApiError>(req.body().await?.clone()),
+            POST: async |mut req: Request| Ok::<_, ApiError>(req.body().await?.clone()),
+        },
+        "form": { POST: async |Body(form): Body<BTreeMap<String, Vec<String>>>| Json(form) },
+        "both": { POST: async |bytes: Bytes, Body(value): Body<Value>| (StatusCode::OK, format!("{} {value}", bytes.len())) },
+        "unread": { POST: async || "never asked" },
+    })
+}
+
+const JSON: &str = "content-type: application/json";
+const INVALID: &str = r#"400 {"error":"Invalid JSON body"}"#;
+const UNSUPPORTED: &str = r#"415 {"error":"Unsupported Media Type"}"#;
+const TOO_LARGE: &str = r#"413 {"error":"Request body too large"}"#;
+
+#[track_caller]
+fn post(path: &str, content_type: &str, body: &str, expected: &str) {
+    check(&echoing(), &format!("POST {path}\n{content_type}\n\n{body}"), expected);
+}
+
+#[test]
+fn json_becomes_a_typed_value() {
+    post("/typed", JSON, r#"{"x":1,"y":2}"#, r#"200 {"x":1,"y":2}"#);
+    post("/typed", JSON, r#"{"x":-1}"#, r#"200 {"x":-1,"y":0}"#);
+    post(
+        "/typed",
+        "content-type: application/vnd.point+json",
+        r#"{"x":1}"#,
+        r#"200 {"x":1,"y":0}"#,
+    );
+    post(
+        "/typed",
+        "content-type: Application/JSON; charset=utf-8",
+        r#"{"x":1}"#,
+        r#"200 {"x":1,"y":0}"#,
+    );
+    post("/value", JSON, r#"{"b":1,"a":[null]}"#, r#"200 {"b":1,"a":[null]}"#);
+    for scalar in ["1", "\"x\"", "true", "null", "1e3"] {
+        let expected = scalar.replace("1e3", "1000.0");
+        post("/value", JSON, scalar, &format!("200 {expected}"));
+    }
+}
+
+#[test]
+fn what_is_no_json_is_refused() {
+    for body in ["{", "{\"x\":1}}", "  ", "\u{feff}{}", "{'x':1}", "{\"x\":1,}", "NaN"] {
+        post("/value", JSON, body, INVALID);
+        post("/typed", JSON, body, INVALID);
+        post("/parsed", JSON, body, INVALID);
+    }
+    let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    post("/value", JSON, &deep(127), &format!("200 {}", deep(127)));
+    post("/value", JSON, &deep(128), INVALID);
+    post("/value", JSON, &deep(100_000), INVALID);
+}
+
+#[test]
+fn the_place_of_a_mistake_is_told_only_in_development() {
+    let api = routes! { "x": { POST: async |Body(value): Body<Value>| value } };
+    let app = app(create_router(api, RouterOptions::new().expose_errors(true)));
+    let expected = r#"400 {"error":"Invalid JSON body","details":{"line":2,"column":1}}"#;
+    check(&app, "POST /x\ncontent-type: application/json\n\n{\n,}", expected);
+}
+
+#[test]
+fn a_value_that_does_not_fit_names_its_field() {
+    let refused = |field: &str, message: &str| {
+        let error = json!({ "field": field, "message": message, "rule": "type" });
+        let body = json!({ "error": "Validation failed", "details": { "errors": [error] } });
+        format!("400 {body}")
+    };
+    post("/typed", JSON, "{}", &refused("x", "Required field 'x' is missing"));
+    post("/typed", JSON, r#"{"x":"a"}"#, &refused("x", "Invalid type: string \"a\", expected i32"));
+    post("/typed", JSON, r#"{"x":1,"x":2}"#, &refused("", "Duplicate field `x`"));
+    let form = "content-type: application/x-www-form-urlencoded";
+    post("/typed", form, "y=300&x=1", &refused("y", "Expected an integer from 0 to 255"));
+    post("/typed", form, "x=one", &refused("x", "Expected integer, got string"));
+}
+
+#[test]
+fn duplicate_keys_and_special_names_in_untyped_bodies() {
+    post("/value", JSON, r#"{"a":1,"a":2}"#, r#"200 {"a":2}"#);
+    let special = r#"{"__proto__":{"x":1},"constructor":2,"prototype":3}"#;
+    post("/value", JSON, special, &format!("200 {special}"));
+    post("/value", JSON, "123456789012345678901234567890", "200 1.2345678901234568e+29");
+}
+
+#[test]
+fn an_absent_body() {
+    post("/typed", JSON, "", r#"400 {"error":"Request body is required"}"#);
+    post("/parsed", JSON, "", "200 {}");
+    post("/bytes", JSON, "", "200 0 bytes");
+    check(&echoing(), "PUT /typed", "204");
+    check(
+        &echoing(),
+        "PUT /typed\ncontent-type: application/json\n\n{\"x\":1}",
+        r#"200 {"x":1,"y":0}"#,
+    );
+    check(&echoing(), "DELETE /typed", "204");
+    check(
+        &echoing(),
+        "DELETE /typed\ncontent-type: application/json\n\n{\"x\":1}",
+        r#"200 {"x":1,"y":0}"#,
+    );
+    // Bodies of GET are not parsed.
+    check(&echoing(), "GET /parsed\ncontent-type: application/json\n\n{", "200 {}");
+}
+
+#[test]
+fn forms_and_texts() {
+    let form = "content-type: application/x-www-form-urlencoded";
+    post("/typed", form, "x=1&y=2", r#"200 {"x":1,"y":2}"#);
+    post("/parsed", form, "a=1&b=x+y&a=%32", r#"200 {"a":["1","2"],"b":"x y"}"#);
+    post("/form", form, "a=1&a=2&b=3", r#"200 {"a":["1","2"],"b":["3"]}"#);
+    post("/text", "content-type: text/plain", "hällo", "200 hällo");
+    post("/parsed", "content-type: text/csv", "a,b", r#"200 "a,b""#);
+}
+
+#[test]
+fn other_types_are_bytes_and_415_where_they_must_be_read() {
+    for content_type in
+        ["content-type: image/png", "x-none: 1", "content-type: application/json; charset=latin1"]
+    {
+        post("/typed", content_type, "{\"x\":1}", UNSUPPORTED);
+        post("/parsed", content_type, "{\"x\":1}", UNSUPPORTED);
+        post("/bytes", content_type, "{\"x\":1}", "200 7 bytes");
+    }
+}
+
+#[test]
+fn several_arguments_may_read_the_body() {
+    post("/both", JSON, "[1]", "200 3 [1]");
+}
+
+/// A body that comes in pieces, without a length.
+fn chunked(pieces: Vec<&'static str>) -> HttpBody {
+    HttpBody::stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)))
+}
+
+#[test]
+fn the_limit_is_inclusive_and_counts_as_the_body_comes() {
+    let api = || {
+        routes! {
+            "small": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 4 } },
+            "none": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 0 } },
+            "usual": { POST: async |bytes: Bytes| bytes.len().to_string() },
+            "stream": { POST: { handler: async |body: HttpBody| match body.collect(100).await {
+                Ok(bytes) => bytes.len().to_string(),
+                Err(error) => error.to_string(),
+            }, max_body: 4 } },
+        }
+    };
+    let app = app(create_router(api(), RouterOptions::new().max_body_size(6)));
+    check(&app, "POST /small\n\n1234", "200 4");
+    check(&app, "POST /small\n\n12345", TOO_LARGE);
+    check(&app, "POST /none\n\n", "200 0");
+    check(&app, "POST /none\n\n1", TOO_LARGE);
+    check(&app, "POST /usual\n\n123456", "200 6");
+    check(&app, "POST /usual\n\n1234567", TOO_LARGE);
+    assert_eq!(header_of(&app, "POST /small\n\n12345", "connection"), "close");
+
+    let send = |path: &str, pieces| {
+        let request = http::Request::post(path).body(chunked(pieces)).unwrap();
+        block_on(async { show(app.handle(request).await).await })
+    };
+    assert_eq!(send("/small", vec!["12", "34"]), "200 4");
+    assert_eq!(send("/small", vec!["12", "34", "5"]), TOO_LARGE);
+    assert_eq!(send("/stream", vec!["12", "34"]), "200 4");
+    assert_eq!(send("/stream", vec!["12", "34", "5"]), "200 the body is larger than the limit");
+}
+
+#[test]
+fn an_announced_length_is_refused_for_every_method_before_anything_runs() {
+    let router = create_router(
+        routes! { "x": { middleware: [panics], POST: async || "", GET: async || "", DELETE: async || "" } },
+        RouterOptions::new(),
+    );
+    let app = app(router);
+    for method in ["POST", "GET", "DELETE"] {
+        check(&app, &format!("{method} /x\ncontent-length: 1048577"), TOO_LARGE);
+    }
+    check(&app, "POST /y\ncontent-length: 1048577", r#"404 {"error":"Not Found"}"#);
+}
+
+fn panics(_req: &mut Request) {
+    panic!("middleware must not run");
+}
+
+#[test]
+fn options_of_a_call_override_those_of_the_router() {
+    let api = routes! {
+        "x": { POST: async |bytes: Bytes| bytes.len().to_string() },
+        "own": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 2 } },
+    };
+    let app = app(create_router(api, RouterOptions::new().max_body_size(1)));
+    let call = |text: &str| {
+        let options = CallOptions::new().max_body_size(3);
+        let request = crate::support::request(text);
+        block_on(async { show(app.handle_with(request, &options).await).await })
+    };
+    assert_eq!(call("POST /x\n\n123"), "200 3");
+    assert_eq!(call("POST /x\n\n1234"), TOO_LARGE);
+    // The limit of a route is its own.
+    assert_eq!(call("POST /own\n\n123"), TOO_LARGE);
+}
+
+#[test]
+fn multipart_is_read_part_by_part() {
+    async fn parts(mut form: Multipart) -> Result<Value, ApiError> {
+        let mut seen = Vec::new();
+        while let Some(part) = form.next().await? {
+            let name = part.name().map(str::to_owned);
+            let file = part.file_name().map(str::to_owned);
+            seen.push(json!([name, file, part.text().await?]));
+        }
+        Ok(seen.into())
+    }
+    async fn few(form: Multipart) -> Result<Value, ApiError> {
+        parts(form.limits(1, 3)).await
+    }
+    let app = app_of(routes! { "parts": { POST: parts }, "few": { POST: few } });
+    let body = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n\
+                --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x.txt\"\r\n\r\nfile\r\n--B--\r\n";
+    let head = "content-type: multipart/form-data; boundary=B";
+    check(
+        &app,
+        &format!("POST /parts\n{head}\n\n{body}"),
+        r#"200 [["a",null,"one"],["f","x.txt","file"]]"#,
+    );
+    check(&app, &format!("POST /few\n{head}\n\n{body}"), r#"413 {"error":"Too many parts"}"#);
+    check(
+        &app,
+        &format!("POST /parts\n{head}\n\n--B\r\nbroken"),
+        r#"400 {"error":"Malformed multipart body"}"#,
+    );
+    let no_boundary = "POST /parts\ncontent-type: multipart/form-data\n\nx";
+    check(&app, no_boundary, r#"400 {"error":"The multipart boundary is missing"}"#);
+    check(&app, "POST /parts\ncontent-type: application/json\n\n{}", UNSUPPORTED);
+}
+
+#[test]
+fn a_route_may_never_ask_for_the_body() {
+    post("/unread", JSON, "{", "200 never asked");
+}

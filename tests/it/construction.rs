@@ -1,0 +1,160 @@
+//! Mistakes in the definition: found when the router is built, all at once.
+//!
+//! Spec: Router construction and members.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use stockade::prelude::*;
+use stockade::serde_json;
+use stockade::server::ServerOptions;
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "only its shape counts")]
+struct Flight {
+    from: String,
+    to: String,
+}
+
+async fn nothing() {}
+
+/// The mistakes without their places, one a line.
+#[track_caller]
+fn check(router: Router, expected: &[&str]) {
+    let error = router.build().expect_err("the router has mistakes");
+    let actual: Vec<String> = error
+        .mistakes()
+        .iter()
+        .map(|mistake| {
+            let location = mistake.location().expect("every mistake has a place");
+            assert!(location.file().ends_with("construction.rs"), "{mistake}");
+            match mistake.route() {
+                Some(route) => format!("{route}: {}", mistake.message()),
+                None => mistake.message().to_owned(),
+            }
+        })
+        .collect();
+    assert_eq!(actual.len(), expected.len(), "{actual:#?}");
+    for (actual, expected) in actual.iter().zip(expected) {
+        assert!(actual.contains(expected), "{actual:?} does not contain {expected:?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once_with_their_lines() {
+    let mut router = Router::new();
+    let line = line!();
+    router.get("/a/:", nothing);
+    router.get("/b/**/c", nothing);
+    router.get("/c/:id/:id", nothing);
+    router.get("/d/:id([)", nothing);
+    let error = router.build().unwrap_err();
+    let lines: Vec<u32> =
+        error.mistakes().iter().map(|mistake| mistake.location().unwrap().line()).collect();
+    assert_eq!(lines, [line + 1, line + 2, line + 3, line + 4]);
+    assert!(error.to_string().starts_with("4 mistakes in the configuration:\n"), "{error}");
+}
+
+#[test]
+fn duplicates_name_both_places() {
+    let mut router = Router::new();
+    let line = line!();
+    router.get("/users/:id", nothing).name("user");
+    router.get("/users/:name", nothing);
+    router.post("/users", nothing).name("user");
+    let error = router.build().unwrap_err();
+    let [path, name] = error.mistakes() else { panic!("{error}") };
+    let first = format!("GET /users/:id ({}:{})", file!(), line + 1);
+    assert_eq!(path.message(), format!("the same method and path as {first}"));
+    assert_eq!(path.route(), Some("GET /users/:name"));
+    assert_eq!(name.message(), format!("the name \"user\" belongs to {first}"));
+}
+
+#[test]
+fn optional_forms_are_no_duplicates_of_plain_ones() {
+    let mut router = Router::new();
+    router.get("/x", nothing);
+    router.get("/x/:a?", nothing);
+    router.post("/x", nothing);
+    assert_eq!(router.build().unwrap().routes().len(), 3);
+}
+
+#[test]
+fn mistakes_of_a_tree_that_was_built_at_run_time() {
+    let tree = RouteTree::new()
+        .key("GET", nothing)
+        .key("get", nothing)
+        .key("users", RouteTree::new())
+        .key("users", RouteTree::new())
+        .key("PSOT", nothing)
+        .key("post", RouteTree::new())
+        .key(":bad:bad", RouteTree::new().key("GET", nothing));
+    let expected = [
+        "GET is there twice",
+        "the segment \"users\" is there twice",
+        "\"PSOT\" is a path segment and holds a tree, not a handler (did you mean POST?)",
+        "POST is a method and holds a handler",
+        "bad",
+    ];
+    check(create_router(tree, RouterOptions::new()), &expected);
+}
+
+#[test]
+fn arguments_that_the_path_cannot_give() {
+    let mut router = Router::new();
+    router.get("/a/:id", async |Path(_): Path<(u32, u32)>| ());
+    router.get("/b/:id/:other", async |Path(_): Path<u32>| ());
+    router.get("/c/:from", async |Path(_): Path<Flight>| ());
+    router.get("/d", async |Path(_): Path<String>| ());
+    // A map takes whatever there is.
+    router.get("/e/:x", async |Path(_): Path<HashMap<String, String>>| ());
+    router.get("/f/:from-:to", async |Path(_): Path<Flight>| ());
+    let expected = [
+        "GET /a/:id: `Path<(u32, u32)>` takes 2 parameters, the path has 1",
+        "GET /b/:id/:other: `Path<u32>` takes one parameter, the path has 2",
+        "Flight>` reads `to`, which the path does not have",
+        "takes one parameter, the path has 0",
+    ];
+    check(router, &expected);
+}
+
+#[test]
+fn state_that_nobody_provided() {
+    let mut router = Router::with_options(RouterOptions::new().state(7_u8));
+    router.get("/a", async |_: State<u8>| ());
+    router.get("/b", async |_: State<u64>| ());
+    check(router, &["GET /b: `State<u64>` was not provided: add `.state(…)`"]);
+}
+
+#[test]
+fn a_body_where_there_is_none() {
+    let mut router = Router::new();
+    router.get("/a", async |_: Body<Value>| ());
+    router.get("/b", async |_: Body<Option<Value>>| ());
+    check(router, &["GET /a: the handler needs a body, which GET has not"]);
+}
+
+#[test]
+fn the_request_taken_twice() {
+    let mut router = Router::new();
+    router.get("/a", async |_: Request, _: Request| ());
+    check(router, &["GET /a: two arguments of the handler take the request away"]);
+}
+
+#[test]
+fn connect_is_refused() {
+    let mut router = Router::new();
+    router.route(Method::CONNECT, "/a", nothing);
+    check(router, &["CONNECT cannot be a route"]);
+}
+
+#[test]
+fn options_are_read_from_a_configuration() {
+    let options: RouterOptions =
+        serde_json::from_str(r#"{"max_body_size": 10, "exposeErrors": true}"#).unwrap();
+    assert_eq!((options.max_body_size, options.expose_errors), (10, Some(true)));
+    let error = serde_json::from_str::<RouterOptions>(r#"{"max_body": 10}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown field `max_body`"), "{error}");
+    assert!(serde_json::from_str::<CallOptions>(r#"{"prefix": "/x"}"#).is_err());
+    assert!(serde_json::from_str::<ServerOptions>(r#"{"unknown": 1}"#).is_err());
+}

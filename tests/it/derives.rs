@@ -1,0 +1,217 @@
+//! `#[derive(Reply)]` and `#[derive(ApiError)]`, seen through the facade.
+//!
+//! Spec: Handler contract; Errors › Error classes.
+
+use std::error::Error as _;
+use std::fmt;
+
+use serde::Serialize;
+use stockade::prelude::*;
+
+use crate::support::{app_of, check, header_of};
+
+#[derive(Reply, Serialize)]
+struct User {
+    id: u64,
+}
+
+#[derive(Reply, Serialize)]
+struct Page<T>
+where
+    T: Clone,
+{
+    items: Vec<T>,
+}
+
+#[derive(Reply, Serialize)]
+struct Borrowed<'a, const N: usize> {
+    names: [&'a str; 1],
+}
+
+#[derive(Reply, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Shape {
+    Round,
+    Square { side: u8 },
+}
+
+#[derive(Clone, Serialize)]
+struct Item(u8);
+
+#[test]
+fn replies_are_json() {
+    let app = app_of(routes! {
+        "user": { GET: async || User { id: 7 } },
+        "page": { GET: async || Page { items: vec![Item(1), Item(2)] } },
+        "borrowed": { GET: async || Borrowed::<3> { names: ["Ada"] } },
+        "round": { GET: async || Shape::Round },
+        "square": { GET: async || (StatusCode::CREATED, Shape::Square { side: 2 }) },
+        "none": { GET: async || None::<User> },
+    });
+    check(&app, "GET /user", r#"200 {"id":7}"#);
+    check(&app, "GET /page", r#"200 {"items":[1,2]}"#);
+    check(&app, "GET /borrowed", r#"200 {"names":["Ada"]}"#);
+    check(&app, "GET /round", r#"200 "round""#);
+    check(&app, "GET /square", r#"201 {"square":{"side":2}}"#);
+    check(&app, "GET /none", "204");
+    assert_eq!(header_of(&app, "GET /user", "content-type"), "application/json");
+}
+
+#[derive(ApiError, Debug)]
+enum ShopError {
+    #[status(404, "no product {id}")]
+    NoProduct { id: u64 },
+    #[status(409, "{0} is sold out in {1:?} {{sizes}}")]
+    SoldOut(String, Vec<u8>),
+    #[status(410, "gone")]
+    Gone,
+    #[status(422, "{r#type:>width$.1}|{share:0width$.1}")]
+    Padded { r#type: &'static str, share: f64, width: usize },
+    #[status(502, "the bank did not answer")]
+    Bank(#[from] std::io::Error),
+    #[status(503, "the stock is not known")]
+    Stock { source: Box<dyn std::error::Error + Send + Sync> },
+    #[status(400, "the order cannot be filled")]
+    Order {
+        #[details]
+        missing: Vec<Item>,
+        #[source]
+        cause: Option<fmt::Error>,
+    },
+    #[status(400, "perhaps")]
+    Perhaps(#[details] Option<Value>),
+}
+
+// `Item` is shown in the test of details only.
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Item")
+    }
+}
+
+#[track_caller]
+fn answers(error: impl Into<ApiError>, expected: &str) {
+    let error = error.into();
+    assert_eq!(format!("{} {}", error.status(), error.body(true)), expected);
+}
+
+#[test]
+fn messages_show_fields() {
+    answers(ShopError::NoProduct { id: 7 }, r#"404 {"error":"no product 7"}"#);
+    answers(
+        ShopError::SoldOut("coat".into(), vec![38]),
+        r#"409 {"error":"coat is sold out in [38] {sizes}"}"#,
+    );
+    answers(ShopError::Gone, r#"410 {"error":"gone"}"#);
+    answers(
+        ShopError::Padded { r#type: "xyz", share: 0.25, width: 5 },
+        r#"422 {"error":"    x|000.2"}"#,
+    );
+}
+
+#[test]
+fn details_are_any_serialisable_value() {
+    let order = ShopError::Order { missing: vec![Item(4)], cause: None };
+    answers(order, r#"400 {"error":"the order cannot be filled","details":[4]}"#);
+    answers(ShopError::Perhaps(None), r#"400 {"error":"perhaps"}"#);
+    answers(ShopError::Perhaps(Some(json!(1))), r#"400 {"error":"perhaps","details":1}"#);
+}
+
+#[test]
+fn causes_are_kept_in_order() {
+    fn pay() -> Result<(), ShopError> {
+        Err(std::io::Error::other("reset"))?;
+        Ok(())
+    }
+    let error = ApiError::from(pay().unwrap_err());
+    assert_eq!((error.status(), error.message()), (502, "the bank did not answer"));
+    let own = error.source().and_then(|source| source.downcast_ref::<ShopError>());
+    let cause = own.and_then(ShopError::source).map(ToString::to_string);
+    assert_eq!(cause.as_deref(), Some("reset"));
+
+    let boxed = ShopError::Stock { source: "no shelf".into() };
+    assert_eq!(boxed.source().map(ToString::to_string).as_deref(), Some("no shelf"));
+    let cause = |cause| ShopError::Order { missing: Vec::new(), cause }.source().is_some();
+    assert_eq!((cause(Some(fmt::Error)), cause(None)), (true, false));
+    assert!(ShopError::Gone.source().is_none());
+}
+
+/// As another derive writes it.
+#[derive(ApiError, Debug)]
+enum Plain {
+    #[status(401)]
+    Stranger,
+    #[status(500)]
+    Broken(u8),
+}
+
+impl fmt::Display for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stranger => f.write_str("who are you?"),
+            Self::Broken(code) => write!(f, "broken {code}"),
+        }
+    }
+}
+
+impl std::error::Error for Plain {}
+
+#[derive(ApiError, Debug)]
+#[status(429, "wait {0} s")]
+struct Wait(u64);
+
+#[derive(ApiError, Debug)]
+#[status(404, "no {what} {id:?}")]
+struct Missing<T: Serialize, I: 'static> {
+    what: &'static str,
+    id: I,
+    #[details]
+    more: T,
+}
+
+#[derive(ApiError, Debug)]
+#[status(500, "{0}")]
+struct Wrapped<E>(#[source] E);
+
+#[derive(ApiError, Debug)]
+enum Never {}
+
+// A name that the expansion might use.
+#[derive(ApiError, Debug)]
+#[status(418, "no cause")]
+struct Cause;
+
+#[test]
+fn the_text_of_the_type_is_the_message_without_one() {
+    answers(Plain::Stranger, r#"401 {"error":"who are you?"}"#);
+    answers(Plain::Broken(3), r#"500 {"error":"broken 3"}"#);
+}
+
+#[test]
+fn structs_and_generic_types_are_errors_too() {
+    answers(Wait(3), r#"429 {"error":"wait 3 s"}"#);
+    answers(
+        Missing { what: "user", id: "ada", more: vec!["eve"] },
+        r#"404 {"error":"no user \"ada\"","details":["eve"]}"#,
+    );
+    let wrapped = Wrapped(fmt::Error);
+    assert_eq!(wrapped.source().map(ToString::to_string), Some(fmt::Error.to_string()));
+    answers(wrapped, &format!("500 {}", json!({ "error": fmt::Error.to_string() })));
+    answers(Cause, r#"418 {"error":"no cause"}"#);
+    assert!(None::<Never>.map(ApiError::from).is_none());
+}
+
+#[test]
+fn handlers_return_them_and_convert_with_a_question_mark() {
+    async fn show(Path(id): Path<u64>) -> Result<User, ShopError> {
+        if id == 7 { Ok(User { id }) } else { Err(ShopError::NoProduct { id }) }
+    }
+    async fn pay() -> Result<(), ApiError> {
+        Err(ShopError::Bank(std::io::Error::other("reset")))?;
+        Ok(())
+    }
+    let app = app_of(routes! { "pay": { POST: pay }, ":id": { GET: show } });
+    check(&app, "GET /7", r#"200 {"id":7}"#);
+    check(&app, "GET /8", r#"404 {"error":"no product 8"}"#);
+    check(&app, "POST /pay", r#"502 {"error":"Bad Gateway"}"#);
+}

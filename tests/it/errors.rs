@@ -1,0 +1,100 @@
+//! Errors: what is sent, what is withheld, what is logged.
+//!
+//! Spec: Errors.
+
+use stockade::prelude::*;
+
+use crate::support::log;
+use crate::support::{app, app_of, block_on, check, header_of, request, show};
+
+async fn plain() -> Result<(), BoxError> {
+    Err("db-7.internal refused the password".into())
+}
+
+async fn detailed() -> Result<(), ApiError> {
+    Err(ApiError::new(422, "no").with_details(json!({ "why": 1 })).with_header("x-why", "1"))
+}
+
+fn api() -> RouteTree {
+    routes! {
+        "plain": { GET: plain },
+        "panic": { GET: async || -> () { panic!("at the db-7 disco") } },
+        "unavailable": { GET: async || Err::<(), _>(ApiError::new(503, "db-7 is down")) },
+        "detailed": { GET: detailed },
+        "classes": {
+            "401": { GET: async || Err::<(), _>(ApiError::authentication()) },
+            "403": { GET: async || Err::<(), _>(ApiError::authorization()) },
+            "404": { GET: async || Err::<(), _>(ApiError::not_found()) },
+            "409": { GET: async || Err::<(), _>(ApiError::conflict()) },
+        },
+    }
+}
+
+#[test]
+fn messages_of_4xx_are_sent_with_their_details() {
+    let app = app_of(api());
+    check(&app, "GET /detailed", r#"422 {"error":"no","details":{"why":1}}"#);
+    assert_eq!(header_of(&app, "GET /detailed", "x-why"), "1");
+    check(&app, "GET /classes/401", r#"401 {"error":"Authentication required"}"#);
+    check(&app, "GET /classes/403", r#"403 {"error":"Access denied"}"#);
+    check(&app, "GET /classes/404", r#"404 {"error":"Resource not found"}"#);
+    check(&app, "GET /classes/409", r#"409 {"error":"Resource conflict"}"#);
+}
+
+#[test]
+fn messages_of_5xx_are_withheld_unless_exposed() {
+    let hidden = app_of(api());
+    check(&hidden, "GET /plain", r#"500 {"error":"Internal Server Error"}"#);
+    check(&hidden, "GET /panic", r#"500 {"error":"Internal Server Error"}"#);
+    check(&hidden, "GET /unavailable", r#"503 {"error":"Service Unavailable"}"#);
+
+    let exposed = app(create_router(api(), RouterOptions::new().expose_errors(true)));
+    check(&exposed, "GET /plain", r#"500 {"error":"db-7.internal refused the password"}"#);
+    check(&exposed, "GET /panic", r#"500 {"error":"panicked: at the db-7 disco"}"#);
+    check(&exposed, "GET /unavailable", r#"503 {"error":"db-7 is down"}"#);
+
+    // The options of a call win.
+    let options = CallOptions::new().expose_errors(false);
+    let answer = async { show(exposed.handle_with(request("GET /plain"), &options).await).await };
+    assert_eq!(block_on(answer), r#"500 {"error":"Internal Server Error"}"#);
+}
+
+#[test]
+fn each_5xx_is_logged_once_with_its_route_and_causes() {
+    log::watch();
+    #[derive(Debug, ApiError)]
+    enum Failure {
+        #[status(500, "cannot read the unique-marker-1 table")]
+        Read { source: std::io::Error },
+    }
+    async fn fails() -> Result<(), Failure> {
+        Err(Failure::Read { source: std::io::Error::other("disk on fire") })
+    }
+    let app = app_of(routes! { "logged/:id": { GET: fails } });
+    check(&app, "GET /logged/7?token=secret", r#"500 {"error":"Internal Server Error"}"#);
+    let lines = log::lines_with("unique-marker-1");
+    let expected = "ERROR GET /logged/:id (/logged/7): 500 cannot read the unique-marker-1 table: disk on fire";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
+fn problem_details_are_an_option() {
+    let options = RouterOptions::new().problem_details(true).expose_errors(false);
+    let app = app(create_router(api(), options));
+    let not_found = r#"404 {"type":"about:blank","title":"Not Found","status":404}"#;
+    check(&app, "GET /nowhere", not_found);
+    assert_eq!(header_of(&app, "GET /nowhere", "content-type"), "application/problem+json");
+    let detailed = r#"422 {"type":"about:blank","title":"Unprocessable Content","status":422,"detail":"no","details":{"why":1}}"#;
+    check(&app, "GET /detailed", detailed);
+    let hidden = r#"500 {"type":"about:blank","title":"Internal Server Error","status":500}"#;
+    check(&app, "GET /plain", hidden);
+}
+
+#[test]
+fn the_process_lives_on_after_a_panic() {
+    let app = app_of(api());
+    for _ in 0..3 {
+        check(&app, "GET /panic", r#"500 {"error":"Internal Server Error"}"#);
+    }
+    check(&app, "GET /detailed", r#"422 {"error":"no","details":{"why":1}}"#);
+}

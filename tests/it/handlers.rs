@@ -1,0 +1,350 @@
+//! Handlers: what they take and what they return.
+//!
+//! Spec: Handler contract.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::stream;
+use http_body_util::BodyExt as _;
+use serde::Deserialize;
+use stockade::prelude::*;
+use stockade::{HttpBody, http};
+
+use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
+
+#[test]
+fn what_a_handler_returns_decides_the_answer() {
+    #[derive(serde::Serialize, Reply)]
+    struct Point {
+        x: u8,
+    }
+    let app = app_of(routes! {
+        "json": { GET: async || json!({ "a": 1 }) },
+        "typed": { GET: async || Json(vec![1, 2]) },
+        "derived": { GET: async || Point { x: 1 } },
+        "text": { GET: async || "text" },
+        "string": { GET: async || String::from("string") },
+        "cow": { GET: async || Cow::Borrowed("cow") },
+        "html": { GET: async || Html("<p>") },
+        "bytes": { GET: async || Bytes::from_static(b"bytes") },
+        "nothing": { GET: async || () },
+        "none": { GET: async || None::<Point> },
+        "some": { GET: async || Some(Point { x: 2 }) },
+        "status": { GET: async || StatusCode::ACCEPTED },
+        "pair": { GET: async || (StatusCode::CREATED, Point { x: 3 }) },
+        "redirect": { GET: async || Redirect::to("/text") },
+        "response": { GET: async || http::Response::new(HttpBody::from("whole")) },
+        "ok": { GET: async || Ok::<_, ApiError>("fine") },
+        "err": { GET: async || Err::<(), _>(ApiError::conflict()) },
+    });
+    let cases = [
+        ("json", r#"200 {"a":1}"#, "application/json"),
+        ("typed", "200 [1,2]", "application/json"),
+        ("derived", r#"200 {"x":1}"#, "application/json"),
+        ("text", "200 text", "text/plain; charset=utf-8"),
+        ("string", "200 string", "text/plain; charset=utf-8"),
+        ("cow", "200 cow", "text/plain; charset=utf-8"),
+        ("html", "200 <p>", "text/html; charset=utf-8"),
+        ("bytes", "200 bytes", "application/octet-stream"),
+        ("nothing", "204", "-"),
+        ("none", "204", "-"),
+        ("some", r#"200 {"x":2}"#, "application/json"),
+        ("status", "202", "-"),
+        ("pair", r#"201 {"x":3}"#, "application/json"),
+        ("redirect", "303", "-"),
+        ("response", "200 whole", "-"),
+        ("ok", "200 fine", "text/plain; charset=utf-8"),
+        ("err", r#"409 {"error":"Resource conflict"}"#, "application/json"),
+    ];
+    for (path, expected, content_type) in cases {
+        let request = format!("GET /{path}");
+        check(&app, &request, expected);
+        assert_eq!(header_of(&app, &request, "content-type"), content_type, "{path}");
+    }
+    assert_eq!(header_of(&app, "GET /redirect", "location"), "/text");
+}
+
+#[test]
+fn a_value_that_cannot_be_serialised_is_a_500() {
+    struct Never;
+    impl serde::Serialize for Never {
+        fn serialize<S: serde::Serializer>(&self, _serializer: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("secret reason"))
+        }
+    }
+    let app = app_of(routes! { "x": { GET: async || Json(Never) } });
+    check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
+    // A line break in a location would begin another header.
+    let app = app_of(routes! { "x": { GET: async || Redirect::to("/a\r\nx: y") } });
+    check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
+}
+
+#[test]
+fn arguments_come_in_any_order() {
+    #[expect(clippy::too_many_arguments, reason = "as many as a handler may take")]
+    async fn all(
+        req: Request,
+        Path(id): Path<u32>,
+        headers: Headers,
+        Body(body): Body<Value>,
+        Query(query): Query<Vec<(String, String)>>,
+        state: State<String>,
+        ClientIp(ip): ClientIp,
+        raw: Bytes,
+    ) -> String {
+        let header = headers["x-a"].to_str().unwrap_or("?").to_owned();
+        let length = raw.len();
+        format!("{} {id} {header} {body} {query:?} {} {ip} {length}", req.method(), *state)
+    }
+    let options = RouterOptions::new().state(String::from("state"));
+    let app = app(create_router(routes! { ":id": { POST: all } }, options));
+    let text = "POST /7?a=1&b=2\nx-a: h\ncontent-type: application/json\n\n[1]";
+    check(&app, text, r#"200 POST 7 h [1] [("a", "1"), ("b", "2")] state 192.0.2.7 3"#);
+}
+
+#[test]
+fn paths_fill_values_tuples_and_structs() {
+    #[derive(Deserialize)]
+    struct Flight {
+        to: String,
+        from: String,
+    }
+    #[derive(Deserialize)]
+    struct Shelf {
+        kind: Option<Kind>,
+        page: Option<u8>,
+    }
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        Tea,
+        Coffee,
+    }
+    let app = app_of(routes! {
+        "n/:id": { GET: async |Path(id): Path<u8>| id.to_string() },
+        "s/:name": { GET: async |Path(name): Path<String>| name },
+        "t/:a-:b": { GET: async |Path((a, b)): Path<(f64, bool)>| format!("{a} {b}") },
+        "f/:from-:to": { GET: async |Path(f): Path<Flight>| format!("{} {}", f.from, f.to) },
+        "k/:kind?/:page?": { GET: async |Path(s): Path<Shelf>| format!("{:?} {:?}", s.kind, s.page) },
+    });
+    check(&app, "GET /n/255", "200 255");
+    check(&app, "GET /s/a%20b", "200 a b");
+    check(&app, "GET /t/1.5-true", "200 1.5 true");
+    check(&app, "GET /f/OSL-LHR", "200 OSL LHR");
+    check(&app, "GET /k", "200 None None");
+    check(&app, "GET /k/tea", "200 Some(Tea) None");
+    check(&app, "GET /k/coffee/7", "200 Some(Coffee) Some(7)");
+
+    let refused = |field: &str, message: &str| {
+        let error = json!({ "field": field, "message": message, "rule": "type" });
+        format!("400 {}", json!({ "error": "Validation failed", "details": { "errors": [error] } }))
+    };
+    check(&app, "GET /n/256", &refused("id", "Expected an integer from 0 to 255"));
+    check(&app, "GET /n/x", &refused("id", "Expected integer, got string"));
+    check(&app, "GET /t/inf-true", &refused("a", "Expected number, got string"));
+    check(&app, "GET /t/1-yes", &refused("b", "Expected boolean, got string"));
+    check(&app, "GET /k/milk", &refused("kind", "Must be one of: tea, coffee"));
+}
+
+#[test]
+fn queries_fill_structs() {
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "read through Debug")]
+    struct Search {
+        q: String,
+        page: Option<u32>,
+        #[serde(default)]
+        tag: Vec<String>,
+        #[serde(default)]
+        exact: bool,
+    }
+    let app = app_of(routes! { "s": { GET: async |Query(s): Query<Search>| format!("{s:?}") } });
+    let shown = |q: &str, rest: &str| format!("200 Search {{ q: {q:?}, {rest} }}");
+    check(&app, "GET /s?q=a+b", &shown("a b", "page: None, tag: [], exact: false"));
+    let all = "GET /s?tag=x&q=&page=2&tag=y&exact=true";
+    check(&app, all, &shown("", r#"page: Some(2), tag: ["x", "y"], exact: true"#));
+
+    let refused = |field: &str, message: &str| {
+        let error = json!({ "field": field, "message": message, "rule": "type" });
+        format!("400 {}", json!({ "error": "Validation failed", "details": { "errors": [error] } }))
+    };
+    check(&app, "GET /s", &refused("q", "Required field 'q' is missing"));
+    check(&app, "GET /s?q=a&q=b", &refused("q", "Expected string, got array"));
+    check(&app, "GET /s?q=a&x=1", &refused("x", "Unknown field 'x'"));
+    check(&app, "GET /s?q=a&page=-1", &refused("page", "Expected an integer from 0 to 4294967295"));
+    let many = format!("GET /s?{}", vec!["a=1"; 1_001].join("&"));
+    check(&app, &many, r#"400 {"error":"Too many parameters"}"#);
+}
+
+#[test]
+fn own_extractors_may_wait_and_refuse() {
+    struct Tenant(String);
+    impl FromRequest for Tenant {
+        async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+            tokio::task::yield_now().await;
+            let tenant = req.headers().get("x-tenant").and_then(|value| value.to_str().ok());
+            tenant.map(|name| Self(name.to_owned())).ok_or_else(ApiError::authorization)
+        }
+    }
+    let app = app_of(routes! { "x": { GET: async |Tenant(name): Tenant| name } });
+    check(&app, "GET /x\nx-tenant: acme", "200 acme");
+    check(&app, "GET /x", r#"403 {"error":"Access denied"}"#);
+}
+
+#[test]
+fn closures_may_capture() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let shared = Arc::clone(&count);
+    let mut router = Router::new();
+    router.get("/count", move || {
+        let count = Arc::clone(&shared);
+        async move { count.fetch_add(1, Ordering::Relaxed).to_string() }
+    });
+    let app = app(router);
+    check(&app, "GET /count", "200 0");
+    check(&app, "GET /count", "200 1");
+}
+
+#[test]
+fn streams_and_events_are_sent_as_they_come() {
+    async fn numbers() -> Streamed {
+        let pieces = stream::iter(["1,", "2,", "3"].map(Ok::<_, Infallible>));
+        Streamed::new(pieces).content_type("text/csv")
+    }
+    async fn events() -> Sse {
+        let events = [Event::data("one").name("n"), Event::data("two")];
+        Sse::new(stream::iter(events.map(Ok::<_, Infallible>)))
+    }
+    async fn breaks() -> Streamed {
+        Streamed::new(stream::iter([Ok("a"), Err(BoxError::from("lost"))]))
+    }
+    async fn panics() -> Streamed {
+        Streamed::new(stream::poll_fn(|_| -> std::task::Poll<Option<Result<&str, Infallible>>> {
+            panic!("in the stream")
+        }))
+    }
+    let app = app_of(routes! {
+        "numbers": { GET: numbers },
+        "events": { GET: events },
+        "breaks": { GET: breaks },
+        "panics": { GET: panics },
+    });
+    check(&app, "GET /numbers", "200 1,2,3");
+    assert_eq!(header_of(&app, "GET /numbers", "content-type"), "text/csv");
+    check(&app, "GET /events", "200 event: n\ndata: one\n\ndata: two\n\n");
+    assert_eq!(header_of(&app, "GET /events", "content-type"), "text/event-stream");
+    check(&app, "GET /breaks", "200 a<error>");
+    check(&app, "GET /panics", "200 <error>");
+    // A stream has no length, and HEAD does not start it.
+    check(&app, "HEAD /panics", "200");
+    assert_eq!(header_of(&app, "HEAD /numbers", "content-length"), "-");
+}
+
+#[test]
+fn a_handler_may_write_the_response_itself() {
+    async fn whole(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.status(201).header("x-a", "1")?;
+        res.write("one ").await?;
+        res.write("two").await
+    }
+    async fn only_head(mut res: ResponseWriter) -> Result<StatusCode, ApiError> {
+        res.header("x-a", "1")?;
+        Ok(StatusCode::ACCEPTED)
+    }
+    async fn status_of_a_value(mut res: ResponseWriter) -> Json<u8> {
+        res.status(203);
+        Json(7)
+    }
+    async fn ended(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.status(206);
+        res.end().await
+    }
+    async fn sends_json(res: ResponseWriter) -> Result<(), ApiError> {
+        res.json(&json!({ "a": 1 })).await
+    }
+    async fn untouched(_res: ResponseWriter) {}
+    async fn fails_first(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.status(201);
+        Err(ApiError::conflict())
+    }
+    async fn fails_late(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        tokio::task::yield_now().await;
+        Err(ApiError::conflict())
+    }
+    async fn panics_late(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        tokio::task::yield_now().await;
+        panic!("late")
+    }
+    async fn moved_away(mut res: ResponseWriter) {
+        tokio::spawn(async move {
+            tokio::task::yield_now().await;
+            res.write("from elsewhere").await
+        });
+    }
+    let app = app_of(routes! {
+        "whole": { GET: whole },
+        "only-head": { GET: only_head },
+        "status": { GET: status_of_a_value },
+        "ended": { GET: ended },
+        "json": { GET: sends_json },
+        "untouched": { GET: untouched },
+        "fails-first": { GET: fails_first },
+        "fails-late": { GET: fails_late },
+        "panics-late": { GET: panics_late },
+        "moved": { GET: moved_away },
+    });
+    check(&app, "GET /whole", "201 one two");
+    assert_eq!(header_of(&app, "GET /whole", "x-a"), "1");
+    check(&app, "GET /only-head", "202");
+    assert_eq!(header_of(&app, "GET /only-head", "x-a"), "1");
+    check(&app, "GET /status", "203 7");
+    check(&app, "GET /ended", "206");
+    check(&app, "GET /json", r#"200 {"a":1}"#);
+    assert_eq!(header_of(&app, "GET /json", "content-type"), "application/json");
+    check(&app, "GET /untouched", "204");
+    check(&app, "GET /fails-first", r#"409 {"error":"Resource conflict"}"#);
+    check(&app, "GET /fails-late", "200 begun<error>");
+    check(&app, "GET /panics-late", "200 begun<error>");
+    check(&app, "GET /moved", "200 from elsewhere");
+}
+
+#[test]
+fn pieces_leave_before_the_handler_ends_and_wait_for_a_slow_client() {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    async fn endless(mut res: ResponseWriter) -> Result<(), ApiError> {
+        loop {
+            res.write("x").await?;
+            WRITTEN.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let app = app_of(routes! { "x": { GET: endless } });
+    block_on(async {
+        let response = app.handle(request("GET /x")).await;
+        let mut body = response.into_body();
+        for _ in 0..100 {
+            let frame = body.frame().await.unwrap().unwrap();
+            assert_eq!(frame.data_ref().unwrap(), "x");
+        }
+        let written = WRITTEN.load(Ordering::Relaxed);
+        assert!((100..120).contains(&written), "{written} pieces were written for 100 read");
+        // The client leaves: nothing goes on writing.
+        drop(body);
+        tokio::task::yield_now().await;
+        assert_eq!(WRITTEN.load(Ordering::Relaxed), written);
+    });
+}
+
+#[test]
+fn bodies_can_be_streamed_in() {
+    async fn count(body: HttpBody) -> String {
+        text_of(body).await.len().to_string()
+    }
+    let app = app_of(routes! { "x": { POST: count } });
+    check(&app, "POST /x\n\n12345", "200 5");
+}

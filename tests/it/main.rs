@@ -1,0 +1,25 @@
+//! Tests through the facade, in the order of the specification.
+//!
+//! Each module has its cases on top as data; [`support`] is the only place that
+//! makes requests.
+
+mod support;
+
+mod construction;
+mod routing;
+
+mod bodies;
+mod handlers;
+mod json_vectors;
+mod middleware;
+
+mod errors;
+
+mod github_routes;
+mod shop;
+
+mod allocations;
+
+mod compile_fail;
+mod derives;
+mod routes_macro;

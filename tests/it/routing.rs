@@ -1,0 +1,239 @@
+//! Paths and methods: which route answers, with which parameters.
+//!
+//! Spec: Path syntax; Router construction and members.
+
+use stockade::prelude::*;
+use stockade::serde_json::Map;
+
+use crate::support::{app, app_of, check, header_of};
+
+/// Answers with the pattern that matched and its parameters.
+async fn echo(req: Request) -> String {
+    let params: Map<String, Value> =
+        req.params().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    format!("{} {}", req.route().unwrap_or("-"), Value::Object(params))
+}
+
+/// An app whose routes all echo.
+#[track_caller]
+fn echoing(paths: &[&str]) -> App {
+    let mut router = Router::new();
+    for path in paths {
+        router.get(path, echo);
+    }
+    app(router)
+}
+
+#[track_caller]
+fn matches(patterns: &[&str], path: &str, expected: &str) {
+    let expected = match expected {
+        "404" => r#"404 {"error":"Not Found"}"#.to_owned(),
+        "400" => r#"400 {"error":"Bad Request"}"#.to_owned(),
+        found => format!("200 {found}"),
+    };
+    check(&echoing(patterns), &format!("GET {path}"), &expected);
+}
+
+#[test]
+fn every_form_of_a_path() {
+    matches(&["/users"], "/users", "/users {}");
+    matches(&["users"], "/users", "/users {}");
+    matches(&["/a.b+c$(d)"], "/a.b+c$(d)", "/a.b+c$(d) {}");
+    matches(&["/a.b"], "/axb", "404");
+    matches(&["/users/:id"], "/users/7", r#"/users/:id {"id":"7"}"#);
+    matches(&["/:from-:to"], "/a-b-c", r#"/:from-:to {"from":"a-b","to":"c"}"#);
+    matches(&["/:file.:ext"], "/a.tar.gz", r#"/:file.:ext {"file":"a.tar","ext":"gz"}"#);
+    matches(&["/v:major.:minor"], "/v1.2", r#"/v:major.:minor {"major":"1","minor":"2"}"#);
+    matches(&["/:user-id"], "/x-id", r#"/:user-id {"user":"x"}"#);
+    matches(&[r"/n/:id(\d+)"], "/n/12", r#"/n/:id(\d+) {"id":"12"}"#);
+    matches(&[r"/n/:id(\d+)"], "/n/x", "404");
+    matches(&["/*/end"], "/x/end", r#"/*/end {"splat":"x"}"#);
+    matches(&["/d/**"], "/d/", r#"/d/** {"splat":""}"#);
+    matches(&["/d/**"], "/d/a//b/", r#"/d/** {"splat":"a//b/"}"#);
+    matches(&["/d/**"], "/d", "404");
+    matches(&["/**"], "/", r#"/** {"splat":""}"#);
+}
+
+#[test]
+fn optional_parameters() {
+    matches(&["/opt/:id?"], "/opt", "/opt/:id? {}");
+    matches(&["/opt/:id?"], "/opt/5", r#"/opt/:id? {"id":"5"}"#);
+    matches(&["/opt/:id?"], "/opt/", "404");
+    matches(&["/:a?"], "/", "/:a? {}");
+    matches(&["/x:id?"], "/x", "/x:id? {}");
+    let search = r"/search/:query?/:page(\d+)?";
+    matches(&[search], "/search", r"/search/:query?/:page(\d+)? {}");
+    matches(&[search], "/search/cats", r#"/search/:query?/:page(\d+)? {"query":"cats"}"#);
+    matches(&[search], "/search/2", r#"/search/:query?/:page(\d+)? {"query":"2"}"#);
+    let both = r#"/search/:query?/:page(\d+)? {"query":"cats","page":"2"}"#;
+    matches(&[search], "/search/cats/2", both);
+    matches(&[search], "/search/cats/two", "404");
+}
+
+#[test]
+fn the_path_is_matched_raw() {
+    matches(&["/x"], "//x", "404");
+    matches(&["/x"], "/x/", "404");
+    matches(&["/x"], "/X", "404");
+    matches(&["/users"], "/us%65rs", "404");
+    matches(&["/admin"], "/public/../admin", "404");
+    matches(&["/x"], "/x?y=/z", "/x {}");
+    matches(&["/x"], "http://host/x", "/x {}");
+    matches(&["/*"], "/a%00b", "400");
+    matches(&["/*"], "/a\\b", "400");
+}
+
+#[test]
+fn values_are_decoded_and_malformed_ones_stay() {
+    matches(&["/:v"], "/a%20b%2Fc", r#"/:v {"v":"a b/c"}"#);
+    matches(&["/:v"], "/a+b", r#"/:v {"v":"a+b"}"#);
+    matches(&["/:v"], "/100%", r#"/:v {"v":"100%"}"#);
+    matches(&["/:v"], "/%zz", r#"/:v {"v":"%zz"}"#);
+    matches(&["/:v"], "/%E4%B8", r#"/:v {"v":"%E4%B8"}"#);
+    matches(&["/:v"], "/%E4%B8%AD", r#"/:v {"v":"中"}"#);
+}
+
+#[test]
+fn the_most_specific_route_wins_whatever_the_order() {
+    let mut routes = ["/:a", "/x", r"/:n(\d+)", "/:a-:b", "/*", "/**"];
+    for _ in 0..2 {
+        matches(&routes, "/x", "/x {}");
+        matches(&routes, "/7", r#"/:n(\d+) {"n":"7"}"#);
+        matches(&routes, "/p-q", r#"/:a-:b {"a":"p","b":"q"}"#);
+        matches(&routes, "/y", r#"/:a {"a":"y"}"#);
+        matches(&routes, "/y/z", r#"/** {"splat":"y/z"}"#);
+        routes.reverse();
+    }
+    matches(&["/x", "/x/:a?"], "/x", "/x {}");
+    // Backtracking: the literal `a` leads nowhere.
+    matches(&["/a/b", "/:p/c"], "/a/c", r#"/:p/c {"p":"a"}"#);
+}
+
+#[test]
+fn the_method_is_part_of_the_match() {
+    let mut router = Router::new();
+    router.get("/users/:id", echo);
+    router.post("/users/me", async || "me");
+    let app = app(router);
+    check(&app, "GET /users/me", r#"200 /users/:id {"id":"me"}"#);
+    check(&app, "POST /users/me", "200 me");
+    check(&app, "POST /users/7", r#"405 {"error":"Method Not Allowed"}"#);
+}
+
+#[test]
+fn what_no_route_has_is_404_or_405_with_allow() {
+    let app = app_of(routes! { "x": { GET: echo, DELETE: echo }, "y": { POST: echo } });
+    check(&app, "GET /z", r#"404 {"error":"Not Found"}"#);
+    check(&app, "PATCH /x", r#"405 {"error":"Method Not Allowed"}"#);
+    assert_eq!(header_of(&app, "PATCH /x", "allow"), "GET, HEAD, DELETE, OPTIONS");
+    assert_eq!(header_of(&app, "GET /y", "allow"), "POST, OPTIONS");
+    assert_eq!(header_of(&app, "PATCH /x", "content-type"), "application/json");
+    assert_eq!(header_of(&app, "GET /z", "content-type"), "application/json");
+}
+
+#[test]
+fn the_strict_reading_knows_no_405() {
+    let options = RouterOptions::new().method_not_allowed(false);
+    let app = app(create_router(routes! { "x": { GET: echo } }, options));
+    check(&app, "POST /x", r#"404 {"error":"Not Found"}"#);
+}
+
+#[test]
+fn head_is_get_without_a_body() {
+    let app = app_of(routes! { "x": { GET: async |req: Request| req.method().to_string() } });
+    check(&app, "HEAD /x", "200");
+    // The handler sees HEAD.
+    assert_eq!(header_of(&app, "HEAD /x", "content-length"), "4");
+    assert_eq!(header_of(&app, "HEAD /x", "content-type"), "text/plain; charset=utf-8");
+    check(&app, "HEAD /y", "404");
+
+    let mut router = Router::new();
+    router.get("/x", async || "get");
+    router.head("/x", async || StatusCode::ACCEPTED);
+    check(&crate::support::app(router), "HEAD /x", "202");
+}
+
+#[test]
+fn options_is_answered_without_a_route() {
+    let app = app_of(routes! { "x": { GET: echo, POST: echo } });
+    check(&app, "OPTIONS /x", "204");
+    assert_eq!(header_of(&app, "OPTIONS /x", "allow"), "GET, HEAD, POST, OPTIONS");
+    check(&app, "OPTIONS /y", r#"404 {"error":"Not Found"}"#);
+    let preflight = "OPTIONS /y\norigin: https://a.example\naccess-control-request-method: PUT";
+    check(&app, preflight, "204");
+    check(&app, "OPTIONS *", "204");
+    check(&app, "GET *", r#"400 {"error":"Bad Request"}"#);
+
+    let mut router = Router::new();
+    router.options("/x", async || "own");
+    check(&crate::support::app(router), "OPTIONS /x", "200 own");
+}
+
+#[test]
+fn connect_is_never_a_route() {
+    let app = echoing(&["/**"]);
+    check(&app, "CONNECT example.org:443", r#"501 {"error":"Not Implemented"}"#);
+}
+
+#[test]
+fn other_methods_can_be_registered() {
+    let mut router = Router::new();
+    router.route(Method::from_bytes(b"QUERY").unwrap(), "/x", async || "found");
+    let app = app(router);
+    check(&app, "QUERY /x", "200 found");
+    assert_eq!(header_of(&app, "GET /x", "allow"), "OPTIONS, QUERY");
+}
+
+#[test]
+fn groups_nest_and_join_with_one_slash() {
+    let mut router = Router::with_options(RouterOptions::new().prefix("api/"));
+    router.group("/g", (), |group| {
+        group.get("/", echo);
+        group.group("h/", (), |group| {
+            group.get("x", echo);
+        });
+    });
+    let app = app(router);
+    check(&app, "GET /api/g", "200 /api/g {}");
+    check(&app, "GET /api/g/h/x", "200 /api/g/h/x {}");
+}
+
+#[test]
+fn tree_keys_may_hold_several_segments_and_every_form() {
+    let app = app_of(routes! {
+        "api/v1": {
+            ":from-:to": { get: echo },
+            "/files/": { "**": { Get: echo } },
+        },
+        "elsewhere": { PUT: { handler: echo, path: "/put/:id?" } },
+    });
+    check(&app, "GET /api/v1/a-b", r#"200 /api/v1/:from-:to {"from":"a","to":"b"}"#);
+    check(&app, "GET /api/v1/files/a/b", r#"200 /api/v1/files/** {"splat":"a/b"}"#);
+    check(&app, "PUT /put", "200 /put/:id? {}");
+    check(&app, "PUT /elsewhere", r#"404 {"error":"Not Found"}"#);
+}
+
+#[test]
+fn urls_are_built_by_name() {
+    let mut router = Router::with_options(RouterOptions::new().prefix("/api"));
+    router.get("/users/:id", echo).name("user");
+    router.get("/search/:query?/:page(\\d+)?", echo).name("search");
+    router.get("/files/**", echo).name("file");
+    router.group("/g", (), |group| {
+        group.get("/:from-:to", echo).name("flight");
+    });
+    let router_url = router.generate_url("user", [("id", "7")]).unwrap();
+    let app = app(router);
+    let url = |name: &str, params: &[(&str, &str)]| {
+        app.generate_url(name, params.iter().copied()).map_err(|error| error.to_string())
+    };
+    assert_eq!(url("user", &[("id", "7")]).unwrap(), router_url);
+    assert_eq!(url("user", &[("id", "a/b c"), ("more", "x")]).unwrap(), "/api/users/a%2Fb%20c");
+    assert_eq!(url("search", &[]).unwrap(), "/api/search");
+    assert_eq!(url("search", &[("query", "x"), ("page", "2")]).unwrap(), "/api/search/x/2");
+    assert_eq!(url("file", &[("splat", "a b/c")]).unwrap(), "/api/files/a%20b/c");
+    assert_eq!(url("flight", &[("from", "OSL"), ("to", "LHR")]).unwrap(), "/api/g/OSL-LHR");
+    assert!(url("search", &[("query", "x"), ("page", "two")]).unwrap_err().contains("page"));
+    assert!(url("user", &[]).unwrap_err().contains("id"));
+    assert!(url("nobody", &[]).unwrap_err().contains("nobody"));
+}

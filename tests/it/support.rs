@@ -1,0 +1,113 @@
+//! Requests in process, and answers as text.
+
+use std::net::SocketAddr;
+
+use http_body_util::BodyExt as _;
+use stockade::prelude::*;
+use stockade::{HttpBody, PeerAddr, http};
+
+/// Builds a router that has no mistakes.
+#[track_caller]
+pub fn app(router: Router) -> App {
+    router.build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An app of one tree with the default options, 5xx messages hidden.
+#[track_caller]
+pub fn app_of(tree: RouteTree) -> App {
+    app(create_router(tree, RouterOptions::new().expose_errors(false)))
+}
+
+/// A request from lines: `METHOD target`, then `name: value` for each header,
+/// then after an empty line the body.
+pub fn request(text: &str) -> Request {
+    let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
+    let mut lines = head.lines();
+    let (method, target) = lines.next().unwrap().split_once(' ').unwrap();
+    let mut builder = http::Request::builder().method(method).uri(target);
+    for line in lines {
+        let (name, value) = line.split_once(':').unwrap();
+        builder = builder.header(name.trim(), value.trim());
+    }
+    let request = builder.body(body.as_bytes().to_vec()).unwrap();
+    let peer: SocketAddr = "192.0.2.7:4711".parse().unwrap();
+    Request::from(request).with_peer(PeerAddr(peer))
+}
+
+/// Calls the app and gives `status body`, or the status alone.
+pub async fn call(app: &App, request_text: &str) -> String {
+    show(app.handle(request(request_text)).await).await
+}
+
+/// `status body`, or the status alone.
+pub async fn show(response: Response) -> String {
+    let status = response.status().as_u16();
+    let body = text_of(response.into_body()).await;
+    if body.is_empty() { status.to_string() } else { format!("{status} {body}") }
+}
+
+/// The bytes of a body as text; what ends with an error ends with `<error>`.
+pub async fn text_of(mut body: HttpBody) -> String {
+    let mut text = String::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => text += &String::from_utf8_lossy(frame.data_ref().unwrap()),
+            Err(_) => text += "<error>",
+        }
+    }
+    text
+}
+
+/// Calls the app and compares.
+#[track_caller]
+pub fn check(app: &App, request_text: &str, expected: &str) {
+    let actual = block_on(call(app, request_text));
+    assert_eq!(actual, expected, "{request_text}");
+}
+
+/// The value of a header of the answer; `-` when it is not there.
+pub fn header_of(app: &App, request_text: &str, name: &str) -> String {
+    let response = block_on(app.handle(request(request_text)));
+    let value = response.headers().get(name);
+    value.map_or("-".to_owned(), |value| value.to_str().unwrap().to_owned())
+}
+
+/// Runs a future to its end; most of what is tested in process never waits.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(future)
+}
+
+/// What was logged, for tests that look at it.
+pub mod log {
+    use std::sync::Mutex;
+
+    static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    struct Watch;
+
+    impl log::Log for Watch {
+        fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, record: &log::Record<'_>) {
+            LINES.lock().unwrap().push(format!("{} {}", record.level(), record.args()));
+        }
+
+        fn flush(&self) {}
+    }
+
+    /// Keeps every line from now on; all tests share them.
+    pub fn watch() {
+        // It fails when another test was first, which is as good.
+        if log::set_logger(&Watch).is_ok() {
+            log::set_max_level(log::LevelFilter::Debug);
+        }
+    }
+
+    /// The lines so far that contain `text`.
+    pub fn lines_with(text: &str) -> Vec<String> {
+        LINES.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
+    }
+}

@@ -1,0 +1,9 @@
+//! A value in the place of a handler.
+
+use stockade::prelude::*;
+
+fn main() {
+    let _ = routes! {
+        "health": { GET: json!({ "ok": true }) },
+    };
+}

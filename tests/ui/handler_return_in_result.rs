@@ -1,0 +1,15 @@
+//! A result that is no answer, in a `Result`.
+
+use stockade::prelude::*;
+
+struct User;
+
+async fn show() -> Result<User, ApiError> {
+    Ok(User)
+}
+
+fn main() {
+    let _ = routes! {
+        "users": { GET: show },
+    };
+}

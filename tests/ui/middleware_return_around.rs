@@ -1,0 +1,17 @@
+//! Middleware with `next` whose result is no response.
+
+use stockade::prelude::*;
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+async fn count(_: Request, _: Next) -> String {
+    String::new()
+}
+
+fn main() {
+    let _ = routes! {
+        GET: { handler: show, middleware: [count] },
+    };
+}

@@ -1,0 +1,18 @@
+//! Synchronous middleware whose result is no answer.
+
+use stockade::prelude::*;
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+fn count(_: &mut Request) -> u32 {
+    1
+}
+
+fn main() {
+    let _ = routes! {
+        middleware: [count],
+        GET: show,
+    };
+}

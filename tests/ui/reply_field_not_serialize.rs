@@ -1,0 +1,18 @@
+//! `Reply` of a generic type whose parameter cannot be serialised.
+
+use stockade::prelude::*;
+
+#[derive(serde::Serialize, Reply)]
+struct Page<T> {
+    items: Vec<T>,
+}
+
+struct User;
+
+async fn list() -> Page<User> {
+    Page { items: Vec::new() }
+}
+
+fn main() {
+    let _ = routes! { GET: list };
+}

@@ -1,0 +1,12 @@
+//! `Reply` of what cannot be serialised.
+
+use stockade::prelude::*;
+
+#[derive(Reply)]
+struct User {
+    name: String,
+}
+
+fn main() {
+    let _ = User { name: String::new() };
+}

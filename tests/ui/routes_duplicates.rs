@@ -1,0 +1,22 @@
+//! What stands twice.
+
+use stockade::prelude::*;
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+fn main() {
+    let _ = routes! {
+        GET: show,
+        get: show,
+        "users": {
+            ":id": { GET: { handler: show, name: "show" } },
+            ":name": { PUT: show },
+            POST: { handler: show, name: "show", name: "create" },
+        },
+        "users": { DELETE: show },
+        "users/:key": { GET: show },
+        "teams": { PUT: { handler: show, path: "/users/:other" } },
+    };
+}

@@ -1,0 +1,16 @@
+//! Entries without what they need.
+
+use stockade::prelude::*;
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+fn main() {
+    let _ = routes! {
+        GET: {},
+        POST: { name: "create" },
+        PUT: { handler: show, max_body: "1 MiB", validation: true },
+        PATCH: { handler: show, name },
+    };
+}

@@ -1,0 +1,22 @@
+//! Keys that a tree and an entry do not have.
+
+use stockade::prelude::*;
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+fn main() {
+    let _ = routes! {
+        PSOT: show,
+        OPTIONS: show,
+        users: { GET: show },
+        handler: show,
+        "users": {
+            GTE: show,
+            POST: { handler: show, midleware: [] },
+            PUT: { handler: show, summary: "x" },
+            DELETE: { handler: show, POST: show },
+        },
+    };
+}

@@ -1,0 +1,14 @@
+//! A mistake in the notation does not hide one in a handler.
+
+use stockade::prelude::*;
+
+async fn show(_: u8) -> &'static str {
+    "all users"
+}
+
+fn main() {
+    let _ = routes! {
+        PSOT: show,
+        "users": { GET: show },
+    };
+}
