@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::{Endpoint, Request, RouteDoc, Settings};
-use stockade_errors::{ConfigError, Mistake};
+use stockade_core::{Endpoint, Request, Response, RouteDoc, Settings};
+use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::dispatch::{self, Answering};
@@ -72,6 +72,13 @@ impl App {
     /// the router.
     pub fn handle_with(&self, request: impl Into<Request>, options: &CallOptions) -> Answering {
         dispatch::dispatch(&self.inner, request.into(), *options)
+    }
+
+    /// The answer to a request that a host refuses by itself, such as one with
+    /// a malformed `Host`: in the same form as every other error.
+    #[must_use]
+    pub fn refuse(&self, request: &Request, error: ApiError, options: &CallOptions) -> Response {
+        dispatch::refuse(&self.inner, request, error, *options)
     }
 
     /// All routes, in the order in which they were added.

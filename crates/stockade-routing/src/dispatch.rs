@@ -66,10 +66,7 @@ enum Admission {
 
 /// Everything before the middleware: target, match, announced length.
 fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
-    let mut settings = app.settings;
-    if let Some(expose_errors) = options.expose_errors {
-        settings.expose_errors = expose_errors;
-    }
+    let settings = settings_of(app, options);
     let refuse = |req: &Request, error| {
         Admission::Answer(ErrorContext::of(req).with_settings(settings).answer(error))
     };
@@ -95,6 +92,26 @@ fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
         return refuse(req, BodyError::TooLarge.into());
     }
     Admission::Run(endpoint)
+}
+
+/// Answers a request that a host does not hand over.
+#[cold]
+pub(crate) fn refuse(
+    app: &Inner,
+    req: &Request,
+    error: ApiError,
+    options: CallOptions,
+) -> Response {
+    let context = ErrorContext::of(req).with_settings(settings_of(app, options));
+    let mut response = context.answer(error);
+    finish(&mut response, req.method() == Method::HEAD, req.version());
+    response
+}
+
+fn settings_of(app: &Inner, options: CallOptions) -> Settings {
+    let mut settings = app.settings;
+    settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
+    settings
 }
 
 /// Whether the path may be matched at all.

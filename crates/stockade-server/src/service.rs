@@ -11,7 +11,7 @@ use std::time::Duration;
 use http::Version;
 use http::header::{CONNECTION, HeaderValue};
 use hyper::body::{Body, Incoming};
-use stockade_core::{ErrorContext, HttpBody, PeerAddr, Request, Response};
+use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_routing::{App, CallOptions};
 
@@ -23,6 +23,9 @@ use crate::response_body::ResponseBody;
 /// What answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
+
+    /// The answer to a request that the application does not get to see.
+    fn refuse(&self, request: &Request, error: ApiError) -> Response;
 }
 
 /// An application with the options of its server.
@@ -35,6 +38,11 @@ pub(crate) struct Hosted {
 impl Answer for Hosted {
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send {
         self.app.handle_with(request, &self.call)
+    }
+
+    #[cold]
+    fn refuse(&self, request: &Request, error: ApiError) -> Response {
+        self.app.refuse(request, error, &self.call)
     }
 }
 
@@ -74,7 +82,7 @@ pub(crate) fn serve<A: Answer>(
         let request = Request::new(head, body).with_peer(PeerAddr(peer.address));
         let mut response = match refusal {
             None => peer.app.answer(request).await,
-            Some(error) => refuse(&request, error),
+            Some(error) => peer.app.refuse(&request, error),
         };
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
@@ -84,6 +92,7 @@ pub(crate) fn serve<A: Answer>(
         Ok(response.map(|body| ResponseBody::new(body, in_flight, http2)))
     }
 }
+
 /// What is refused before the application sees it.
 fn check(head: &http::request::Parts, http2: bool, max_headers: usize) -> Result<(), ApiError> {
     // On HTTP/1 hyper has counted already.
@@ -91,9 +100,4 @@ fn check(head: &http::request::Parts, http2: bool, max_headers: usize) -> Result
         return Err(ApiError::new(431, ""));
     }
     host::check(head).map_err(|message| ApiError::new(400, message))
-}
-
-#[cold]
-fn refuse(request: &Request, error: ApiError) -> Response {
-    ErrorContext::of(request).answer(error)
 }

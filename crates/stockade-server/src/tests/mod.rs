@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stockade_core::{HttpBody, Request, Response};
+use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -35,6 +35,10 @@ struct Function<F>(F);
 impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send {
         (self.0)(request)
+    }
+
+    fn refuse(&self, request: &Request, error: ApiError) -> Response {
+        ErrorContext::of(request).answer(error)
     }
 }
 

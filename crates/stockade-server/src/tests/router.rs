@@ -2,7 +2,7 @@
 
 use stockade_core::Request;
 use stockade_core::extract::Body;
-use stockade_routing::Router;
+use stockade_routing::{Router, RouterOptions};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
@@ -148,4 +148,16 @@ fn mistakes_in_routes_and_options_are_reported_together() {
     assert!(texts[0].contains("GET /hello"), "{texts:?}");
     assert!(texts[1].contains("idle_timeout must not be 0"), "{texts:?}");
     assert!(texts[2].contains("src/tests/router.rs"), "{texts:?}");
+}
+
+#[tokio::test]
+async fn refusals_of_the_server_have_the_form_of_the_routers_errors() {
+    let mut router = Router::with_options(RouterOptions::new().problem_details(true));
+    router.get("/hello", async || "hello");
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+    let mut client = connect(&handle).await;
+    client.send("GET /hello HTTP/1.1\r\n\r\n").await;
+    let answer = client.answer().await;
+    let expected = r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"Missing Host header"}"#;
+    assert_eq!(answer.body, expected);
 }
