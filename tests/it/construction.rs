@@ -28,10 +28,8 @@ fn check(router: Router, expected: &[&str]) {
         .map(|mistake| {
             let location = mistake.location().expect("every mistake has a place");
             assert!(location.file().ends_with("construction.rs"), "{mistake}");
-            match mistake.route() {
-                Some(route) => format!("{route}: {}", mistake.message()),
-                None => mistake.message().to_owned(),
-            }
+            let route = mistake.route().expect("every mistake has a route");
+            format!("{route}: {}", mistake.message())
         })
         .collect();
     assert_eq!(actual.len(), expected.len(), "{actual:#?}");
@@ -84,17 +82,19 @@ fn mistakes_of_a_tree_that_was_built_at_run_time() {
     let tree = RouteTree::new()
         .key("GET", nothing)
         .key("get", nothing)
+        .key("deep", RouteTree::new().key("put", nothing).key("PUT", nothing))
         .key("users", RouteTree::new())
         .key("users", RouteTree::new())
         .key("PSOT", nothing)
         .key("post", RouteTree::new())
         .key(":bad:bad", RouteTree::new().key("GET", nothing));
     let expected = [
-        "GET is there twice",
-        "the segment \"users\" is there twice",
+        "/: GET is there twice",
+        "/: the segment \"users\" is there twice",
         "\"PSOT\" is a path segment and holds a tree, not a handler (did you mean POST?)",
         "POST is a method and holds a handler",
-        "bad",
+        "/deep: PUT is there twice",
+        "/:bad:bad: path \":bad:bad\"",
     ];
     check(create_router(tree, RouterOptions::new()), &expected);
 }

@@ -78,6 +78,34 @@ fn each_5xx_is_logged_once_with_its_route_and_causes() {
 }
 
 #[test]
+fn what_breaks_off_is_logged_with_its_route() {
+    log::watch();
+    async fn stream() -> Streamed {
+        Streamed::new(futures_util::stream::iter([Ok("a"), Err(BoxError::from("marker-2"))]))
+    }
+    async fn panics(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        panic!("marker-3")
+    }
+    async fn client_error(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        Err(ApiError::new(400, "marker-4"))
+    }
+    let app = app_of(routes! {
+        "late/:id": { GET: stream, POST: panics, PUT: client_error },
+    });
+    check(&app, "GET /late/7", "200 a<error>");
+    check(&app, "POST /late/7", "200 begun<error>");
+    check(&app, "PUT /late/7", "200 begun<error>");
+    let expected = ["ERROR GET /late/:id (/late/7): broke off: marker-2"];
+    assert_eq!(log::lines_with("marker-2"), expected);
+    let expected = ["ERROR POST /late/:id (/late/7): broke off: panicked: marker-3"];
+    assert_eq!(log::lines_with("marker-3"), expected);
+    let expected = ["ERROR PUT /late/:id (/late/7): broke off: marker-4"];
+    assert_eq!(log::lines_with("marker-4"), expected);
+}
+
+#[test]
 fn problem_details_are_an_option() {
     let options = RouterOptions::new().problem_details(true).expose_errors(false);
     let app = app(create_router(api(), options));
@@ -98,3 +126,32 @@ fn the_process_lives_on_after_a_panic() {
     }
     check(&app, "GET /detailed", r#"422 {"error":"no","details":{"why":1}}"#);
 }
+
+#[test]
+fn node_env_exposes_messages_while_the_router_is_built() {
+    // The environment belongs to the whole process, so this test runs itself
+    // again in one of its own.
+    if let Some(expected) = std::env::var_os("EXPECTED_BODY") {
+        let router = |options| app(create_router(api(), options));
+        check(&router(RouterOptions::new()), "GET /plain", expected.to_str().unwrap());
+        // What is said in code is stronger.
+        let hidden = router(RouterOptions::new().expose_errors(false));
+        check(&hidden, "GET /plain", HIDDEN);
+        return;
+    }
+    let exposed = r#"500 {"error":"db-7.internal refused the password"}"#;
+    for (node_env, expected) in [("development", exposed), ("Development", HIDDEN), ("", HIDDEN)] {
+        let name = "errors::node_env_exposes_messages_while_the_router_is_built";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact"])
+            .env("NODE_ENV", node_env)
+            .env("EXPECTED_BODY", expected)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{node_env:?}: {text}");
+        assert!(text.contains("1 passed"), "{text}");
+    }
+}
+
+const HIDDEN: &str = r#"500 {"error":"Internal Server Error"}"#;

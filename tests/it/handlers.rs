@@ -276,6 +276,10 @@ fn a_handler_may_write_the_response_itself() {
         tokio::task::yield_now().await;
         Err(ApiError::conflict())
     }
+    async fn fails_at_once(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        Err(ApiError::conflict())
+    }
     async fn panics_late(mut res: ResponseWriter) -> Result<(), ApiError> {
         res.write("begun").await?;
         tokio::task::yield_now().await;
@@ -296,6 +300,7 @@ fn a_handler_may_write_the_response_itself() {
         "untouched": { GET: untouched },
         "fails-first": { GET: fails_first },
         "fails-late": { GET: fails_late },
+        "fails-at-once": { GET: fails_at_once },
         "panics-late": { GET: panics_late },
         "moved": { GET: moved_away },
     });
@@ -310,6 +315,8 @@ fn a_handler_may_write_the_response_itself() {
     check(&app, "GET /untouched", "204");
     check(&app, "GET /fails-first", r#"409 {"error":"Resource conflict"}"#);
     check(&app, "GET /fails-late", "200 begun<error>");
+    // What was written is sent, however soon the error comes.
+    check(&app, "GET /fails-at-once", "200 begun<error>");
     check(&app, "GET /panics-late", "200 begun<error>");
     check(&app, "GET /moved", "200 from elsewhere");
 }
@@ -347,4 +354,32 @@ fn bodies_can_be_streamed_in() {
     }
     let app = app_of(routes! { "x": { POST: count } });
     check(&app, "POST /x\n\n12345", "200 5");
+}
+
+#[test]
+fn a_response_cannot_contradict_itself() {
+    fn one_header(name: &'static str, value: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, value.parse().unwrap());
+        headers
+    }
+    let app = app_of(routes! {
+        "interim": { GET: async || StatusCode::SWITCHING_PROTOCOLS },
+        "unknown": { GET: async || StatusCode::from_u16(999).unwrap() },
+        "no-content": { GET: async || (StatusCode::NO_CONTENT, "body") },
+        "reset": { GET: async || (StatusCode::RESET_CONTENT, "body") },
+        "not-modified": { GET: async || (StatusCode::NOT_MODIFIED, "body") },
+        "length": { GET: async || (one_header("content-length", "3"), "too long") },
+        "coding": { GET: async || (one_header("transfer-encoding", "gzip"), "plain") },
+    });
+    check(&app, "GET /interim", r#"500 {"error":"Internal Server Error"}"#);
+    check(&app, "GET /unknown", r#"500 {"error":"Internal Server Error"}"#);
+    check(&app, "GET /no-content", "204");
+    assert_eq!(header_of(&app, "GET /no-content", "content-type"), "-");
+    check(&app, "GET /reset", "205");
+    check(&app, "GET /not-modified", "304");
+    check(&app, "GET /length", "200 too long");
+    assert_eq!(header_of(&app, "GET /length", "content-length"), "-");
+    check(&app, "GET /coding", "200 plain");
+    assert_eq!(header_of(&app, "GET /coding", "transfer-encoding"), "-");
 }

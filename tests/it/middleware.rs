@@ -122,11 +122,16 @@ fn style_b_runs_around_the_rest() {
         middleware: [around],
         "x": { GET: { handler: ran, middleware: [note("in")] } },
         "fails": { GET: fails },
+        "panics": { GET: async || -> () { panic!("inside") } },
+        "panics-before": { GET: { handler: ran, middleware: [|_: &mut Request| -> () { panic!("inside") }] } },
     });
     check(&app, "GET /x", "200 in>handler");
     check(&app, "GET /fails", r#"409 {"error":"Resource conflict"}"#);
     // Errors of the rest are responses here.
     assert_eq!(crate::support::header_of(&app, "GET /fails", "x-seen"), "409");
+    // And so are panics.
+    assert_eq!(crate::support::header_of(&app, "GET /panics", "x-seen"), "500");
+    assert_eq!(crate::support::header_of(&app, "GET /panics-before", "x-seen"), "500");
 }
 
 #[test]

@@ -172,7 +172,8 @@ fn options_is_answered_without_a_route() {
 #[test]
 fn connect_is_never_a_route() {
     let app = echoing(&["/**"]);
-    check(&app, "CONNECT example.org:443", r#"501 {"error":"Not Implemented"}"#);
+    check(&app, "CONNECT example.org:443", r#"405 {"error":"Method Not Allowed"}"#);
+    assert_eq!(header_of(&app, "CONNECT example.org:443", "allow"), "GET, HEAD, OPTIONS");
 }
 
 #[test]

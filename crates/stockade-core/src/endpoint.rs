@@ -134,10 +134,7 @@ impl fmt::Debug for Endpoint {
 /// Synchronous middleware runs at once, the rest when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> Running {
     let context = ErrorContext::of(&req);
-    // A panic is a 500 on this request and nothing else.
-    let rest = catch_unwind(AssertUnwindSafe(|| Rest::start(endpoint, 0, req)))
-        .unwrap_or_else(|panic| Rest::failed(panicked(panic.as_ref())));
-    Running { rest, context }
+    Running { rest: Rest::start(endpoint, 0, req), context }
 }
 
 /// The future of [`run`].
@@ -152,13 +149,18 @@ impl Future for Running {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
-        let this = &mut *self;
-        let rest = AssertUnwindSafe(|| Pin::new(&mut this.rest).poll(cx));
-        let outcome = match catch_unwind(rest) {
-            Ok(poll) => ready!(poll),
-            Err(panic) => Err(panicked(panic.as_ref())),
-        };
-        Poll::Ready(outcome.unwrap_or_else(|error| this.context.answer(error)))
+        let outcome = ready!(Pin::new(&mut self.rest).poll(cx));
+        Poll::Ready(match outcome {
+            Ok(response) if (200..=599).contains(&response.status().as_u16()) => {
+                response.map(|body| body.logging_to(&self.context))
+            }
+            // A handler cannot send interim answers, and there is nothing above.
+            Ok(response) => {
+                let status = response.status().as_u16();
+                self.context.answer(ApiError::new(500, format!("{status} is no final status")))
+            }
+            Err(error) => self.context.answer(error),
+        })
     }
 }
 
@@ -166,8 +168,11 @@ impl Future for Running {
 ///
 /// By hand and not an `async fn`, which would hold the request once for each
 /// place that it can be at: every connection keeps room for this.
+///
+/// A panic is an error of the rest, so that style B middleware outside of it
+/// runs to its end.
 pub(crate) struct Rest {
-    endpoint: Option<Arc<Endpoint>>,
+    endpoint: Arc<Endpoint>,
     /// Index of the middleware that comes next.
     at: usize,
     state: State,
@@ -187,18 +192,16 @@ enum State {
 impl Rest {
     /// Begins with the middleware at index `at`.
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
-        let mut rest = Self { endpoint: Some(endpoint), at, state: State::Ready(None) };
-        rest.advance(req);
+        let mut rest = Self { endpoint, at, state: State::Ready(None) };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| rest.advance(req))) {
+            rest.state = State::Ready(Some(Err(panicked(panic.as_ref()))));
+        }
         rest
-    }
-
-    fn failed(error: ApiError) -> Self {
-        Self { endpoint: None, at: 0, state: State::Ready(Some(Err(error))) }
     }
 
     /// Goes on until something has to be waited for.
     fn advance(&mut self, mut req: Request) {
-        let Some(endpoint) = &self.endpoint else { return };
+        let endpoint = &self.endpoint;
         while let Some(middleware) = endpoint.middleware.get(self.at) {
             self.at += 1;
             match &middleware.run {
@@ -233,20 +236,7 @@ impl Rest {
         };
     }
 
-    /// The error when style B middleware gave no response.
-    #[cold]
-    fn unanswered(&self) -> ApiError {
-        let middleware = self.endpoint.as_ref().map(|endpoint| &endpoint.middleware);
-        let middleware = middleware.and_then(|list| list.get(self.at.checked_sub(1)?));
-        let name = middleware.map_or("?", Middleware::name);
-        ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
-    }
-}
-
-impl Future for Rest {
-    type Output = Result<Response, ApiError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response, ApiError>> {
         loop {
             match &mut self.state {
                 State::Handler(handler) => return handler.as_mut().poll(cx),
@@ -267,6 +257,24 @@ impl Future for Rest {
                 }
             }
         }
+    }
+
+    /// The error when style B middleware gave no response.
+    #[cold]
+    fn unanswered(&self) -> ApiError {
+        let index = self.at.checked_sub(1);
+        let middleware = index.and_then(|index| self.endpoint.middleware.get(index));
+        let name = middleware.map_or("?", Middleware::name);
+        ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
+    }
+}
+
+impl Future for Rest {
+    type Output = Result<Response, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        catch_unwind(AssertUnwindSafe(|| self.poll_chain(cx)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
     }
 }
 
@@ -363,31 +371,44 @@ impl ErrorContext {
 
     /// 5xx at error level with the chain of causes, 4xx at debug level.
     fn log(&self, error: &ApiError) {
-        let (method, status) = (&self.method, error.status());
-        let route = self.endpoint.as_deref().map_or("-", Endpoint::pattern);
-        let path = self.target.as_ref().map_or("-", PathAndQuery::path);
+        let (place, status) = (self.place(), error.status());
         if status < 500 {
-            log::debug!(target: "stockade::error", "{method} {route} ({path}): {status} {error}");
-            return;
+            log::debug!(target: "stockade::error", "{place}: {status} {error}");
+        } else {
+            log::error!(target: "stockade::error", "{place}: {status} {}", chain(error));
         }
-        let mut chain = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            // `ApiError::internal` takes over the text of its source.
-            if !chain.ends_with(&text) {
-                chain.push_str(": ");
-                chain.push_str(&text);
-            }
-            source = cause.source();
-        }
-        log::error!(target: "stockade::error", "{method} {route} ({path}): {status} {chain}");
     }
 
-    /// Logs an error that came after the response had begun.
-    pub(crate) fn log_late(&self, error: &ApiError) {
-        self.log(error);
+    /// Logs an error that came after the response had begun. It is too late
+    /// for a status, and the client misses something, so it is always an error.
+    #[cold]
+    pub(crate) fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
+        let place = self.place();
+        log::error!(target: "stockade::error", "{place}: broke off: {}", chain(error));
     }
+
+    /// Method, pattern and path. Never the query, which may hold secrets.
+    fn place(&self) -> String {
+        let route = self.endpoint.as_deref().map_or("-", Endpoint::pattern);
+        let path = self.target.as_ref().map_or("-", PathAndQuery::path);
+        format!("{} {route} ({path})", self.method)
+    }
+}
+
+/// The text of an error and of its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut chain = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        // `ApiError::internal` takes over the text of its source.
+        if !chain.ends_with(&text) {
+            chain.push_str(": ");
+            chain.push_str(&text);
+        }
+        source = cause.source();
+    }
+    chain
 }
 
 #[derive(Clone)]
@@ -402,8 +423,9 @@ pub fn error_of(response: &Response) -> Option<&ApiError> {
     response.extensions().get::<AnsweredError>().map(|answered| answered.0.as_ref())
 }
 
+/// A panic as an error, with its message if it has one.
 #[cold]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
     let text = panic
         .downcast_ref::<&str>()
         .copied()

@@ -1,6 +1,6 @@
 //! What a `Content-Type` means to the router.
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 /// How the bytes of a body are to be read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,9 +19,18 @@ pub(crate) enum Media {
 
 impl Media {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        // A header that is not text is as good as none.
-        let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        value.map_or(Self::Other, Self::parse)
+        // Compressed bytes are not what the type says.
+        let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+        if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
+            return Self::Other;
+        }
+        let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+        match (values.next(), values.next()) {
+            // A header that is not text is as good as none.
+            (Some(value), None) => value.to_str().map_or(Self::Other, Self::parse),
+            // Of two types, nobody can tell which one is meant.
+            _ => Self::Other,
+        }
     }
 
     fn parse(content_type: &str) -> Self {

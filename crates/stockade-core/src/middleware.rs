@@ -134,7 +134,10 @@ pub struct Next {
 
 impl Next {
     /// Runs the rest and gives its response, errors included: an error of the
-    /// rest is a response already, and [`error_of`] tells it.
+    /// rest is a response already, and [`error_of`] tells it. So is a panic.
+    ///
+    /// `req` is the request that the middleware was given: one that was made
+    /// anew has neither route nor parameters nor state.
     pub async fn run(self, req: Request) -> Response {
         let context = ErrorContext::of(&req);
         match self.try_run(req).await {

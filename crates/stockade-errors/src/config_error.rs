@@ -6,8 +6,9 @@ use std::panic::Location;
 /// All mistakes that were found when a router, a schema or a server was built.
 ///
 /// It is returned when the program is built, never while a request is served.
-/// Its text has a line for each mistake.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// Its text has a line for each mistake, and its `Debug` is the same text,
+/// because that is what a `main` that returns it prints.
+#[derive(Clone, Eq, PartialEq)]
 pub struct ConfigError {
     mistakes: Vec<Mistake>,
 }
@@ -107,6 +108,12 @@ impl fmt::Display for ConfigError {
     }
 }
 
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for ConfigError {}
 
 #[cfg(test)]
@@ -121,6 +128,7 @@ mod tests {
         let two = ConfigError::check(vec![one, Mistake::new("bad prefix")]).unwrap_err();
         let expected = "2 mistakes in the configuration:\n  GET /x: no handler\n  bad prefix";
         assert_eq!(two.to_string(), expected);
+        assert_eq!(format!("{two:?}"), expected);
         assert_eq!(ConfigError::check(Vec::new()), Ok(()));
     }
 

@@ -160,15 +160,16 @@ impl<'o> Compiler<'o> {
         if route.method == Method::CONNECT {
             return Err(vec!["CONNECT cannot be a route".to_owned()]);
         }
-        if let Some(earlier) = self.seen.path(&route, &pattern, label) {
-            return Err(vec![format!("the same method and path as {earlier}")]);
-        }
         let mut faults = Vec::new();
         if let Some(name) = &route.entry.name {
             match self.seen.name(name, &route, label) {
                 Some(earlier) => faults.push(format!("the name {name:?} belongs to {earlier}")),
                 None => drop(self.names.insert(name.clone(), pattern.clone())),
             }
+        }
+        if let Some(earlier) = self.seen.path(&route, &pattern, label) {
+            faults.push(format!("the same method and path as {earlier}"));
+            return Err(faults);
         }
         let (method, entry) = (route.method, route.entry);
         let middleware = [self.options.middleware.as_slice(), &entry.middleware].concat();

@@ -72,7 +72,11 @@ fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
     };
 
     if *req.method() == Method::CONNECT {
-        return refuse(req, ApiError::new(501, ""));
+        // Nothing is tunnelled here. 405 and not 501, which would let anybody
+        // fill the log of errors.
+        let context = ErrorContext::of(req).with_settings(settings);
+        let methods = app.tables.iter().map(|(method, _)| method);
+        return Admission::Answer(not_allowed(&context, methods));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
@@ -159,9 +163,7 @@ fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
     }
     let context = ErrorContext::of(req).with_settings(settings);
     if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
-        let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
-        response.headers_mut().insert(header::ALLOW, allow(others()));
-        return response;
+        return not_allowed(&context, others());
     }
     context.answer(ApiError::new(404, "Not Found"))
 }
@@ -173,6 +175,13 @@ fn is_preflight(req: &Request) -> bool {
     let headers = req.headers();
     headers.contains_key(header::ORIGIN)
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// 405 with `Allow`.
+fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
+    let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
+    response.headers_mut().insert(header::ALLOW, allow(methods));
+    response
 }
 
 /// 204 with `Allow`.
@@ -209,24 +218,64 @@ const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE",
 
 /// What depends on the request alone, whoever made the response.
 fn finish(response: &mut Response, is_head: bool, version: Version) {
-    if is_head {
-        without_body(response);
+    // The usual response has a content type and nothing to be set right.
+    let headers = response.headers();
+    if headers.len() > 1 || !headers.contains_key(header::CONTENT_TYPE) {
+        set_right(response);
+    }
+    let status = response.status().as_u16();
+    if is_head || matches!(status, 204 | 205 | 304) {
+        without_body(response, is_head);
     }
     // The rest of the body is not read, so the connection cannot go on.
-    let unread = matches!(response.status().as_u16(), 408 | 413);
-    if unread && version <= Version::HTTP_11 {
+    if matches!(status, 408 | 413) && version <= Version::HTTP_11 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }
 
-/// Keeps the length and drops the body.
+/// Removes headers that would make a malformed message of the response.
 ///
-/// Source: RFC 9110, section 9.3.2 (HEAD).
-fn without_body(response: &mut Response) {
-    let length = response.body().size_hint().exact();
-    let has_no_length = matches!(response.status().as_u16(), 100..=199 | 204 | 304);
-    if let Some(length) = length.filter(|_| !has_no_length) {
-        response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(length.into());
+/// The framing is the host's: it knows the length of what it sends.
+fn set_right(response: &mut Response) {
+    if response.headers_mut().remove(header::TRANSFER_ENCODING).is_some() {
+        log::error!(target: "stockade", "a handler's Transfer-Encoding is left out");
     }
+    let Some(length) = response.body().size_hint().exact().filter(|length| *length > 0) else {
+        return;
+    };
+    let wrong = |value: &HeaderValue| {
+        value.to_str().ok().and_then(|text| text.parse().ok()) != Some(length)
+    };
+    if response.headers().get(header::CONTENT_LENGTH).is_some_and(wrong) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        log::error!(target: "stockade", "a handler's Content-Length is wrong and left out");
+    }
+}
+
+/// Drops the body; an answer to HEAD keeps the length that it would have.
+///
+/// Source: RFC 9110, sections 9.3.2 (HEAD), 15.3.5 (204), 15.3.6 (205) and
+/// 15.4.5 (304).
+fn without_body(response: &mut Response, is_head: bool) {
+    let length = response.body().size_hint().exact();
     *response.body_mut() = HttpBody::empty();
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    match status {
+        204 => {
+            headers.remove(header::CONTENT_TYPE);
+            headers.remove(header::CONTENT_LENGTH);
+        }
+        205 => {
+            headers.remove(header::CONTENT_TYPE);
+            headers.insert(header::CONTENT_LENGTH, 0.into());
+        }
+        304 => {}
+        _ if is_head => {
+            if let Some(length) = length {
+                headers.entry(header::CONTENT_LENGTH).or_insert(length.into());
+            }
+        }
+        _ => {}
+    }
 }

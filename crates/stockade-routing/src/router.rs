@@ -149,7 +149,8 @@ impl Router {
     /// Adds what stands at a node, then what stands below it.
     fn flatten(&mut self, tree: RouteTree, path: &str, inherited: &[Middleware]) {
         let inherited = [inherited, &tree.middleware].concat();
-        self.mistakes.extend(tree.mistakes);
+        let here = join("", path);
+        self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(here.as_str())));
         for (method, mut entry) in tree.entries {
             entry.middleware.splice(0..0, inherited.iter().cloned());
             let path = entry.path.as_deref().unwrap_or(path);
@@ -157,12 +158,14 @@ impl Router {
             self.routes.push(RouteDef { method, path, entry });
         }
         for child in tree.children {
+            let below = join(path, &child.key);
             if let Err(error) = Pattern::parse(&child.key) {
                 // The routes below would say the same thing again.
-                self.mistakes.push(Mistake::new(error.to_string()).at(child.location));
+                let mistake = Mistake::new(error.to_string());
+                self.mistakes.push(mistake.on(below).at(child.location));
                 continue;
             }
-            self.flatten(child.tree, &join(path, &child.key), &inherited);
+            self.flatten(child.tree, &below, &inherited);
         }
     }
 

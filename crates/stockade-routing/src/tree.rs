@@ -267,9 +267,12 @@ where
 pub(crate) const TREE_METHODS: [Method; 5] =
     [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
 
-/// ` (did you mean POST?)` for a key that is one slip away from a method.
+/// What may help with a key that holds a handler and is no method of a tree.
 fn did_you_mean(key: &str) -> String {
     let key = key.to_ascii_uppercase();
+    if matches!(key.as_str(), "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {
+        return " (other methods are added with `Router::route`)".to_owned();
+    }
     let same_letters = |name: &str| {
         let sorted = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();

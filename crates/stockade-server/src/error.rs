@@ -6,8 +6,8 @@ use std::{error, fmt, io};
 /// Why a server could not listen.
 ///
 /// Nothing that happens on a connection is one of these: a server that listens
-/// goes on until it is shut down.
-#[derive(Debug)]
+/// goes on until it is shut down. `Debug` gives the same text as `Display`,
+/// because that is what a `main` that returns it prints.
 #[non_exhaustive]
 pub enum ServeError {
     /// The address could not be read or looked up.
@@ -35,6 +35,12 @@ impl ServeError {
     pub(crate) fn no_address(name: &str) -> Self {
         let source = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         Self::Address { address: name.to_owned(), source }
+    }
+}
+
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -30,6 +30,9 @@
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
 //! | opens too many connections | they wait | [`max_connections`] |
 //! | sends no `Host`, two, or a malformed one | 400 | – |
+//! | frames a body by a transfer coding other than `chunked` | 400, the connection closes | – |
+//! | gives a length beside `chunked` | the length is ignored, the connection closes | – |
+//! | closes its sending side before it has the answer | the connection closes | – |
 //!
 //! [`header_read_timeout`]: ServerOptions#structfield.header_read_timeout
 //! [`body_read_timeout`]: ServerOptions#structfield.body_read_timeout
@@ -47,7 +50,7 @@
 //! - `connection`: one connection; `io`: its socket, watched.
 //! - `record`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones. One coarse task instead of a timer for each request.
-//! - `service`: one request. Hot. `host`: the check of its `Host`.
+//! - `service`: one request. Hot. `host`, `framing`: what is refused at once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
 //!   `response_body`: the answer's.
 //!
@@ -58,6 +61,7 @@ mod address;
 mod connection;
 mod drain;
 mod error;
+mod framing;
 mod host;
 mod io;
 mod options;

@@ -15,10 +15,10 @@ use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_routing::{App, CallOptions};
 
-use crate::host;
 use crate::record::{InFlight, Record};
 use crate::request_body::RequestBody;
 use crate::response_body::ResponseBody;
+use crate::{framing, host};
 
 /// What answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
@@ -72,7 +72,7 @@ pub(crate) fn serve<A: Answer>(
     async move {
         let http2 = request.version() == Version::HTTP_2;
         let (head, body) = request.into_parts();
-        let refusal = check(&head, http2, peer.max_headers).err();
+        let refusal = check(&head, http2, &peer).err();
         let body = if body.is_end_stream() {
             HttpBody::empty()
         } else {
@@ -94,10 +94,15 @@ pub(crate) fn serve<A: Answer>(
 }
 
 /// What is refused before the application sees it.
-fn check(head: &http::request::Parts, http2: bool, max_headers: usize) -> Result<(), ApiError> {
+fn check<A>(head: &http::request::Parts, http2: bool, peer: &Peer<A>) -> Result<(), ApiError> {
     // On HTTP/1 hyper has counted already.
-    if http2 && head.headers.len() > max_headers {
+    if http2 && head.headers.len() > peer.max_headers {
         return Err(ApiError::new(431, ""));
     }
+    framing::check(&head.headers).map_err(|message| {
+        // Where the next request begins is a matter of opinion.
+        peer.record.close_after();
+        ApiError::new(400, message)
+    })?;
     host::check(head).map_err(|message| ApiError::new(400, message))
 }

@@ -11,6 +11,8 @@ use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use stockade_errors::BoxError;
 
+use crate::endpoint::{ErrorContext, panicked};
+
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///
 /// Nothing and bytes cost no allocation of their own; a stream is boxed once.
@@ -21,8 +23,10 @@ pub struct HttpBody {
 enum Kind {
     Empty,
     Bytes(Bytes),
-    Stream(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
+    Stream(BoxStream),
 }
+
+type BoxStream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
 impl HttpBody {
     /// A body of no bytes.
@@ -66,6 +70,18 @@ impl HttpBody {
             Kind::Empty => Some(&[]),
             Kind::Bytes(bytes) => Some(bytes),
             Kind::Stream(_) => None,
+        }
+    }
+
+    /// The body of a response that is on its way out: what breaks off is logged
+    /// with the request that it answers.
+    pub(crate) fn logging_to(self, context: &ErrorContext) -> Self {
+        match self.kind {
+            Kind::Stream(stream) => {
+                let watched = Watched { state: Watching::Runs(stream), context: context.clone() };
+                Self { kind: Kind::Stream(Box::pin(watched)) }
+            }
+            Kind::Empty | Kind::Bytes(_) => self,
         }
     }
 
@@ -136,19 +152,7 @@ impl Body for HttpBody {
                 self.kind = Kind::Empty;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            // A panic of an application's stream must not take the connection
-            // task with it: it ends this body as an error does.
-            Kind::Stream(stream) => {
-                let poll = AssertUnwindSafe(|| stream.as_mut().poll_frame(cx));
-                catch_unwind(poll).unwrap_or_else(|_| {
-                    self.kind = Kind::Empty;
-                    log::error!(
-                        target: "stockade::error",
-                        "a stream panicked; the connection is closed"
-                    );
-                    Poll::Ready(Some(Err("the stream panicked".into())))
-                })
-            }
+            Kind::Stream(stream) => stream.as_mut().poll_frame(cx),
         }
     }
 
@@ -202,5 +206,58 @@ where
         self.stream.as_mut().poll_next(cx).map(|item| {
             item.map(|piece| piece.map(|data| Frame::data(data.into())).map_err(Into::into))
         })
+    }
+}
+
+/// The stream of a response, which may fail or panic after it has begun.
+struct Watched {
+    state: Watching,
+    context: ErrorContext,
+}
+
+enum Watching {
+    Runs(BoxStream),
+    /// It failed; whoever asks next is told.
+    Failed(Option<BoxError>),
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let stream = match &mut self.state {
+            Watching::Runs(stream) => stream,
+            Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
+        };
+        // A panic must not take the task of the connection with it.
+        let error = match catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_frame(cx))) {
+            Ok(Poll::Ready(Some(Err(error)))) => error,
+            Ok(poll) => return poll,
+            Err(panic) => panicked(panic.as_ref()).into(),
+        };
+        self.context.log_late(error.as_ref());
+        self.state = Watching::Failed(Some(error));
+        // The server is let out once more before it is told, so that it sends
+        // what it has and the client sees how far the answer came.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.state {
+            Watching::Runs(stream) => stream.is_end_stream(),
+            Watching::Failed(error) => error.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.state {
+            Watching::Runs(stream) => stream.size_hint(),
+            Watching::Failed(_) => SizeHint::default(),
+        }
     }
 }

@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use stockade_errors::{ApiError, FieldError};
 
-use crate::doc::BodyKind;
+use crate::doc::{BodyKind, ParamShape};
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, text_of, unsupported};
-use crate::text::{from_nothing, from_pairs, from_text};
+use crate::text::{from_nothing, from_pairs, from_text, shape_of};
 use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
 /// The body, parsed by its content type into a typed value.
@@ -87,6 +87,14 @@ fn absent<T: DeserializeOwned>() -> Result<T, ApiError> {
 }
 
 fn from_json<T: DeserializeOwned>(bytes: &[u8], expose: bool) -> Result<T, ApiError> {
+    // serde reads a struct from an array too, by position. Clients of an API
+    // name their fields.
+    if bytes.trim_ascii_start().first() == Some(&b'[')
+        && matches!(shape_of::<T>(), ParamShape::Fields(_))
+        && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+    {
+        return Err(field_error("", "Expected object, got array"));
+    }
     serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         Category::Data => misfit::<T>(bytes, &error),
         Category::Io | Category::Syntax | Category::Eof => invalid_json(&error, expose),
@@ -119,19 +127,61 @@ fn field_error(path: &str, message: &str) -> ApiError {
     // serde_json appends the place in the text, which is not the client's.
     let message = message.split_once(" at line ").map_or(message, |(message, _)| message);
     let parent = if path == "." { "" } else { path };
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-    let error = match missing {
-        Some(name) => {
-            let field =
-                if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
-            FieldError::new(field, format!("Required field '{name}' is missing"), "type")
-        }
-        None => FieldError::new(parent, capitalised(message), "type"),
+    let named = |before: &str| message.strip_prefix(before)?.split('`').next();
+    let (name, message) = if let Some(name) = named("missing field `") {
+        (name, format!("Required field '{name}' is missing"))
+    } else if let Some(name) = named("duplicate field `") {
+        (name, format!("Field '{name}' is there twice"))
+    } else if let Some(name) = named("unknown field `") {
+        (name, format!("Unknown field '{name}'"))
+    } else {
+        ("", for_a_client(message))
     };
-    ApiError::validation(&[error])
+    let field = match (parent, name) {
+        (parent, "") => parent.to_owned(),
+        ("", name) => name.to_owned(),
+        // The path of an unknown field ends with it already.
+        (parent, name) if parent == name || parent.ends_with(&format!(".{name}")) => {
+            parent.to_owned()
+        }
+        (parent, name) => format!("{parent}.{name}"),
+    };
+    ApiError::validation(&[FieldError::new(field, message, "type")])
 }
 
-fn capitalised(message: &str) -> String {
-    let mut chars = message.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// serde's message without the names of Rust's types.
+fn for_a_client(message: &str) -> String {
+    let found = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "));
+    let Some((found, expected)) = found else {
+        let mut chars = message.chars();
+        let first = chars.next().into_iter().flat_map(char::to_uppercase);
+        return first.chain(chars).collect();
+    };
+    let found = match found.split([' ', '`', '"']).next() {
+        Some("map") => "object",
+        Some("sequence") => "array",
+        Some("floating") => "number",
+        Some("newtype" | "unit" | "Option") | None => "another type",
+        Some(kind) => kind,
+    };
+    let expected = match expected {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
+        | "usize" => "integer",
+        "f32" | "f64" => "number",
+        "a string" | "a borrowed string" | "a character" => "string",
+        "a boolean" => "boolean",
+        "a sequence" => "array",
+        "a map" => "object",
+        _ if expected.starts_with("struct ") => "object",
+        _ if expected.contains("tuple") || expected.contains("array") => "array",
+        _ => "another type",
+    };
+    if message.starts_with("invalid value") && found == expected {
+        format!("The {found} is out of range")
+    } else {
+        format!("Expected {expected}, got {found}")
+    }
 }

@@ -10,7 +10,8 @@ use crate::{FromRequest, Request, RouteDoc};
 
 /// A value that the application provided with `RouterOptions::state`, shared.
 ///
-/// It dereferences to `T`. That nobody provided it is found when the router is
+/// It dereferences to `T`; the pattern `State(config)` gives the `Arc<T>` in
+/// which it is kept, so that `T` need not be `Clone`. That nobody provided it is found when the router is
 /// built, not by the first request.
 ///
 /// ```

@@ -7,6 +7,7 @@
 //! Spec: Handler contract, rule 2.
 
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -18,13 +19,14 @@ use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
 use tokio::sync::mpsc;
 
-use crate::endpoint::ErrorContext;
+use crate::endpoint::panicked;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response};
 
 /// Writes status, headers and pieces of the body as they are produced.
 ///
-/// The head leaves with the first piece. A response that was begun ends when
-/// the writer is dropped, which is when the handler returns unless it moved the
+/// The head leaves with the first piece; without a `content-type` header there
+/// is none. What was begun is sent: an error of the handler after that cuts the
+/// connection. A response that was begun ends when the writer is dropped, which is when the handler returns unless it moved the
 /// writer elsewhere. If nothing was written, status and headers set here are
 /// added to what the handler returns.
 ///
@@ -65,7 +67,6 @@ pub(crate) enum Message {
 /// The other end of a [`ResponseWriter`].
 pub(crate) struct Link {
     receiver: mpsc::Receiver<Message>,
-    context: ErrorContext,
 }
 
 impl ResponseWriter {
@@ -155,7 +156,7 @@ impl Drop for ResponseWriter {
 impl FromRequest for ResponseWriter {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
-        req.writer = Some(Link { receiver, context: ErrorContext::of(req) });
+        req.writer = Some(Link { receiver });
         Ok(Self { sender, head: Some(Head::default()) })
     }
 }
@@ -164,30 +165,35 @@ type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 
 /// Drives the handler until the head is known.
 pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Response, ApiError> {
-    let Link { mut receiver, context } = link;
+    let Link { mut receiver } = link;
     let mut handler = Some(handler);
-    let mut returned: Option<Response> = None;
+    let mut returned = None;
     let message = poll_fn(|cx| {
         if let Poll::Ready(message) = receiver.poll_recv(cx) {
-            return Poll::Ready(Ok(message));
+            return Poll::Ready(message);
         }
         if let Some(future) = &mut handler
-            && let Poll::Ready(outcome) = future.as_mut().poll(cx)
+            && let Poll::Ready(outcome) = poll_handler(future, cx)
         {
             handler = None;
-            match outcome {
-                Ok(response) => returned = Some(response),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
+            let failed = outcome.is_err();
+            returned = Some(outcome);
+            // It may have begun just now. If not, nothing is to be waited for.
+            return match receiver.poll_recv(cx) {
+                Poll::Pending if failed => Poll::Ready(None),
+                poll => poll,
+            };
         }
         // The handler may have written, or dropped the writer, just now.
-        receiver.poll_recv(cx).map(Ok)
+        receiver.poll_recv(cx)
     })
-    .await?;
+    .await;
 
     match message {
+        // What has begun goes out, also if the handler failed meanwhile.
         Some(Message::Begin(head)) => {
-            let mut response = Response::new(HttpBody::new(Written { receiver, handler, context }));
+            let failure = returned.and_then(Result::err);
+            let mut response = Response::new(HttpBody::new(Written { receiver, handler, failure }));
             *response.status_mut() = head.status.unwrap_or_default();
             *response.headers_mut() = head.headers;
             Ok(response)
@@ -204,13 +210,22 @@ pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Respons
     }
 }
 
+/// A panic is an error here already, so that what was written before is sent.
+fn poll_handler(
+    handler: &mut HandlerFuture,
+    cx: &mut Context<'_>,
+) -> Poll<Result<Response, ApiError>> {
+    catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx)))
+        .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+}
+
 /// What the handler returned, waiting for it if it still runs.
 async fn finish(
-    returned: Option<Response>,
+    returned: Option<Result<Response, ApiError>>,
     handler: Option<HandlerFuture>,
 ) -> Result<Response, ApiError> {
     match (returned, handler) {
-        (Some(response), _) => Ok(response),
+        (Some(outcome), _) => outcome,
         (None, Some(handler)) => handler.await,
         (None, None) => Err(ApiError::new(500, "the handler ended without a response")),
     }
@@ -220,7 +235,8 @@ async fn finish(
 struct Written {
     receiver: mpsc::Receiver<Message>,
     handler: Option<HandlerFuture>,
-    context: ErrorContext,
+    /// The error of a handler that has ended, told after the last piece.
+    failure: Option<ApiError>,
 }
 
 impl Body for Written {
@@ -238,11 +254,13 @@ impl Body for Written {
                 }
                 Poll::Ready(Some(Message::Begin(_) | Message::Unbegun(_))) => continue,
                 // The writer is gone; the handler may still have work to do.
-                Poll::Ready(None) if self.handler.is_none() => return Poll::Ready(None),
+                Poll::Ready(None) if self.handler.is_none() => {
+                    return Poll::Ready(self.failure.take().map(|error| Err(error.into())));
+                }
                 Poll::Ready(None) | Poll::Pending => {}
             }
             let Some(handler) = &mut self.handler else { return Poll::Pending };
-            match handler.as_mut().poll(cx) {
+            match poll_handler(handler, cx) {
                 Poll::Pending => {
                     // It may have written just now; if so, go round again.
                     if self.receiver.is_empty() {
@@ -250,12 +268,11 @@ impl Body for Written {
                     }
                 }
                 Poll::Ready(Ok(_)) => self.handler = None,
-                // It is too late for a status: the connection ends, so that
-                // the client notices.
+                // Its pieces are sent first. It is too late for a status: then
+                // the connection ends, so that the client notices.
                 Poll::Ready(Err(error)) => {
                     self.handler = None;
-                    self.context.log_late(&error);
-                    return Poll::Ready(Some(Err(error.into())));
+                    self.failure = Some(error);
                 }
             }
         }

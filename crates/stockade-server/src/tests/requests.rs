@@ -117,3 +117,23 @@ async fn a_panic_ends_its_connection_and_nothing_else() {
     client.closed().await;
     assert_eq!(server.get("/").await.body, "alive");
 }
+
+#[tokio::test]
+async fn a_body_that_could_be_framed_in_two_ways_ends_the_connection() {
+    let server = start(options(), app).await;
+    let refused = r#"{"error":"Unsupported Transfer-Encoding"}"#;
+    let cases = [
+        ("Transfer-Encoding: gzip, chunked\r\n", 400, refused),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400, refused),
+        ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 200, "hello"),
+    ];
+    for (headers, status, body) in cases {
+        let mut client = server.connect().await;
+        // What comes after the body is never taken for a request.
+        let rest = "0\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+        client.send(format!("POST /hello HTTP/1.1\r\nHost: a\r\n{headers}\r\n{rest}")).await;
+        let answer = client.answer().await;
+        assert_eq!((answer.status, answer.body.as_str()), (status, body), "{headers}");
+        client.closed().await;
+    }
+}

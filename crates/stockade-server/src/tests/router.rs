@@ -1,7 +1,8 @@
 //! A real router, through the public interface.
 
-use stockade_core::Request;
 use stockade_core::extract::Body;
+use stockade_core::reply::ResponseWriter;
+use stockade_core::{ApiError, Request};
 use stockade_routing::{Router, RouterOptions};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -160,4 +161,24 @@ async fn refusals_of_the_server_have_the_form_of_the_routers_errors() {
     let answer = client.answer().await;
     let expected = r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"Missing Host header"}"#;
     assert_eq!(answer.body, expected);
+}
+
+#[tokio::test]
+async fn what_was_written_arrives_before_a_late_error_cuts_the_connection() {
+    async fn fails(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.write("begun").await?;
+        Err(ApiError::new(500, "too late"))
+    }
+    let mut router = Router::new();
+    router.get("/late", fails);
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+    let mut client = connect(&handle).await;
+    client.send(get("/late")).await;
+    assert!(client.head().await.starts_with("http/1.1 200 "));
+    // The piece is there; the last chunk, which would end it well, is not.
+    while client.read.len() < "5\r\nbegun\r\n".len() {
+        client.more().await;
+    }
+    assert_eq!(client.read.split_off(0), b"5\r\nbegun\r\n");
+    client.closed().await;
 }
