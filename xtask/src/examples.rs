@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::{Outcome, cargo, root};
+use crate::{Outcome, cargo, cargo_output, root};
 
 pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-examples", "--examples"])?;
@@ -17,7 +18,7 @@ pub fn run() -> Outcome {
     if exchanges.len() != 3 {
         return Err(format!("README.md shows {} requests to the shop, not 3", exchanges.len()));
     }
-    let binary = root().join("target/debug/examples/shop");
+    let binary = target_directory()?.join("debug/examples/shop");
     let mut shop = Command::new(binary)
         .env("PORT", "0")
         .env_remove("NODE_ENV")
@@ -29,6 +30,14 @@ pub fn run() -> Outcome {
     let _ = shop.kill();
     let _ = shop.wait();
     outcome
+}
+
+/// Where cargo puts what it builds.
+fn target_directory() -> Result<PathBuf, String> {
+    let metadata = cargo_output(&["metadata", "--format-version=1", "--no-deps"])?;
+    let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
+    let (path, _) = rest.split_once('"').ok_or("no target directory")?;
+    Ok(path.replace("\\\\", "\\").into())
 }
 
 fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
