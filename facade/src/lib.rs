@@ -17,11 +17,11 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Endpoint, FromRequest, HttpBody, Middleware, Next, PeerAddr, Reply, Request, Response,
-    Validated, Validation,
+    BodyError, BodyKind, Endpoint, FromRequest, HttpBody, Middleware, Next, ParamShape, PeerAddr,
+    Reply, Request, Response, RouteDoc, Validated, Validation,
 };
 #[doc(inline)]
-pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
 #[doc(inline)]
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]

@@ -203,7 +203,88 @@ fn the_limit_is_inclusive_and_counts_as_the_body_comes() {
     assert_eq!(send("/small", vec!["12", "34"]), "200 4");
     assert_eq!(send("/small", vec!["12", "34", "5"]), TOO_LARGE);
     assert_eq!(send("/stream", vec!["12", "34"]), "200 4");
-    assert_eq!(send("/stream", vec!["12", "34", "5"]), "200 the body is larger than the limit");
+    assert_eq!(send("/stream", vec!["12", "34", "5"]), "200 Request body too large");
+}
+
+#[test]
+fn errors_of_a_streamed_body_keep_their_status() {
+    async fn count(body: HttpBody) -> Result<String, BoxError> {
+        Ok(body.collect(100).await?.len().to_string())
+    }
+    let app = app_of(routes! { "x": { POST: { handler: count, max_body: 4 } } });
+    let send = |pieces: Vec<Result<&'static str, stockade::BodyError>>| {
+        let body = HttpBody::stream(stream::iter(pieces));
+        let request = http::Request::post("/x").body(body).unwrap();
+        block_on(async { show(app.handle(request).await).await })
+    };
+    assert_eq!(send(vec![Ok("12"), Ok("34")]), "200 4");
+    assert_eq!(send(vec![Ok("12"), Ok("345")]), TOO_LARGE);
+    let slow = r#"408 {"error":"Request Timeout"}"#;
+    assert_eq!(send(vec![Ok("12"), Err(stockade::BodyError::TimedOut)]), slow);
+    let broken = r#"400 {"error":"Malformed request body"}"#;
+    assert_eq!(send(vec![Err(stockade::BodyError::Broken)]), broken);
+}
+
+#[test]
+fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
+    #[derive(Deserialize, Serialize, Reply)]
+    struct Form {
+        n: u32,
+        #[serde(default)]
+        tag: Vec<String>,
+    }
+    async fn looks(req: &mut Request) -> Result<(), ApiError> {
+        req.body().await.map(drop)
+    }
+    fn anything(_body: &Value) -> Vec<FieldError> {
+        Vec::new()
+    }
+    async fn optional(Body(form): Body<Option<Form>>) -> Option<Form> {
+        form
+    }
+    let app = app_of(routes! {
+        middleware: [looks],
+        "form": { POST: { handler: async |Body(form): Body<Form>| form, validation: anything } },
+        "optional": { POST: { handler: optional, validation: anything } },
+        "bytes": { POST: { handler: async |bytes: Bytes| bytes, validation: anything } },
+    });
+    let form = "content-type: application/x-www-form-urlencoded";
+    check(&app, &format!("POST /form\n{form}\n\nn=7&tag=a"), r#"200 {"n":7,"tag":["a"]}"#);
+    check(&app, "POST /optional", "204");
+    check(&app, &format!("POST /optional\n{JSON}\n\n{{\"n\":1}}"), r#"200 {"n":1,"tag":[]}"#);
+    check(&app, &format!("POST /bytes\n{JSON}\n\n{{ \"n\" : 1 }}"), r#"200 { "n" : 1 }"#);
+}
+
+#[test]
+fn a_read_that_was_given_up_does_not_look_like_an_empty_body() {
+    async fn gives_up(req: &mut Request) {
+        let mut read = Box::pin(req.bytes());
+        std::future::poll_fn(|cx| {
+            assert!(read.as_mut().poll(cx).is_pending());
+            std::task::Poll::Ready(())
+        })
+        .await;
+    }
+    let mut router = Router::new();
+    router.post("/x", async |bytes: Bytes| bytes).middleware(gives_up);
+    let app = app(router);
+    let body = HttpBody::stream(stream::once(async {
+        tokio::task::yield_now().await;
+        Ok::<_, Infallible>("late")
+    }));
+    let request = http::Request::post("/x").body(body).unwrap();
+    let answer = block_on(async { show(app.handle(request).await).await });
+    assert_eq!(answer, r#"400 {"error":"Malformed request body"}"#);
+}
+
+#[test]
+fn invalid_utf8_is_refused_where_the_type_does_not_look() {
+    let request = http::Request::post("/typed")
+        .header("content-type", "application/json")
+        .body(b"{\"x\":1,\"junk\":\"\xff\"}".to_vec())
+        .unwrap();
+    let app = echoing();
+    assert_eq!(block_on(async { show(app.handle(request).await).await }), INVALID);
 }
 
 #[test]
@@ -255,7 +336,20 @@ fn multipart_is_read_part_by_part() {
     async fn few(form: Multipart) -> Result<Value, ApiError> {
         parts(form.limits(1, 3)).await
     }
-    let app = app_of(routes! { "parts": { POST: parts }, "few": { POST: few } });
+    async fn small(form: Multipart) -> Result<Value, ApiError> {
+        parts(form.limits(2, 3)).await
+    }
+    async fn held(mut form: Multipart) -> Result<(), ApiError> {
+        let _part = form.next().await?;
+        form.next().await.map(drop)
+    }
+    let app = app_of(routes! {
+        "parts": { POST: parts },
+        "few": { POST: few },
+        "small": { POST: small },
+        "held": { POST: held },
+        "whole": { POST: { handler: parts, max_body: 20 } },
+    });
     let body = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n\
                 --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x.txt\"\r\n\r\nfile\r\n--B--\r\n";
     let head = "content-type: multipart/form-data; boundary=B";
@@ -265,6 +359,14 @@ fn multipart_is_read_part_by_part() {
         r#"200 [["a",null,"one"],["f","x.txt","file"]]"#,
     );
     check(&app, &format!("POST /few\n{head}\n\n{body}"), r#"413 {"error":"Too many parts"}"#);
+    check(
+        &app,
+        &format!("POST /small\n{head}\n\n{body}"),
+        r#"413 {"error":"A part is too large"}"#,
+    );
+    check(&app, &format!("POST /whole\n{head}\n\n{body}"), TOO_LARGE);
+    let held = r#"500 {"error":"Internal Server Error"}"#;
+    check(&app, &format!("POST /held\n{head}\n\n{body}"), held);
     check(
         &app,
         &format!("POST /parts\n{head}\n\n--B\r\nbroken"),

@@ -84,13 +84,13 @@ fn mistakes_of_a_tree_that_was_built_at_run_time() {
         .key("get", nothing)
         .key("deep", RouteTree::new().key("put", nothing).key("PUT", nothing))
         .key("users", RouteTree::new())
-        .key("users", RouteTree::new())
+        .key("/users", RouteTree::new())
         .key("PSOT", nothing)
         .key("post", RouteTree::new())
         .key(":bad:bad", RouteTree::new().key("GET", nothing));
     let expected = [
         "/: GET is there twice",
-        "/: the segment \"users\" is there twice",
+        "/: the segment \"/users\" is there twice",
         "\"PSOT\" is a path segment and holds a tree, not a handler (did you mean POST?)",
         "POST is a method and holds a handler",
         "/deep: PUT is there twice",
@@ -116,6 +116,40 @@ fn arguments_that_the_path_cannot_give() {
         "takes one parameter, the path has 0",
     ];
     check(router, &expected);
+}
+
+#[test]
+fn optional_parameters_need_optional_types() {
+    #[derive(Deserialize)]
+    #[allow(dead_code, reason = "only its shape counts")]
+    struct Shelf {
+        #[serde(alias = "category")]
+        kind: String,
+        page: Option<u32>,
+    }
+    let mut router = Router::new();
+    router.get("/a/:id?", async |Path(_): Path<u32>| ());
+    router.get("/b/:id?", async |Path(_): Path<Option<u32>>| ());
+    router.get("/c/:x/:y?", async |Path(_): Path<(u32, u32)>| ());
+    router.get("/d/:kind/:page?", async |Path(_): Path<Shelf>| ());
+    // Another name of the field, as serde knows it.
+    router.get("/e/:category/:page?", async |Path(_): Path<Shelf>| ());
+    router.get("/f/:kind?/:page?", async |Path(_): Path<Shelf>| ());
+    router.get("/g/:kind", async |Path(_): Path<Shelf>| ());
+    let expected = [
+        "GET /a/:id?: `id` is optional in the path: write `Path<Option<u32>>`",
+        "GET /c/:x/:y?: `y` is optional in the path, and a tuple cannot say",
+        "GET /f/:kind?/:page?: `kind` is optional in the path: in `",
+        "Shelf>` reads `page`, which the path does not have",
+    ];
+    check(router, &expected);
+}
+
+#[test]
+fn the_response_written_twice() {
+    let mut router = Router::new();
+    router.get("/a", async |_: ResponseWriter, _: ResponseWriter| ());
+    check(router, &["GET /a: two arguments of the handler write the response"]);
 }
 
 #[test]

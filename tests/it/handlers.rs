@@ -383,3 +383,25 @@ fn a_response_cannot_contradict_itself() {
     check(&app, "GET /coding", "200 plain");
     assert_eq!(header_of(&app, "GET /coding", "transfer-encoding"), "-");
 }
+
+#[test]
+fn a_writer_gets_on_wherever_the_turn_of_its_task_ends() {
+    // tokio lets a task do a certain amount of work before its channels say
+    // "pending", whatever they hold.
+    async fn many(mut res: ResponseWriter) -> Result<(), ApiError> {
+        for _ in 0..1_000 {
+            res.write("x").await?;
+        }
+        Ok(())
+    }
+    let app = app_of(routes! { "x": { GET: many } });
+    for used_up in 0..20 {
+        block_on(async {
+            for _ in 0..used_up {
+                tokio::task::consume_budget().await;
+            }
+            let text = text_of(app.handle(request("GET /x")).await.into_body()).await;
+            assert_eq!(text.len(), 1_000, "after {used_up}");
+        });
+    }
+}

@@ -7,7 +7,9 @@
 use std::any::{TypeId, type_name};
 
 use http::Method;
+use serde::de::DeserializeOwned;
 
+use crate::text::{Fit, fit_of, from_nothing, shape_of};
 use crate::{FromRequest, States};
 
 /// The description of one route, and the mistakes found while it was made.
@@ -20,6 +22,7 @@ pub struct RouteDoc {
     needs: Vec<(TypeId, &'static str)>,
     mistakes: Vec<String>,
     whole_requests: usize,
+    writers: usize,
 }
 
 /// What the handler takes the body as.
@@ -62,6 +65,7 @@ impl RouteDoc {
             needs: Vec::new(),
             mistakes: Vec::new(),
             whole_requests: 0,
+            writers: 0,
         }
     }
 
@@ -97,28 +101,64 @@ impl RouteDoc {
         self.body = Some(kind);
     }
 
-    /// Says which parameters a `Path<T>` is read from.
-    pub fn reads_params(&mut self, type_name: &str, shape: ParamShape) {
+    /// Says that the handler writes the response itself.
+    pub fn writes_response(&mut self) {
+        self.writers += 1;
+        if self.writers == 2 {
+            self.mistake("two arguments of the handler write the response");
+        }
+    }
+
+    /// Says which type the parameters of the path are read into: `T` of a
+    /// `Path<T>`.
+    pub fn reads_params<T: DeserializeOwned>(&mut self) {
+        let type_name = type_name::<T>();
         let count = self.params.len();
-        match shape {
-            ParamShape::Any => {}
-            ParamShape::Single if count == 1 => {}
-            ParamShape::Single => self
+        let optional = self.params.iter().find(|(_, optional)| *optional);
+        let optional = optional.map(|(name, _)| name.clone());
+        match (shape_of::<T>(), optional) {
+            (ParamShape::Single, _) if count != 1 => self
                 .mistake(format!("`Path<{type_name}>` takes one parameter, the path has {count}")),
-            ParamShape::Tuple(length) if length == count => {}
-            ParamShape::Tuple(length) => self.mistake(format!(
+            (ParamShape::Single, Some(name)) if from_nothing::<T>().is_none() => self.mistake(
+                format!("`{name}` is optional in the path: write `Path<Option<{type_name}>>`"),
+            ),
+            (ParamShape::Tuple(length), _) if length != count => self.mistake(format!(
                 "`Path<{type_name}>` takes {length} parameters, the path has {count}"
             )),
-            ParamShape::Fields(fields) => {
-                for field in fields {
-                    if !self.params.iter().any(|(name, _)| name == field) {
-                        self.mistake(format!(
-                            "`Path<{type_name}>` reads `{field}`, which the path does not have"
-                        ));
-                    }
-                }
+            (ParamShape::Tuple(_), Some(name)) => self.mistake(format!(
+                "`{name}` is optional in the path, and a tuple cannot say which value is \
+                 missing: use a struct"
+            )),
+            (ParamShape::Fields(fields), optional) => {
+                self.reads_fields::<T>(fields, optional.is_some());
+            }
+            (ParamShape::Single | ParamShape::Tuple(_) | ParamShape::Any, _) => {}
+        }
+    }
+
+    fn reads_fields<T: DeserializeOwned>(&mut self, fields: &[&str], some_optional: bool) {
+        let names: Vec<&str> = self.params.iter().map(|(name, _)| name.as_str()).collect();
+        let type_name = type_name::<T>();
+        let mut mistakes = Vec::new();
+        for field in fields.iter().filter(|field| !names.contains(field)) {
+            // serde lists the other names of a field too. One is told by its
+            // being there twice.
+            if fit_of::<T>(&[names.as_slice(), &[*field]].concat()) != Fit::Duplicate {
+                mistakes.push(format!(
+                    "`Path<{type_name}>` reads `{field}`, which the path does not have"
+                ));
             }
         }
+        if some_optional && mistakes.is_empty() {
+            let required = self.params.iter().filter(|(_, optional)| !optional);
+            let required: Vec<&str> = required.map(|(name, _)| name.as_str()).collect();
+            if let Fit::Missing(field) = fit_of::<T>(&required) {
+                mistakes.push(format!(
+                    "`{field}` is optional in the path: in `{type_name}` it must be an `Option`"
+                ));
+            }
+        }
+        self.mistakes.extend(mistakes);
     }
 
     /// Lets an argument of a handler describe itself.

@@ -287,15 +287,17 @@ impl fmt::Debug for Rest {
 /// Checks the body and puts the checked data in its place.
 fn validate(validation: Arc<dyn Validation>, mut req: Request) -> Step {
     Box::pin(async move {
-        let body = match req.body().await {
-            Ok(body) => body.take(),
+        let checked = match req.body().await {
+            Ok(body) => {
+                let validated = validation.validate(body.take());
+                *body = validated.data;
+                validated.errors
+            }
             Err(error) => return (req, Err(error)),
         };
-        let validated = validation.validate(body);
-        if !validated.valid() {
-            return (req, Err(ApiError::validation(&validated.errors)));
+        if !checked.is_empty() {
+            return (req, Err(ApiError::validation(&checked)));
         }
-        req.set_body(validated.data);
         (req, Ok(Flow::Continue))
     })
 }

@@ -6,13 +6,18 @@
 //!
 //! # Where things are
 //!
-//! - `request`, `read`, `params`, `query`: [`Request`] and its parts, the body
-//!   read once.
+//! - `request`, `params`, `peer`: [`Request`] and its parts.
+//! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
+//! - `read`, `media`: a request's body, read once and parsed by its content
+//!   type.
+//! - `query`, `text`: pairs of text, and typed values from them.
 //! - `extract`: [`FromRequest`] and the arguments of handlers.
 //! - `reply`: [`Reply`] and what handlers may return.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
+//! - `validation`: [`Validation`], what checks a body before the handler.
 //! - `endpoint`: one route with everything that runs for it.
+//! - `state`: [`States`], what the application provides, by type.
 //! - `doc`: [`RouteDoc`], what a route says of itself when it is built.
 //!
 //! Spec: Request object; Handler contract; Middleware contract.

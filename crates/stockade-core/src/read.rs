@@ -21,29 +21,32 @@ pub(crate) enum Payload {
     /// All bytes are here.
     Bytes(Bytes),
     /// The bytes were parsed, and perhaps changed.
-    Value(Value),
+    Parsed {
+        value: Value,
+        /// As they were sent.
+        bytes: Bytes,
+    },
+    /// Somebody put another body in the place of the one that was sent.
+    Replaced(Value),
     /// Reading failed; each further attempt fails the same way.
     Failed(BodyError),
 }
 
 impl Payload {
-    /// Whether nobody has parsed or replaced the body yet.
-    pub(crate) fn is_unparsed(&self) -> bool {
-        !matches!(self, Self::Value(_))
-    }
-
-    /// All bytes; a parsed body is written out again.
+    /// All bytes as they were sent; those of a replaced body are written anew.
     pub(crate) async fn bytes(&mut self, limit: u64) -> Result<Bytes, ApiError> {
         if let Self::Unread(body) = self {
             let body = std::mem::take(body);
+            // If the caller gives up in the middle, the rest is lost.
+            *self = Self::Failed(BodyError::Broken);
             *self = match collect(body, limit).await {
                 Ok(bytes) => Self::Bytes(bytes),
                 Err(error) => Self::Failed(BodyError::of(&error)),
             };
         }
         match self {
-            Self::Bytes(bytes) => Ok(bytes.clone()),
-            Self::Value(value) => Ok(serde_json::to_vec(value)?.into()),
+            Self::Bytes(bytes) | Self::Parsed { bytes, .. } => Ok(bytes.clone()),
+            Self::Replaced(value) => Ok(serde_json::to_vec(value)?.into()),
             Self::Failed(error) => Err((*error).into()),
             Self::Unread(_) => Ok(Bytes::new()),
         }
@@ -56,12 +59,12 @@ impl Payload {
         limit: u64,
         expose: bool,
     ) -> Result<&mut Value, ApiError> {
-        if self.is_unparsed() {
+        if !matches!(self, Self::Parsed { .. } | Self::Replaced(_)) {
             let bytes = self.bytes(limit).await?;
-            *self = Self::Value(parse(headers, &bytes, expose)?);
+            *self = Self::Parsed { value: parse(headers, &bytes, expose)?, bytes };
         }
         match self {
-            Self::Value(value) => Ok(value),
+            Self::Parsed { value, .. } | Self::Replaced(value) => Ok(value),
             // By the lines above; said without a panic.
             _ => Err(BodyError::Broken.into()),
         }
@@ -71,8 +74,8 @@ impl Payload {
     pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
         match std::mem::replace(self, Self::Bytes(Bytes::new())) {
             Self::Unread(body) => HttpBody::new(Limited { body, left: limit }),
-            Self::Bytes(bytes) => bytes.into(),
-            Self::Value(value) => value.to_string().into(),
+            Self::Bytes(bytes) | Self::Parsed { bytes, .. } => bytes.into(),
+            Self::Replaced(value) => value.to_string().into(),
             Self::Failed(error) => HttpBody::new(Broken { error: Some(error) }),
         }
     }
@@ -87,7 +90,7 @@ pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, Box
         let Ok(data) = frame?.into_data() else { continue };
         let length = first.len() + whole.len() + data.len();
         if length as u64 > limit {
-            return Err(BodyError::TooLarge.into());
+            return Err(BodyError::TooLarge.into_box());
         }
         // A body in one piece, the usual case, is not copied.
         if first.is_empty() && whole.is_empty() {
@@ -155,7 +158,7 @@ impl Body for Limited {
         Pin::new(&mut self.body).poll_frame(cx).map(|frame| {
             let frame = match frame? {
                 Ok(frame) => frame,
-                Err(error) => return Some(Err(error)),
+                Err(error) => return Some(Err(BodyError::of(&error).into_box())),
             };
             let length = frame.data_ref().map_or(0, |data| data.len() as u64);
             if let Some(left) = self.left.checked_sub(length) {
@@ -163,7 +166,7 @@ impl Body for Limited {
                 return Some(Ok(frame));
             }
             self.body = HttpBody::empty();
-            Some(Err(BodyError::TooLarge.into()))
+            Some(Err(BodyError::TooLarge.into_box()))
         })
     }
 
@@ -183,12 +186,12 @@ struct Broken {
 
 impl Body for Broken {
     type Data = Bytes;
-    type Error = BodyError;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        std::task::Poll::Ready(self.error.take().map(Err))
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        std::task::Poll::Ready(self.error.take().map(|error| Err(error.into_box())))
     }
 }

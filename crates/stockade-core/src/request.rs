@@ -163,8 +163,8 @@ impl Request {
         self.peer.map(|peer| peer.0.ip().to_canonical())
     }
 
-    /// The bytes of the body. They are read from the connection at the first
-    /// call and kept.
+    /// The bytes of the body, as they were sent. They are read from the
+    /// connection at the first call and kept.
     ///
     /// # Errors
     /// 413 above the limit of the route, 408 when the body does not arrive in
@@ -180,16 +180,23 @@ impl Request {
     /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 415
     /// for any other content type.
     pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
-        if matches!(self.head.method, Method::GET | Method::HEAD) && self.payload.is_unparsed() {
-            self.payload = Payload::Value(Map::new().into());
+        if self.has_no_body() && !matches!(self.payload, Payload::Replaced(_)) {
+            self.payload = Payload::Replaced(Map::new().into());
         }
         let expose = self.settings.expose_errors;
         self.payload.value(&self.head.headers, self.max_body, expose).await
     }
 
-    /// Replaces the body by data that middleware has checked or changed.
+    /// Whether its method is one whose bodies are not parsed.
+    pub(crate) fn has_no_body(&self) -> bool {
+        matches!(self.head.method, Method::GET | Method::HEAD)
+    }
+
+    /// Replaces the body; whoever asks for bytes from now on gets this as JSON.
+    /// To change what was sent, change what [`body`](Self::body) gives: then the
+    /// bytes stay as they were sent.
     pub fn set_body(&mut self, body: Value) {
-        self.payload = Payload::Value(body);
+        self.payload = Payload::Replaced(body);
     }
 
     /// Takes the body as a stream that ends with an error above the limit of

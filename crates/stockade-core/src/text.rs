@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use stockade_errors::{ApiError, FieldError};
@@ -56,6 +56,26 @@ pub(crate) fn shape_of<T: DeserializeOwned>() -> ParamShape {
     // It always fails; what counts is what was asked for.
     let _ = T::deserialize(Probe { shape: &mut shape });
     shape
+}
+
+/// Finds out whether a struct can be read from fields of these names, without
+/// any data.
+pub(crate) fn fit_of<T: DeserializeOwned>(names: &[&str]) -> Fit {
+    let fields = names.iter().map(|name| (*name, AnyValue));
+    T::deserialize(MapDeserializer::new(fields)).map_or_else(|Unfit(fit)| fit, |_| Fit::Fits)
+}
+
+/// What [`fit_of`] finds.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Fit {
+    /// The names are enough.
+    Fits,
+    /// A field has no value.
+    Missing(&'static str),
+    /// Two of the names are the same field.
+    Duplicate,
+    /// A type refuses the value that was made up.
+    Unknown,
 }
 
 /// Why a text does not fit a type.
@@ -176,12 +196,16 @@ impl<'de> de::Deserializer<'de> for Values<'_> {
         deserialize_u128 visit_u128 u128;
     }
 
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_f64(visitor)
+    fn deserialize_f32<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+        // Rust also reads "inf" and "NaN", which are no numbers in JSON.
+        let text = self.one("number")?;
+        match text.parse::<f32>().ok().filter(|number| number.is_finite()) {
+            Some(number) => visitor.visit_f32(number),
+            None => Err(self.misfit("Expected number, got string".to_owned())),
+        }
     }
 
     fn deserialize_f64<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
-        // Rust also reads "inf" and "NaN", which are no numbers in JSON.
         let text = self.one("number")?;
         match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
             Some(number) => visitor.visit_f64(number),
@@ -463,3 +487,98 @@ impl<'de> de::Deserializer<'de> for Probe<'_> {
         bytes byte_buf unit unit_struct seq map identifier ignored_any
     }
 }
+
+/// Some value of whatever type is wanted.
+#[derive(Clone, Copy)]
+struct AnyValue;
+
+impl IntoDeserializer<'_, Unfit> for AnyValue {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! any_value {
+    ($($method:ident $visit:ident $value:expr;)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
+            visitor.$visit($value)
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for AnyValue {
+    type Error = Unfit;
+
+    any_value! {
+        deserialize_any visit_str "0";
+        deserialize_bool visit_bool false;
+        deserialize_i8 visit_u8 0;
+        deserialize_i16 visit_u8 0;
+        deserialize_i32 visit_u8 0;
+        deserialize_i64 visit_u8 0;
+        deserialize_i128 visit_u8 0;
+        deserialize_u8 visit_u8 0;
+        deserialize_u16 visit_u8 0;
+        deserialize_u32 visit_u8 0;
+        deserialize_u64 visit_u8 0;
+        deserialize_u128 visit_u8 0;
+        deserialize_f32 visit_f32 0.0;
+        deserialize_f64 visit_f64 0.0;
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
+        visitor.visit_none()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unfit> {
+        let variant: StrDeserializer<'_, Unfit> =
+            variants.first().copied().unwrap_or_default().into_deserializer();
+        visitor.visit_enum(variant)
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
+
+/// The error of [`fit_of`].
+#[derive(Debug)]
+struct Unfit(Fit);
+
+impl de::Error for Unfit {
+    fn custom<T: fmt::Display>(_message: T) -> Self {
+        Self(Fit::Unknown)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self(Fit::Missing(field))
+    }
+
+    fn duplicate_field(_field: &'static str) -> Self {
+        Self(Fit::Duplicate)
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl std::error::Error for Unfit {}

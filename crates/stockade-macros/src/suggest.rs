@@ -1,6 +1,6 @@
 //! "Did you mean …?" for keys and field names.
 
-/// ` (did you mean …?)`, or nothing if no known word is near.
+/// ``, did you mean `…`?``, or nothing if no known word is near.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
         Some(near) => format!(", did you mean `{near}`?"),

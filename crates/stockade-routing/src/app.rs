@@ -15,7 +15,7 @@ use crate::dispatch::{self, Answering};
 use crate::matcher::{Table, TableBuilder};
 use crate::options::{CallOptions, RouterOptions};
 use crate::router::{RouteDef, Router, build_named};
-use crate::url::UrlError;
+use crate::url::{UrlError, UrlPattern};
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///
@@ -50,7 +50,7 @@ pub(crate) struct Inner {
     pub(crate) tables: Vec<(Method, Table<Arc<Endpoint>>)>,
     /// In the order in which they were added.
     endpoints: Vec<Arc<Endpoint>>,
-    names: HashMap<String, Pattern>,
+    names: HashMap<String, UrlPattern>,
     pub(crate) settings: Settings,
     pub(crate) max_body: u64,
     pub(crate) method_not_allowed: bool,
@@ -129,7 +129,7 @@ struct Compiler<'o> {
     seen: Seen,
     tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
     endpoints: Vec<Arc<Endpoint>>,
-    names: HashMap<String, Pattern>,
+    names: HashMap<String, UrlPattern>,
 }
 
 impl<'o> Compiler<'o> {
@@ -164,7 +164,7 @@ impl<'o> Compiler<'o> {
         if let Some(name) = &route.entry.name {
             match self.seen.name(name, &route, label) {
                 Some(earlier) => faults.push(format!("the name {name:?} belongs to {earlier}")),
-                None => drop(self.names.insert(name.clone(), pattern.clone())),
+                None => drop(self.names.insert(name.clone(), UrlPattern::new(pattern.clone()))),
             }
         }
         if let Some(earlier) = self.seen.path(&route, &pattern, label) {

@@ -15,7 +15,7 @@ use stockade_path::{Pattern, join};
 use crate::app::App;
 use crate::options::RouterOptions;
 use crate::tree::{RouteEntry, RouteTree, Validator};
-use crate::url::{UrlError, build_url};
+use crate::url::{UrlError, UrlPattern};
 
 /// Makes a router of a tree and its options.
 ///
@@ -162,10 +162,19 @@ impl Router {
             if let Err(error) = Pattern::parse(&child.key) {
                 // The routes below would say the same thing again.
                 let mistake = Mistake::new(error.to_string());
-                self.mistakes.push(mistake.on(below).at(child.location));
+                self.mistakes.push(mistake.on(below.as_str()).at(child.location));
+                self.keep_mistakes(child.tree, &below);
                 continue;
             }
             self.flatten(child.tree, &below, &inherited);
+        }
+    }
+
+    /// The mistakes of a tree whose routes cannot be added.
+    fn keep_mistakes(&mut self, tree: RouteTree, path: &str) {
+        self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(path)));
+        for child in tree.children {
+            self.keep_mistakes(child.tree, &join(path, &child.key));
         }
     }
 
@@ -221,7 +230,8 @@ impl Router {
         let route = self.routes.iter().find(|route| route.entry.name.as_deref() == Some(name));
         let route = route.ok_or_else(|| UrlError::unknown_name(name))?;
         let pattern = Pattern::parse(&join(&self.options.prefix, &route.path));
-        build_named(&pattern.map_err(|_| UrlError::unknown_name(name))?, params)
+        let pattern = pattern.map_err(|_| UrlError::unknown_name(name))?;
+        build_named(&UrlPattern::new(pattern), params)
     }
 
     /// Checks everything and compiles it.
@@ -236,12 +246,12 @@ impl Router {
 
 /// Fills the parameters into a pattern.
 pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
-    pattern: &Pattern,
+    pattern: &UrlPattern,
     params: impl IntoIterator<Item = (K, V)>,
 ) -> Result<String, UrlError> {
     let params: Vec<(K, String)> =
         params.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-    build_url(pattern, |wanted| {
+    pattern.build(|wanted| {
         let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
         param.map(|(_, value)| value.as_str().into())
     })

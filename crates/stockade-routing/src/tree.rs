@@ -22,6 +22,7 @@ use std::sync::Arc;
 use http::Method;
 use stockade_core::{Handler, IntoMiddlewareList, Middleware, Shape, Signature, Validation};
 use stockade_errors::Mistake;
+use stockade_path::Pattern;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
@@ -36,6 +37,8 @@ pub struct RouteTree {
 #[derive(Debug)]
 pub(crate) struct Child {
     pub(crate) key: String,
+    /// The key without the names of its parameters.
+    form: String,
     pub(crate) tree: RouteTree,
     pub(crate) location: &'static Location<'static>,
     /// Whether it came from a spread tree, which may repeat a key.
@@ -96,7 +99,9 @@ impl RouteTree {
     #[track_caller]
     pub fn segment(mut self, key: &str, tree: Self) -> Self {
         let location = Location::caller();
-        let earlier = self.children.iter().find(|child| child.key == key && !child.spread);
+        let form = canonical(key);
+        let same = |child: &&Child| !child.spread && child.form == form;
+        let earlier = self.children.iter().find(same);
         if let Some(place) = earlier.map(|earlier| earlier.location) {
             let message = format!(
                 "the segment {key:?} is there twice, first at {}:{}",
@@ -105,7 +110,7 @@ impl RouteTree {
             );
             self.mistakes.push(Mistake::new(message).at(location));
         } else {
-            self.children.push(Child { key: key.to_owned(), tree, location, spread: false });
+            self.children.push(Child { key: key.to_owned(), form, tree, location, spread: false });
         }
         self
     }
@@ -266,6 +271,12 @@ where
 /// methods.
 pub(crate) const TREE_METHODS: [Method; 5] =
     [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
+
+/// A key without the names of its parameters; itself if it cannot be read,
+/// which is a mistake of its own.
+fn canonical(key: &str) -> String {
+    Pattern::parse(key).map_or_else(|_| key.to_owned(), |pattern| pattern.canonical())
+}
 
 /// What may help with a key that holds a handler and is no method of a tree.
 fn did_you_mean(key: &str) -> String {

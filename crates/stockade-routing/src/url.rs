@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use regex::bytes::Regex;
 use stockade_path::{Param, Part, Pattern, SPLAT, Segment};
 
 use crate::matcher::anchored;
@@ -75,75 +76,107 @@ pub fn build_url<'v>(
     pattern: &Pattern,
     param: impl Fn(&str) -> Option<Cow<'v, str>>,
 ) -> Result<String, UrlError> {
-    let mut url = String::new();
-    for segment in pattern.segments() {
-        let text = match segment {
-            Segment::Literal(text) => text.clone(),
-            Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
-            Segment::Rest => match param(SPLAT) {
-                Some(value) => value.split('/').map(encode).collect::<Vec<_>>().join("/"),
-                None => required(pattern, SPLAT, None)?,
-            },
-            _ => match parts(pattern, segment, &param)? {
-                // An absent parameter takes its slash with it.
-                text if text.is_empty() => continue,
-                text => text,
-            },
-        };
-        let is_dot = |segment: &str| matches!(segment, "." | "..");
-        if !matches!(segment, Segment::Literal(_)) && text.split('/').any(is_dot) {
-            return Err(UrlError::DotSegment { pattern: pattern.to_string() });
-        }
-        url.push('/');
-        url.push_str(&text);
-    }
-    if url.is_empty() {
-        url.push('/');
-    }
-    Ok(url)
+    UrlPattern::new(pattern.clone()).build(param)
 }
 
-fn parts<'v>(
-    pattern: &Pattern,
-    segment: &Segment,
-    param: impl Fn(&str) -> Option<Cow<'v, str>>,
-) -> Result<String, UrlError> {
-    let mut text = String::new();
-    if let Segment::Parts(parts) = segment {
-        for part in parts {
-            match part {
-                Part::Literal(literal) => text.push_str(literal),
-                Part::Param(known) => {
-                    text.push_str(&value(pattern, known, param(&known.name))?);
+/// A pattern with the expressions of its parameters, compiled once.
+#[derive(Debug)]
+pub(crate) struct UrlPattern {
+    pattern: Pattern,
+    /// By the names of the parameters.
+    expressions: Vec<(String, Regex)>,
+}
+
+impl UrlPattern {
+    pub(crate) fn new(pattern: Pattern) -> Self {
+        let params = pattern.segments().iter().flat_map(Segment::params);
+        let expressions = params.filter_map(|param| {
+            let constraint = param.constraint.as_ref()?;
+            // Too large an expression was refused when the route was made.
+            Some((param.name.clone(), anchored(constraint.expression()).ok()?))
+        });
+        let expressions = expressions.collect();
+        Self { pattern, expressions }
+    }
+
+    /// See [`build_url`].
+    pub(crate) fn build<'v>(
+        &self,
+        param: impl Fn(&str) -> Option<Cow<'v, str>>,
+    ) -> Result<String, UrlError> {
+        let pattern = &self.pattern;
+        let mut url = String::new();
+        for segment in pattern.segments() {
+            let text = match segment {
+                Segment::Literal(text) => text.clone(),
+                Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
+                Segment::Rest => match param(SPLAT) {
+                    Some(value) => value.split('/').map(encode).collect::<Vec<_>>().join("/"),
+                    None => required(pattern, SPLAT, None)?,
+                },
+                _ => match self.parts(segment, &param)? {
+                    // An absent parameter takes its slash with it.
+                    text if text.is_empty() => continue,
+                    text => text,
+                },
+            };
+            let is_dot = |segment: &str| matches!(segment, "." | "..");
+            if !matches!(segment, Segment::Literal(_)) && text.split('/').any(is_dot) {
+                return Err(UrlError::DotSegment { pattern: pattern.to_string() });
+            }
+            url.push('/');
+            url.push_str(&text);
+        }
+        if url.is_empty() {
+            url.push('/');
+        }
+        // A client reads that as the name of another host.
+        if url.starts_with("//") {
+            return Err(UrlError::EmptyValue {
+                pattern: pattern.to_string(),
+                name: SPLAT.to_owned(),
+            });
+        }
+        Ok(url)
+    }
+
+    fn parts<'v>(
+        &self,
+        segment: &Segment,
+        param: impl Fn(&str) -> Option<Cow<'v, str>>,
+    ) -> Result<String, UrlError> {
+        let mut text = String::new();
+        if let Segment::Parts(parts) = segment {
+            for part in parts {
+                match part {
+                    Part::Literal(literal) => text.push_str(literal),
+                    Part::Param(known) => {
+                        text.push_str(&self.value(known, param(&known.name))?);
+                    }
+                    // `Part` is complete; this is for variants to come.
+                    _ => {}
                 }
-                // `Part` is complete; this is for variants to come.
-                _ => {}
             }
         }
+        Ok(text)
     }
-    Ok(text)
-}
 
-/// The encoded value, checked; empty if the parameter is absent and may be.
-fn value(
-    pattern: &Pattern,
-    param: &Param,
-    value: Option<Cow<'_, str>>,
-) -> Result<String, UrlError> {
-    let is_absent = value.as_deref().is_none_or(str::is_empty);
-    if param.optional && is_absent {
-        return Ok(String::new());
+    /// The encoded value, checked; empty if the parameter is absent and may be.
+    fn value(&self, param: &Param, value: Option<Cow<'_, str>>) -> Result<String, UrlError> {
+        let is_absent = value.as_deref().is_none_or(str::is_empty);
+        if param.optional && is_absent {
+            return Ok(String::new());
+        }
+        let pattern = &self.pattern;
+        let value = required(pattern, &param.name, value)?;
+        let expression = self.expressions.iter().find(|(name, _)| *name == param.name);
+        let is_refused = expression.is_some_and(|(_, regex)| !regex.is_match(value.as_bytes()));
+        if is_refused {
+            let (pattern, name) = (pattern.to_string(), param.name.clone());
+            return Err(UrlError::RefusedValue { pattern, name, value });
+        }
+        Ok(value)
     }
-    let value = required(pattern, &param.name, value)?;
-    let is_refused = param.constraint.as_ref().is_some_and(|constraint| {
-        // Too large an expression was refused when the route was made.
-        !anchored(constraint.expression()).is_ok_and(|regex| regex.is_match(value.as_bytes()))
-    });
-    if is_refused {
-        let (pattern, name) = (pattern.to_string(), param.name.clone());
-        return Err(UrlError::RefusedValue { pattern, name, value });
-    }
-    Ok(value)
 }
 
 fn required(
@@ -234,6 +267,8 @@ mod tests {
         check("/a/*/b", "splat=x/y", Ok("/a/x%2Fy/b"));
         check("/d/**", "splat=x y/z//w", Ok("/d/x%20y/z//w"));
         check("/d/**", "splat=", Ok("/d/"));
+        check("/**", "splat=evil.example", Ok("/evil.example"));
+        check("/**", "splat=/evil.example", Err("parameter \"splat\" of \"/**\" is empty"));
         check("/d/**", "", Err("parameter \"splat\" of \"/d/**\" is missing"));
         check("/a/*", "splat=", Err("parameter \"splat\" of \"/a/*\" is empty"));
     }

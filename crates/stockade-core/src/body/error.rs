@@ -24,7 +24,15 @@ impl BodyError {
     /// The kind that is behind an error of a stream.
     #[must_use]
     pub fn of(error: &BoxError) -> Self {
-        error.downcast_ref::<Self>().copied().unwrap_or(Self::Broken)
+        let direct = error.downcast_ref::<Self>();
+        let behind = || error.source().and_then(|source| source.downcast_ref::<Self>());
+        direct.or_else(behind).copied().unwrap_or(Self::Broken)
+    }
+
+    /// The error that the application's end of a stream gives: with `?` it is
+    /// answered with its own status.
+    pub(crate) fn into_box(self) -> BoxError {
+        Box::new(ApiError::from(self).with_source(self))
     }
 }
 

@@ -1,15 +1,15 @@
 //! [`Body`]: the body as a typed value; its raw bytes; its stream.
 
 use bytes::Bytes;
-use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
+use serde_json::{Map, Value};
 use stockade_errors::{ApiError, FieldError};
 
 use crate::doc::{BodyKind, ParamShape};
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, text_of, unsupported};
-use crate::text::{from_nothing, from_pairs, from_text, shape_of};
+use crate::text::{Pair, from_nothing, from_pairs, from_text, shape_of};
 use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
 /// The body, parsed by its content type into a typed value.
@@ -34,17 +34,29 @@ pub struct Body<T>(pub T);
 
 impl<T: DeserializeOwned + Send> FromRequest for Body<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        if matches!(*req.method(), Method::GET | Method::HEAD) {
+        if req.has_no_body() {
             return absent().map(Self);
         }
-        if let Payload::Value(value) = &req.payload {
-            return from_value(value).map(Self);
+        let media = Media::of(req.headers());
+        match &req.payload {
+            // Nothing was sent, and no default was put in its place.
+            Payload::Parsed { value: Value::Object(object), bytes }
+                if bytes.is_empty() && object.is_empty() =>
+            {
+                return absent().map(Self);
+            }
+            Payload::Parsed { value, bytes } => {
+                let is_form = media == Media::Form && !bytes.is_empty();
+                return from_value(value, is_form).map(Self);
+            }
+            Payload::Replaced(value) => return from_value(value, false).map(Self),
+            Payload::Unread(_) | Payload::Bytes(_) | Payload::Failed(_) => {}
         }
         let bytes = req.bytes().await?;
         if bytes.is_empty() {
             return absent().map(Self);
         }
-        match Media::of(req.headers()) {
+        match media {
             Media::Json => from_json(&bytes, req.settings.expose_errors),
             Media::Form => from_pairs(crate::query::pairs(text_of(&bytes)?)?),
             Media::Text => from_text(text_of(&bytes)?),
@@ -95,7 +107,11 @@ fn from_json<T: DeserializeOwned>(bytes: &[u8], expose: bool) -> Result<T, ApiEr
     {
         return Err(field_error("", "Expected object, got array"));
     }
-    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+    // serde_json does not look into texts that the type ignores.
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Err(ApiError::new(400, "Invalid JSON body"));
+    };
+    serde_json::from_str(text).map_err(|error| match error.classify() {
         Category::Data => misfit::<T>(bytes, &error),
         Category::Io | Category::Syntax | Category::Eof => invalid_json(&error, expose),
     })
@@ -112,7 +128,13 @@ fn misfit<T: DeserializeOwned>(bytes: &[u8], first: &serde_json::Error) -> ApiEr
     }
 }
 
-fn from_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ApiError> {
+/// Reads a parsed body; the texts of a form may be numbers and lists.
+fn from_value<T: DeserializeOwned>(value: &Value, is_form: bool) -> Result<T, ApiError> {
+    if let (true, Value::Object(form)) = (is_form, value)
+        && let Some(pairs) = pairs_of(form)
+    {
+        return from_pairs(pairs);
+    }
     T::deserialize(value).map_err(|_| {
         let error = serde_path_to_error::deserialize::<_, T>(value).err();
         error.map_or_else(
@@ -122,10 +144,27 @@ fn from_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ApiEr
     })
 }
 
+/// The pairs of a form that was parsed; `None` if something else was put in.
+fn pairs_of(form: &Map<String, Value>) -> Option<Vec<Pair<'_>>> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let mut pairs = Vec::with_capacity(form.len());
+    for (name, value) in form {
+        let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+        for value in values {
+            pairs.push((name.into(), text(value)?.into()));
+        }
+    }
+    Some(pairs)
+}
+
 /// The body of a 400 for the message of serde at a path.
 fn field_error(path: &str, message: &str) -> ApiError {
     // serde_json appends the place in the text, which is not the client's.
-    let message = message.split_once(" at line ").map_or(message, |(message, _)| message);
+    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
     let parent = if path == "." { "" } else { path };
     let named = |before: &str| message.strip_prefix(before)?.split('`').next();
     let (name, message) = if let Some(name) = named("missing field `") {

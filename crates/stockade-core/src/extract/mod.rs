@@ -7,7 +7,7 @@
 //! | [`Body<T>`] | the body, parsed by its content type |
 //! | `bytes::Bytes` | the raw bytes of the body |
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
-//! | [`Multipart`] | the parts of a form with files |
+//! | `Multipart` (feature `multipart`) | the parts of a form with files |
 //! | [`State<T>`] | what the application provided |
 //! | [`Headers`] | the headers |
 //! | [`ClientIp`] | the client's address |

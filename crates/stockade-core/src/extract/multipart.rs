@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::header;
 use http_body_util::BodyExt as _;
-use stockade_errors::{ApiError, BoxError};
+use stockade_errors::ApiError;
 
 use crate::body::BodyError;
 use crate::doc::BodyKind;
@@ -61,11 +61,11 @@ impl Multipart {
         self
     }
 
-    /// The next part; `None` at the end. What is left of the one before is
-    /// skipped.
+    /// The next part; `None` at the end. The one before must have been dropped;
+    /// what is left of it is skipped.
     ///
     /// # Errors
-    /// 400 for a malformed body, 408 and 413 as for any body, 413 for too many
+    /// 500 when the part before is still held; 400 for a malformed body, 408 and 413 as for any body, 413 for too many
     /// parts.
     pub async fn next(&mut self) -> Result<Option<Part>, ApiError> {
         let Some(field) = self.parts.next_field().await.map_err(unreadable)? else {
@@ -175,12 +175,10 @@ impl fmt::Debug for Part {
 /// The answer to a body that multer cannot read.
 fn unreadable(error: multer::Error) -> ApiError {
     match error {
-        multer::Error::StreamReadFailed(error) => BodyError::of(&into_box(error)).into(),
+        multer::Error::LockFailure => {
+            ApiError::new(500, "a part was still held when the next one was asked for")
+        }
+        multer::Error::StreamReadFailed(error) => BodyError::of(&error).into(),
         _ => ApiError::new(400, "Malformed multipart body"),
     }
-}
-
-/// Drops the lie that the error is only `Send + Sync` behind multer's alias.
-fn into_box(error: Box<dyn std::error::Error + Send + Sync>) -> BoxError {
-    error
 }

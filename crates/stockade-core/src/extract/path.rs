@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 
-use crate::text::{from_params, shape_of};
+use crate::text::from_params;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The path parameters: a single one as a value, several as a tuple in the
@@ -33,6 +33,6 @@ impl<T: DeserializeOwned + Send> FromRequest for Path<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.reads_params(std::any::type_name::<T>(), shape_of::<T>());
+        doc.reads_params::<T>();
     }
 }

@@ -9,7 +9,7 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IntoHeaderName};
@@ -20,7 +20,7 @@ use stockade_errors::{ApiError, BoxError};
 use tokio::sync::mpsc;
 
 use crate::endpoint::panicked;
-use crate::{BoxFuture, FromRequest, HttpBody, Request, Response};
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
 
 /// Writes status, headers and pieces of the body as they are produced.
 ///
@@ -159,6 +159,10 @@ impl FromRequest for ResponseWriter {
         req.writer = Some(Link { receiver });
         Ok(Self { sender, head: Some(Head::default()) })
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.writes_response();
+    }
 }
 
 type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
@@ -179,10 +183,9 @@ pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Respons
             let failed = outcome.is_err();
             returned = Some(outcome);
             // It may have begun just now. If not, nothing is to be waited for.
-            return match receiver.poll_recv(cx) {
-                Poll::Pending if failed => Poll::Ready(None),
-                poll => poll,
-            };
+            if failed {
+                return Poll::Ready(receiver.try_recv().ok());
+            }
         }
         // The handler may have written, or dropped the writer, just now.
         receiver.poll_recv(cx)
@@ -261,12 +264,16 @@ impl Body for Written {
             }
             let Some(handler) = &mut self.handler else { return Poll::Pending };
             match poll_handler(handler, cx) {
-                Poll::Pending => {
-                    // It may have written just now; if so, go round again.
-                    if self.receiver.is_empty() {
-                        return Poll::Pending;
+                // It may have written just now. The channel is asked once and
+                // not until it is empty: when a task has used up its turn,
+                // tokio's channels say "pending" whatever they hold.
+                Poll::Pending => match ready!(self.receiver.poll_recv(cx)) {
+                    Some(Message::Piece(piece)) => {
+                        return Poll::Ready(Some(Ok(Frame::data(piece))));
                     }
-                }
+                    Some(Message::Begin(_) | Message::Unbegun(_)) => {}
+                    None => return Poll::Pending,
+                },
                 Poll::Ready(Ok(_)) => self.handler = None,
                 // Its pieces are sent first. It is too late for a status: then
                 // the connection ends, so that the client notices.
