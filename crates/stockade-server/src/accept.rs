@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -12,6 +13,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::connection::{self, Shared};
 use crate::io::Io;
+use crate::options::bounded;
 use crate::record::{Order, Record};
 use crate::service::Answer;
 use crate::sweep::{self, Clock, Limits, Registry};
@@ -75,7 +77,7 @@ pub(crate) async fn serve<A: Answer>(
     log::info!(target: "stockade::server", "shutting down; {open} connections are open");
 
     let all = acceptor.slots.acquire_many(options.max_connections);
-    let deadline = Instant::now() + options.shutdown_timeout;
+    let deadline = Instant::now() + bounded(options.shutdown_timeout);
     tokio::select! {
         _ = timeout_at(deadline, all) => {}
         () = reached(&mut stage, Stage::Ended) => {}
@@ -116,10 +118,7 @@ impl<A: Answer> Acceptor<A> {
             }
             // The semaphore is never closed.
             let Ok(permit) = Arc::clone(&self.slots).acquire_owned().await else { return };
-            let (stream, address) = accept(listener).await;
-            if let Err(error) = stream.set_nodelay(self.nodelay) {
-                log::debug!(target: "stockade::server", "TCP_NODELAY on {address}: {error}");
-            }
+            let (stream, address) = accept(listener, self.nodelay).await;
             let record = Arc::new(Record::new(Arc::clone(&self.clock)));
             let membership = self.registry.enter(Arc::clone(&record), permit);
             let io = Io::new(stream, Arc::clone(&record), membership);
@@ -138,11 +137,14 @@ impl<A: Answer> Acceptor<A> {
     }
 }
 
-/// The next connection. Errors are logged and outlasted.
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+/// The next connection, its socket set up. Errors are logged and outlasted.
+async fn accept(listener: &TcpListener, nodelay: bool) -> (TcpStream, SocketAddr) {
     loop {
         let error = match listener.accept().await {
-            Ok(accepted) => return accepted,
+            Ok((stream, address)) => {
+                set_up(&stream, address, nodelay);
+                return (stream, address);
+            }
             Err(error) => error,
         };
         let pause = pause_after(&error);
@@ -153,6 +155,38 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
             sleep(pause).await;
         }
     }
+}
+
+/// Sets the options of a socket. What the system refuses is not worth a
+/// connection.
+fn set_up(stream: &TcpStream, address: SocketAddr, nodelay: bool) {
+    if let Err(error) = stream.set_nodelay(nodelay) {
+        log::debug!(target: "stockade::server", "TCP_NODELAY on {address}: {error}");
+    }
+    // Without it a client that vanishes without a word, such as a machine that
+    // loses its power, would keep its slot as long as its request runs.
+    if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&keepalive()) {
+        log::debug!(target: "stockade::server", "SO_KEEPALIVE on {address}: {error}");
+    }
+}
+
+/// When the system asks a silent client whether it is still there.
+fn keepalive() -> TcpKeepalive {
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
+    // Elsewhere the system's own values stand.
+    #[cfg(any(
+        target_os = "android",
+        target_os = "dragonfly",
+        target_os = "freebsd",
+        target_os = "illumos",
+        target_os = "ios",
+        target_os = "linux",
+        target_os = "macos",
+        target_os = "netbsd",
+        target_os = "windows",
+    ))]
+    let keepalive = keepalive.with_interval(KEEPALIVE_INTERVAL).with_retries(KEEPALIVE_RETRIES);
+    keepalive
 }
 
 /// How long to wait after an error: not at all if it is about one client, a
@@ -182,6 +216,15 @@ impl Drop for End {
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
+/// How long a connection is silent before the system asks the first time.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+
+/// How long it waits before it asks again.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often it asks before it gives the connection up.
+const KEEPALIVE_RETRIES: u32 = 6;
+
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);
@@ -189,6 +232,22 @@ const NOTICE_TIME: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn the_system_asks_silent_clients_whether_they_are_still_there() {
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = accept(&listener, true).await;
+        assert!(stream.nodelay().unwrap());
+        let socket = SockRef::from(&stream);
+        assert!(socket.keepalive().unwrap());
+        #[cfg(any(target_os = "linux", target_os = "macos"))]
+        {
+            assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(60));
+            assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(10));
+            assert_eq!(socket.tcp_keepalive_retries().unwrap(), 6);
+        }
+    }
 
     #[test]
     fn errors_of_one_client_do_not_stop_the_others() {

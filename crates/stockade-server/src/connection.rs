@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::ServerOptions;
 use crate::io::{Io, Protocol};
-use crate::options::DEFAULT_MAX_HEADERS;
+use crate::options::{DEFAULT_MAX_HEADERS, bounded};
 use crate::record::{Order, Record};
 use crate::response_body::ResponseBody;
 use crate::service::{self, Answer, Peer};
@@ -59,7 +59,7 @@ impl<A: Answer> Shared<A> {
             app: Arc::new(app),
             http1,
             http2,
-            body_read_timeout: options.body_read_timeout,
+            body_read_timeout: bounded(options.body_read_timeout),
             max_headers: options.max_headers,
             #[cfg(feature = "tls")]
             tls: None,

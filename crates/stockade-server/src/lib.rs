@@ -33,6 +33,7 @@
 //! | frames a body by a transfer coding other than `chunked` | 400, the connection closes | – |
 //! | gives a length beside `chunked` | the length is ignored, the connection closes | – |
 //! | closes its sending side before it has the answer | the connection closes | – |
+//! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
 //! [`header_read_timeout`]: ServerOptions#structfield.header_read_timeout
 //! [`body_read_timeout`]: ServerOptions#structfield.body_read_timeout

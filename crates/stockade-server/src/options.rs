@@ -12,7 +12,8 @@ use stockade_routing::CallOptions;
 /// a duration is given in milliseconds under its name with `_ms`.
 ///
 /// The timeouts of connections are coarse: a connection that has stalled is
-/// closed at most two seconds after its timeout, never before it.
+/// closed at most two seconds after its timeout, never before it. A duration
+/// above one year counts as one year.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,7 +38,11 @@ pub struct ServerOptions {
     /// time in which it waits counts, and each KiB that comes gives one second
     /// back. So a slow upload lives as long as it moves by 1 KiB a second, a
     /// drip does not, and no pause may be longer than this. Then: 408.
-    /// Default: 30 s.
+    ///
+    /// A wait begins when the application asks for bytes that are not there,
+    /// and ends when it takes the next ones. An application that asks and then
+    /// turns to something else is charged for that time too; one that has not
+    /// asked is not. Default: 30 s.
     #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
     pub body_read_timeout: Duration,
     /// How long a client may leave an answer unread before the connection is
@@ -174,6 +179,15 @@ fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
+/// A duration of the options as it is used: `Duration::MAX`, which people write
+/// for "never", must not overflow when it is added to the time of day.
+pub(crate) fn bounded(duration: Duration) -> Duration {
+    duration.min(MAX_DURATION)
+}
+
+/// One year.
+const MAX_DURATION: Duration = Duration::from_secs(31_536_000);
+
 /// That of hyper, which keeps so many on the stack.
 pub(crate) const DEFAULT_MAX_HEADERS: usize = 100;
 
@@ -211,6 +225,37 @@ mod tests {
         let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
         let expected = "the server's max_headers must not be above 24576: 40000";
         assert_eq!(mistakes[0].message(), expected);
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_documentation() {
+        let defaults = ServerOptions::new();
+        assert_eq!(defaults.header_read_timeout.as_millis(), 10_000);
+        assert_eq!(defaults.idle_timeout.as_millis(), 60_000);
+        assert_eq!(defaults.body_read_timeout.as_millis(), 30_000);
+        assert_eq!(defaults.write_stall_timeout.as_millis(), 30_000);
+        assert_eq!(defaults.shutdown_timeout.as_millis(), 10_000);
+        assert_eq!(defaults.max_connections, 10_000);
+        assert_eq!(defaults.max_headers, 100);
+        assert_eq!(defaults.max_header_bytes, 16_384);
+        assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
+        assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
+        assert_eq!(defaults.call, CallOptions::new());
+    }
+
+    #[test]
+    fn durations_are_used_up_to_a_year() {
+        let day = Duration::from_secs(86_400);
+        let cases = [
+            (Duration::from_millis(1), Duration::from_millis(1)),
+            (day * 365, day * 365),
+            (day * 366, day * 365),
+            (Duration::from_millis(u64::MAX), day * 365),
+            (Duration::MAX, day * 365),
+        ];
+        for (given, used) in cases {
+            assert_eq!(bounded(given), used, "{given:?}");
+        }
     }
 
     #[test]

@@ -52,6 +52,12 @@ impl CreateServer for Router {
         match self.build() {
             Ok(app) => {
                 ConfigError::check(ours.collect())?;
+                if options.call.expose_errors == Some(true) {
+                    log::warn!(
+                        target: "stockade",
+                        "real messages of 5xx errors are sent to clients; never do this in production"
+                    );
+                }
                 Ok(Server::new(app, options))
             }
             Err(error) => Err(with_mistakes(error, ours)),
@@ -152,8 +158,9 @@ impl BoundServer {
     /// Also shuts down at SIGTERM and SIGINT (Ctrl-C); a second signal ends it
     /// at once.
     ///
-    /// From then on these signals no longer end the process by themselves, not
-    /// even after the server has ended.
+    /// Once it serves (on Unix; elsewhere a moment later, with the first wait),
+    /// these signals no longer end the process by themselves, not even after
+    /// the server has ended.
     pub fn with_signals(mut self) -> Self {
         self.signals = true;
         self

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::accept::Stage;
 
-/// The signals, watched from now on.
+/// The signals, watched from [`watch`](Self::watch) on.
 ///
 /// tokio keeps its handlers for the life of the process: afterwards the signals
 /// no longer end the process by themselves.
@@ -32,7 +32,8 @@ impl Signals {
     }
 }
 
-/// Ctrl-C, watched from now on.
+/// Ctrl-C, watched from the first wait for it on and not from
+/// [`watch`](Self::watch) on: until then it ends the process by itself.
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 

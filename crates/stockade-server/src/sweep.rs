@@ -14,6 +14,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::ServerOptions;
+use crate::options::bounded;
 use crate::record::{Order, Record};
 
 /// A coarse clock: milliseconds, counted in sweeps.
@@ -76,9 +77,9 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn of(options: &ServerOptions) -> Self {
         Self {
-            header_read: millis(options.header_read_timeout),
-            idle: millis(options.idle_timeout),
-            write_stall: millis(options.write_stall_timeout),
+            header_read: millis(bounded(options.header_read_timeout)),
+            idle: millis(bounded(options.idle_timeout)),
+            write_stall: millis(bounded(options.write_stall_timeout)),
         }
     }
 
@@ -182,8 +183,8 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>, limits: Limi
 }
 
 fn millis(duration: Duration) -> u64 {
-    // Half of the range, so that sums do not overflow.
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).min(u64::MAX / 4)
+    // Durations are bounded, so this always fits.
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

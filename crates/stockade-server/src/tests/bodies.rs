@@ -1,8 +1,14 @@
 //! Bodies that are refused, broken, slow or asked for.
 
+use std::pin::Pin;
+use std::task::Poll;
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame};
+use stockade_core::{BodyError, BoxError, HttpBody, Request};
 use tokio::io::AsyncWriteExt;
 
-use super::{app, get, ms, options, soon, start};
+use super::{app, get, ms, options, soon, start, text};
 
 fn post(path: &str, more: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: a\r\n{more}\r\n")
@@ -142,4 +148,43 @@ async fn a_client_that_expects_100_is_asked_only_for_what_is_wanted() {
     assert_eq!(answer.status, 413);
     assert!(answer.head.contains("\r\nconnection: close\r\n"), "{}", answer.head);
     client.closed().await;
+}
+
+/// Asks once and does not wait.
+async fn look(body: &mut HttpBody) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *body).poll_frame(cx))).await
+}
+
+/// The second look finds the wait over, although nobody looked meanwhile.
+#[tokio::test]
+async fn an_application_that_asks_and_turns_away_is_charged() {
+    let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {
+        let mut body = request.take_stream();
+        let first = look(&mut body).await;
+        tokio::time::sleep(ms(200)).await;
+        let second = match look(&mut body).await {
+            Poll::Ready(Some(Err(error))) => BodyError::of(&error).to_string(),
+            other => format!("{other:?}"),
+        };
+        text(200, format!("pending: {}, then: {second}", first.is_pending()))
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send(post("/", "Content-Length: 5\r\n")).await;
+    let expected = format!("pending: true, then: {}", BodyError::TimedOut);
+    assert_eq!(client.answer().await.body, expected);
+}
+
+/// Who has not asked is not charged.
+#[tokio::test]
+async fn an_application_that_asks_late_is_not_charged() {
+    let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {
+        tokio::time::sleep(ms(200)).await;
+        let mut body = request.take_stream();
+        text(200, format!("pending: {}", look(&mut body).await.is_pending()))
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send(post("/", "Content-Length: 5\r\n")).await;
+    assert_eq!(client.answer().await.body, "pending: true");
 }

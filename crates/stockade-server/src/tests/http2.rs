@@ -9,9 +9,10 @@ use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use stockade_core::{HttpBody, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use super::{Running, app, ms, options, soon, start, text};
+use super::{Client, Running, app, ms, options, soon, start, text};
 
 type Sender = SendRequest<Full<Bytes>>;
 
@@ -30,6 +31,53 @@ async fn client(server: &Running) -> (Sender, JoinHandle<hyper::Result<()>>) {
 
 pub(super) fn get(path: &str) -> http::Request<Full<Bytes>> {
     http::Request::get(format!("http://a.example{path}")).body(Full::default()).unwrap()
+}
+
+/// Sends one request by hand and gives the frames of its answer, "end" marking
+/// the one that ends it.
+///
+/// Source: RFC 9113, section 4.1 (frames); RFC 7541, appendix A (the numbers of
+/// the header fields).
+pub(super) async fn frames(mut client: Client<TcpStream>, method: &str, path: &str) -> Vec<String> {
+    let field = |name: u8, value: &str| {
+        [&[name, u8::try_from(value.len()).unwrap()], value.as_bytes()].concat()
+    };
+    let (scheme, authority) = (vec![0x86], field(1, "a.example"));
+    let fields = [field(2, method), scheme, field(4, path), authority].concat();
+    let length = u8::try_from(fields.len()).unwrap();
+    let settings = [0, 0, 0, 0x4, 0, 0, 0, 0, 0];
+    // END_STREAM and END_HEADERS.
+    let headers = [0, 0, length, 0x1, 0x1 | 0x4, 0, 0, 0, 1];
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    client.send([preface, &settings[..], &headers, &fields].concat()).await;
+
+    let mut frames = Vec::new();
+    loop {
+        while client.read.len() < 9 {
+            client.more().await;
+        }
+        let head: Vec<u8> = client.read.drain(..9).collect();
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        while client.read.len() < length {
+            client.more().await;
+        }
+        client.read.drain(..length);
+        let (kind, flags, stream) = (head[3], head[4], &head[5..]);
+        if stream != [0, 0, 0, 1] {
+            continue;
+        }
+        let kind = match kind {
+            0x0 => "DATA",
+            0x1 => "HEADERS",
+            0x8 => continue, // WINDOW_UPDATE
+            other => panic!("a frame of type {other}"),
+        };
+        if flags & 0x1 != 0 {
+            frames.push(format!("{kind}, end"));
+            return frames;
+        }
+        frames.push(kind.to_owned());
+    }
 }
 
 #[tokio::test]

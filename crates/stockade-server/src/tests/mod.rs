@@ -3,6 +3,7 @@
 mod bodies;
 mod http2;
 mod listening;
+mod log;
 mod requests;
 mod router;
 mod shutdown;

@@ -1,19 +1,30 @@
 //! A real router, through the public interface.
 
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
 use stockade_core::extract::Body;
 use stockade_core::reply::ResponseWriter;
-use stockade_core::{ApiError, Request};
+use stockade_core::{ApiError, Request, Response};
 use stockade_routing::{Router, RouterOptions};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::{Client, get, ms, soon};
+use super::{Client, get, http2, log, ms, soon};
 use crate::{BoundServer, CreateServer, ServeError, ServerHandle, ServerOptions};
 
 fn router() -> Router {
     let mut router = Router::new();
     router.get("/hello", async || "hello");
     router.post("/echo", async |Body(body): Body<serde_json::Value>| body);
+    router.get("/empty", async || {
+        let mut response = Response::new("never sent".to_owned().into());
+        *response.status_mut() = http::StatusCode::NO_CONTENT;
+        response
+    });
     router.get("/peer", async |req: Request| req.client_ip().map(|ip| ip.to_string()));
     router
 }
@@ -181,4 +192,127 @@ async fn what_was_written_arrives_before_a_late_error_cuts_the_connection() {
     }
     assert_eq!(client.read.split_off(0), b"5\r\nbegun\r\n");
     client.closed().await;
+}
+
+#[tokio::test]
+async fn connect_is_405_and_tells_the_methods() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let mut client = connect(&handle).await;
+    client.send("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n").await;
+    let answer = client.answer().await;
+    assert_eq!(answer.status, 405);
+    assert!(answer.head.contains("\r\nallow: get, head, post, options\r\n"), "{}", answer.head);
+    assert_eq!(answer.body, r#"{"error":"Method Not Allowed"}"#);
+}
+
+#[tokio::test]
+async fn options_of_the_whole_server_is_204_and_tells_the_methods() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let mut client = connect(&handle).await;
+    client.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let head = client.head().await;
+    assert!(head.starts_with("http/1.1 204 "), "{head}");
+    assert!(head.contains("\r\nallow: get, head, post, options\r\n"), "{head}");
+    assert!(!head.contains("\r\ncontent-length: "), "{head}");
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+}
+
+/// As a client sends it to a proxy.
+#[tokio::test]
+async fn a_target_in_absolute_form_is_its_path() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let mut client = connect(&handle).await;
+    for (target, status) in [("/hello", 200), ("/hello?q=1", 200), ("/nothing", 404), ("", 404)] {
+        client
+            .send(format!("GET http://a.example{target} HTTP/1.1\r\nHost: a.example\r\n\r\n"))
+            .await;
+        assert_eq!(client.answer().await.status, status, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn the_answer_to_head_on_http2_has_the_length_and_no_body() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let (mut sender, _connection) = http2::speak(connect(&handle).await.stream).await;
+    let head = http::Request::head("http://a.example/hello").body(Full::<Bytes>::default());
+    let answer = soon(sender.send_request(head.unwrap())).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-length"], "5");
+    assert_eq!(soon(answer.into_body().collect()).await.unwrap().to_bytes(), "");
+    assert_eq!(http2::frames(connect(&handle).await, "HEAD", "/hello").await, ["HEADERS, end"]);
+}
+
+#[tokio::test]
+async fn no_data_is_sent_on_http2_with_a_204() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let frames = async |path| http2::frames(connect(&handle).await, "GET", path).await;
+    assert_eq!(frames("/empty").await, ["HEADERS, end"]);
+    // What it looks like otherwise.
+    assert_eq!(frames("/hello").await, ["HEADERS", "DATA, end"]);
+}
+
+#[tokio::test]
+async fn a_declared_length_above_the_limit_is_refused_within_100_ms() {
+    let (handle, _served) = start(bind(ServerOptions::new()).await).await;
+    let mut best = ms(u64::MAX);
+    // The best of three: a busy machine is not what is measured.
+    for _ in 0..3 {
+        let mut client = connect(&handle).await;
+        let begun = Instant::now();
+        client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2097152\r\n\r\n").await;
+        assert_eq!(client.answer().await.status, 413);
+        best = best.min(begun.elapsed());
+    }
+    assert!(best < ms(100), "{best:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_handler() {
+    /// Tells when the handler is dropped.
+    struct Guard(Arc<Notify>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let (begun, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = (Arc::clone(&begun), Arc::clone(&ended));
+    let mut router = Router::new();
+    router.get("/hang", move || {
+        let (begun, guard) = (Arc::clone(&signals.0), Guard(Arc::clone(&signals.1)));
+        async move {
+            let _guard = guard;
+            begun.notify_one();
+            std::future::pending::<&str>().await
+        }
+    });
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+
+    let mut client = connect(&handle).await;
+    client.send(get("/hang")).await;
+    soon(begun.notified()).await;
+    drop(client);
+    soon(ended.notified()).await;
+
+    // On HTTP/2 it may take back one request and stay.
+    let (mut sender, _connection) = http2::speak(connect(&handle).await.stream).await;
+    let request = tokio::spawn(sender.send_request(http2::get("/hang")));
+    soon(begun.notified()).await;
+    request.abort();
+    soon(ended.notified()).await;
+    assert_eq!(soon(sender.send_request(http2::get("/nothing"))).await.unwrap().status(), 404);
+}
+
+#[test]
+fn exposed_errors_are_logged_loudly() {
+    let warning = "WARN stockade: real messages of 5xx errors are sent to clients; \
+                   never do this in production";
+    let logged = |options: ServerOptions| {
+        let quiet = RouterOptions::new().expose_errors(false);
+        log::of(|| drop(Router::with_options(quiet).create_server_with(options).unwrap()))
+    };
+    assert_eq!(logged(ServerOptions::new().expose_errors(true)), [warning]);
+    assert_eq!(logged(ServerOptions::new().expose_errors(false)), [""; 0]);
+    assert_eq!(logged(ServerOptions::new()), [""; 0]);
 }

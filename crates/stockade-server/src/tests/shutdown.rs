@@ -1,6 +1,8 @@
 //! Shutting down.
 
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use stockade_core::Request;
 use tokio::net::TcpStream;
@@ -103,4 +105,38 @@ async fn dropping_the_server_closes_everything() {
     soon(gate.begun.notified()).await;
     drop(server);
     client.closed().await;
+}
+
+/// `Instant + Duration::MAX` panics, in the shutdown and in the wait for a body.
+#[tokio::test]
+async fn endless_timeouts_are_served_and_shut_down() {
+    let options = options()
+        .header_read_timeout(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .body_read_timeout(Duration::MAX)
+        .write_stall_timeout(Duration::MAX)
+        .shutdown_timeout(Duration::MAX);
+    let (begun, mut waits) = tokio::sync::mpsc::unbounded_channel();
+    let server = start(options, move |mut request: Request| {
+        let begun = begun.clone();
+        async move {
+            let mut bytes = std::pin::pin!(request.bytes());
+            let first = std::future::poll_fn(|cx| Poll::Ready(bytes.as_mut().poll(cx))).await;
+            begun.send(first.is_pending()).unwrap();
+            let bytes = match first {
+                Poll::Ready(bytes) => bytes,
+                Poll::Pending => bytes.await,
+            };
+            text(200, String::from_utf8(bytes.unwrap().into()).unwrap())
+        }
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n").await;
+    assert_eq!(soon(waits.recv()).await, Some(true), "the body is waited for");
+    server.shutdown();
+    client.send("hello").await;
+    assert_eq!(client.answer().await.body, "hello");
+    client.closed().await;
+    server.ended().await;
 }
