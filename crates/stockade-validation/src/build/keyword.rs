@@ -1,0 +1,149 @@
+//! The keywords, and the kinds of value that they take.
+//!
+//! Spec: Validation schemas › Field-rule keywords.
+
+use serde_json::Value;
+
+/// What value a keyword takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Any,
+    Bool,
+    /// A whole number that is not negative.
+    Count,
+    Function,
+    List,
+    Number,
+    /// A boolean or a list of names.
+    Required,
+    Schema,
+    /// An object of schemas.
+    Schemas,
+    Text,
+    /// A name or a list of names.
+    TypeName,
+}
+
+impl Kind {
+    pub(crate) fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Bool => value.is_boolean(),
+            // Whether it is a count is said when it is compiled.
+            Self::Count | Self::Number => value.is_number(),
+            Self::Function => false,
+            Self::List => value.is_array(),
+            Self::Required => value.is_boolean() || is_names(value),
+            Self::Schema => value.is_boolean() || value.is_object(),
+            Self::Schemas => value.is_object(),
+            Self::Text => value.is_string(),
+            Self::TypeName => value.is_string() || is_names(value),
+        }
+    }
+
+    /// What a value of another kind is told.
+    pub(crate) fn wanted(self) -> &'static str {
+        match self {
+            Self::Any => "a value",
+            Self::Bool => "a boolean",
+            Self::Count => "a whole number of 0 or more",
+            Self::Function => "a function: give it with `Rule`",
+            Self::List => "a list",
+            Self::Number => "a number",
+            Self::Required => "a boolean or a list of names",
+            Self::Schema => "a schema: an object or a boolean",
+            Self::Schemas => "an object of schemas",
+            Self::Text => "a string",
+            Self::TypeName => "the name of a type or a list of names",
+        }
+    }
+}
+
+fn is_names(value: &Value) -> bool {
+    value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
+}
+
+pub(crate) fn kind_of(keyword: &str) -> Option<Kind> {
+    let found = KEYWORDS.iter().find(|(name, _)| *name == keyword);
+    found.map(|(_, kind)| *kind)
+}
+
+pub(crate) fn is_note(keyword: &str) -> bool {
+    NOTES.iter().any(|(name, _)| *name == keyword)
+}
+
+pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
+    let found = NOTES.iter().find(|(name, _)| *name == keyword);
+    found.map(|(_, kind)| *kind)
+}
+
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().chain(NOTES).map(|(name, _)| *name)
+}
+
+const KEYWORDS: &[(&str, Kind)] = &[
+    ("type", Kind::TypeName),
+    ("required", Kind::Required),
+    ("enum", Kind::List),
+    ("const", Kind::Any),
+    ("pattern", Kind::Text),
+    ("minLength", Kind::Count),
+    ("maxLength", Kind::Count),
+    ("minimum", Kind::Number),
+    ("maximum", Kind::Number),
+    ("exclusiveMinimum", Kind::Number),
+    ("exclusiveMaximum", Kind::Number),
+    ("min", Kind::Number),
+    ("max", Kind::Number),
+    ("items", Kind::Schema),
+    ("minItems", Kind::Count),
+    ("maxItems", Kind::Count),
+    ("uniqueItems", Kind::Bool),
+    ("minProperties", Kind::Count),
+    ("maxProperties", Kind::Count),
+    ("properties", Kind::Schemas),
+    ("additionalProperties", Kind::Schema),
+    ("nullable", Kind::Bool),
+    ("format", Kind::Text),
+    ("custom", Kind::Function),
+    ("message", Kind::Text),
+    ("trim", Kind::Bool),
+    ("transform", Kind::Function),
+    ("default", Kind::Any),
+];
+
+/// Words for documents, as JSON Schema has them.
+const NOTES: &[(&str, Kind)] = &[
+    ("title", Kind::Text),
+    ("description", Kind::Text),
+    ("$schema", Kind::Text),
+    ("$id", Kind::Text),
+    ("$comment", Kind::Text),
+    ("examples", Kind::List),
+    ("deprecated", Kind::Bool),
+];
+
+/// Keywords of JSON Schema that are not ours and that nobody calls a field.
+pub(crate) fn is_foreign(keyword: &str) -> bool {
+    keyword.starts_with('$') || FOREIGN.contains(&keyword)
+}
+
+const FOREIGN: &[&str] = &[
+    "additionalItems",
+    "allOf",
+    "anyOf",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "dependentRequired",
+    "dependentSchemas",
+    "maxContains",
+    "minContains",
+    "multipleOf",
+    "oneOf",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];

@@ -1,0 +1,18 @@
+//! From notation to [`Node`](crate::node::Node): reading, finding mistakes,
+//! compiling.
+//!
+//! - `keyword`: the keywords and the kinds of their values.
+//! - `notation`: JSON to [`Rule`](crate::Rule).
+//! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
+//! - `bounds`: bounds that contradict each other.
+
+mod bounds;
+mod compile;
+mod keyword;
+mod notation;
+
+pub(crate) use compile::compile;
+pub(crate) use notation::{read, read_fields, read_rule};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! What cannot be a schema, and what is said about it.
+
+use serde_json::{Value, json};
+
+use crate::{Rule, Schema};
+
+/// The messages of all mistakes, however the schema is read.
+#[track_caller]
+fn check(schema: &Value, expected: &[&str]) {
+    let error = Schema::from_value(schema).unwrap_err();
+    let messages: Vec<&str> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    assert_eq!(messages, expected, "{schema}");
+}
+
+#[test]
+fn all_mistakes_are_reported_with_their_field_and_place() {
+    let schema = json!({
+        "name": { "type": "strng", "minLenght": 3 },
+        "address": { "zip": { "type": "string", "pattern": "(" , "required": "yes" } },
+        "tags": { "type": "array", "items": { "min": 3, "max": 2 } },
+    });
+    let line = line!() + 1;
+    let error = Schema::from_value(&schema).unwrap_err();
+    let place = format!("({}:{line})", file!());
+    let text = error.to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "5 mistakes in the configuration:");
+    assert!(lines[1..].iter().all(|line| line.ends_with(&place)), "{text}");
+    for (line, expected) in lines[1..].iter().zip([
+        "field `name`: unknown keyword `minLenght`, did you mean `minLength`?",
+        "field `name`: unknown type `strng`, did you mean `string`?",
+        "field `address.zip`: `required` must be a boolean or a list of names",
+        "field `address.zip`: bad pattern \"(\": ",
+        "field `tags[]`: `min` 3 is above `max` 2",
+    ]) {
+        assert!(line.trim_start().starts_with(expected), "{line} is not {expected}");
+    }
+}
+
+#[test]
+fn values_of_the_wrong_kind() {
+    for (keyword, value, wanted) in [
+        ("type", json!(1), "the name of a type or a list of names"),
+        ("required", json!(1), "a boolean or a list of names"),
+        ("required", json!([1]), "a boolean or a list of names"),
+        ("enum", json!("a"), "a list"),
+        ("pattern", json!(1), "a string"),
+        ("minLength", json!("1"), "a whole number of 0 or more"),
+        ("minLength", json!(-1), "a whole number of 0 or more"),
+        ("maxLength", json!(1.5), "a whole number of 0 or more"),
+        ("minimum", json!("1"), "a number"),
+        ("maximum", json!(null), "a number"),
+        ("exclusiveMinimum", json!(true), "a number"),
+        ("exclusiveMaximum", json!([]), "a number"),
+        ("min", json!("1"), "a number"),
+        ("max", json!("1"), "a number"),
+        ("items", json!([{}]), "a schema: an object or a boolean"),
+        ("minItems", json!(-1), "a whole number of 0 or more"),
+        ("maxItems", json!("1"), "a whole number of 0 or more"),
+        ("uniqueItems", json!("yes"), "a boolean"),
+        ("minProperties", json!(0.5), "a whole number of 0 or more"),
+        ("maxProperties", json!("1"), "a whole number of 0 or more"),
+        ("properties", json!([]), "an object of schemas"),
+        ("additionalProperties", json!("no"), "a schema: an object or a boolean"),
+        ("nullable", json!("yes"), "a boolean"),
+        ("format", json!(1), "a string"),
+        ("custom", json!("even"), "a function: give it with `Rule`"),
+        ("message", json!(1), "a string"),
+        ("trim", json!("yes"), "a boolean"),
+        ("transform", json!("upper"), "a function: give it with `Rule`"),
+        ("title", json!(1), "a string"),
+        ("deprecated", json!("yes"), "a boolean"),
+    ] {
+        let expected = format!("field `v`: `{keyword}` must be {wanted}");
+        check(&json!({ "v": { "nullable": true, keyword: value } }), &[&expected]);
+    }
+}
+
+#[test]
+fn a_keyword_alone_with_a_value_of_the_wrong_kind_is_explained() {
+    check(&json!({ "v": { "min": "1" } }), &["field `v`: `min` must be a number"]);
+    check(
+        &json!({ "v": { "tpye": "string" } }),
+        &["field `v`: unknown keyword `tpye`, did you mean `type`?"],
+    );
+    check(&json!({ "v": "string" }), &["unknown keyword `v`"]);
+    check(&json!("string"), &["a schema must be an object or a boolean"]);
+    check(
+        &json!({ "patternProperties": { "a": {} } }),
+        &["keyword `patternProperties` of JSON Schema is not supported (a field of this name: \
+         `Schema::fields`)"],
+    );
+}
+
+#[test]
+fn unknown_names() {
+    check(&json!({ "type": "int" }), &["unknown type `int`, did you mean `integer`?"]);
+    check(
+        &json!({ "type": ["string", "emial"] }),
+        &["unknown type `emial`, did you mean `email`?"],
+    );
+    check(&json!({ "type": [] }), &["`type` must name a type"]);
+    check(
+        &json!({ "format": "datetime" }),
+        &["unknown format `datetime`, did you mean `date-time`?"],
+    );
+    check(&json!({ "format": "phone" }), &["unknown format `phone`"]);
+}
+
+#[test]
+fn contradictions() {
+    for (low, high, strict) in [
+        ("minLength", "maxLength", false),
+        ("minimum", "maximum", false),
+        ("exclusiveMinimum", "exclusiveMaximum", true),
+        ("minimum", "exclusiveMaximum", true),
+        ("exclusiveMinimum", "maximum", true),
+        ("min", "max", false),
+        ("minItems", "maxItems", false),
+        ("minProperties", "maxProperties", false),
+    ] {
+        let relation = if strict { "is not below" } else { "is above" };
+        check(&json!({ low: 3, high: 2 }), &[&format!("`{low}` 3 {relation} `{high}` 2")]);
+        assert_eq!(Schema::from_value(&json!({ low: 2, high: 2 })).is_err(), strict, "{low}");
+        assert!(Schema::from_value(&json!({ low: 1, high: 2 })).is_ok());
+    }
+    check(&json!({ "type": "integer", "min": 3, "maximum": 2 }), &["`min` 3 is above `maximum` 2"]);
+    check(
+        &json!({ "type": "string", "minLength": 3, "max": 2 }),
+        &["`minLength` 3 is above `max` 2"],
+    );
+    assert!(Schema::from_value(&json!({ "min": 3, "maximum": 2 })).is_ok());
+}
+
+#[test]
+fn doubled_names() {
+    check(&json!({ "required": ["a", "b", "a"] }), &["`required` names `a` twice"]);
+    let error = Rule::object([("a", Rule::any()), ("a", Rule::any())]).build().unwrap_err();
+    assert_eq!(error.mistakes()[0].message(), "property `a` is given twice");
+}
+
+#[test]
+fn each_rule_knows_its_line() {
+    let name = Rule::string().pattern("[");
+    let line = line!() - 1;
+    let error = Rule::object([("name", name)]).build().unwrap_err();
+    let mistake = &error.mistakes()[0];
+    assert_eq!(mistake.location().map(|place| place.line()), Some(line));
+    assert!(mistake.message().starts_with("field `name`: bad pattern"));
+    let error = Rule::number().minimum(f64::NAN).build().unwrap_err();
+    assert_eq!(error.mistakes()[0].message(), "`minimum` must be a number");
+}
+
+#[test]
+fn notations_are_told_apart() {
+    let type_of =
+        |schema: Value| {
+            Schema::from_value(&schema).unwrap().to_json_schema().get("properties").map(|fields| {
+                fields.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+            })
+        };
+    for (schema, fields) in [
+        (json!({}), None),
+        (json!({ "title": "T" }), None),
+        (json!({ "type": "string" }), None),
+        (json!({ "min": 1 }), None),
+        (json!({ "items": { "type": "string" } }), None),
+        (json!({ "additionalProperties": { "type": "string" } }), None),
+        (json!({ "items": {}, "default": {} }), None),
+        (json!({ "const": { "a": 1 } }), None),
+        (json!({ "properties": { "a": {} } }), Some("a")),
+        (json!({ "properties": { "a": {} }, "required": ["a"] }), Some("a")),
+        (json!({ "a": {} }), Some("a")),
+        (json!({ "a": true }), Some("a")),
+        (json!({ "title": "T", "a": {} }), Some("a")),
+        (json!({ "type": { "type": "string" } }), Some("type")),
+        (json!({ "items": {}, "name": {} }), Some("items name")),
+        (json!({ "properties": {}, "name": {} }), Some("properties name")),
+        (json!({ "required": {}, "min": {} }), Some("required min")),
+    ] {
+        assert_eq!(type_of(schema.clone()).as_deref(), fields, "{schema}");
+    }
+    // Said outright.
+    let odd = json!({ "not": { "type": "string" } });
+    assert!(Schema::fields(&odd).is_ok());
+    assert!(Schema::rule(&odd).is_err());
+    assert!(Schema::rule(&json!({ "properties": { "a": odd } })).is_err());
+    assert!(Schema::from_value(&json!({ "$schema": "x", "a": {} })).is_err());
+}

@@ -1,0 +1,335 @@
+//! Hot: judges a value by a compiled schema.
+//!
+//! The value is only read; what is to be changed is noted in a [`Patch`], which
+//! is applied at the end and is empty for data that stays as it is. Per call
+//! nothing is allocated for such data, except what the `unique` of
+//! [`equal`](crate::equal) and a `custom` function need.
+//!
+//! The order of work on one value is that of behaviour.md, section 11: trim,
+//! transform, conversion ([`prepare`]), null and absence, type, enum, const,
+//! strings, numbers, arrays, objects, custom. The recursion is as deep as the
+//! schema, which is bounded.
+//!
+//! - `prepare`: trim, transform, conversion.
+//! - `scalar`: strings, numbers, lengths.
+//! - `array`, `object`: what contains values.
+//! - `patch`: the changes.
+//! - `path`: where a value is, as text only when it is needed.
+
+mod array;
+mod object;
+mod patch;
+mod path;
+mod prepare;
+mod scalar;
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+use stockade_errors::{ApiError, FieldError};
+
+use self::patch::Patch;
+use self::path::Path;
+use crate::depth::{MAX_DEPTH, exceeds};
+use crate::equal::equal;
+use crate::function::{Default, Verdict};
+use crate::node::{Bound, Node, kind};
+use crate::number::Num;
+use crate::options::ValidationOptions;
+use crate::validated::Validated;
+
+/// The errors of `data`, which stays as it is.
+pub(crate) fn check(
+    node: &Node,
+    data: &Value,
+    options: &ValidationOptions,
+) -> Result<Vec<FieldError>, ApiError> {
+    let mut run = Run::new(options, data, false);
+    run.root(node, None, data);
+    run.finish()
+}
+
+/// The errors of `data`, and the data with its changes.
+pub(crate) fn validate(
+    node: &Node,
+    field: Option<&str>,
+    data: Value,
+    options: &ValidationOptions,
+) -> Result<Validated, ApiError> {
+    let mut run = Run::new(options, &data, true);
+    let patch = run.root(node, field, &data);
+    let errors = run.finish()?;
+    Ok(Validated { errors, data: patch.apply(data) })
+}
+
+/// The outcome for a field that is not there.
+pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, ApiError> {
+    let options = ValidationOptions::new();
+    let mut run = Run::new(&options, &Value::Null, true);
+    let path = Path::Field { name: field, parent: &Path::Root };
+    if node.required {
+        run.missing(node, None, &path, field);
+    }
+    let errors = run.finish()?;
+    let data = node.default.as_ref().map_or(Ok(Value::Null), |default| default.value(field))?;
+    Ok(Validated { errors, data })
+}
+
+/// The first thing that is wrong with a default, apart from functions.
+pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
+    let options = ValidationOptions::new().abort_early(true);
+    let mut run = Run::new(&options, data, false);
+    run.call_functions = false;
+    run.root(node, None, data);
+    run.errors.pop()
+}
+
+/// One validation.
+struct Run<'r> {
+    options: &'r ValidationOptions,
+    /// The whole input as it came, for `custom`.
+    root: &'r Value,
+    /// Whether someone wants the changed data.
+    keep: bool,
+    call_functions: bool,
+    errors: Vec<FieldError>,
+    /// Why there is no verdict: a function failed.
+    failure: Option<ApiError>,
+    /// Nothing more is looked at.
+    done: bool,
+}
+
+impl<'r> Run<'r> {
+    fn new(options: &'r ValidationOptions, root: &'r Value, keep: bool) -> Self {
+        Self {
+            options,
+            root,
+            keep,
+            call_functions: true,
+            errors: Vec::new(),
+            failure: None,
+            done: false,
+        }
+    }
+
+    fn finish(self) -> Result<Vec<FieldError>, ApiError> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.errors),
+        }
+    }
+
+    fn root<'s>(&mut self, node: &'s Node, field: Option<&str>, data: &Value) -> Patch<'s> {
+        let path = match field {
+            Some(name) => Path::Field { name, parent: &Path::Root },
+            None => Path::Root,
+        };
+        if exceeds(data, MAX_DEPTH) {
+            let message = format!("Value is nested more than {MAX_DEPTH} levels deep");
+            self.push(&path, message, "depth");
+            return Patch::Keep;
+        }
+        self.visit(node, data, &path)
+    }
+
+    /// Prepares and judges one value.
+    fn visit<'s>(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+        match self.prepare(node, value, path) {
+            Ok(None) => self.judge(node, value, path),
+            Ok(Some(prepared)) => {
+                let patch = self.judge(node, &prepared, path);
+                Patch::Set(patch.apply(prepared))
+            }
+            Err(failure) => {
+                self.fail_run(failure);
+                Patch::Keep
+            }
+        }
+    }
+
+    fn judge<'s>(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+        if node.never {
+            self.fail(node, path, "false", || "Value is not allowed".to_owned());
+            return Patch::Keep;
+        }
+        if node.required && is_missing(node, value) {
+            self.missing(node, None, path, path.name());
+            return Patch::Keep;
+        }
+        if value.is_null() && node.nullable {
+            return Patch::Keep;
+        }
+        if node.types.given() && !self.fits_type(node, value, path) {
+            return Patch::Keep;
+        }
+        self.literals(node, value, path);
+        let patch = match value {
+            Value::String(text) => {
+                self.text(node, text, path);
+                Patch::Keep
+            }
+            Value::Number(number) => {
+                self.number(node, number, path);
+                Patch::Keep
+            }
+            Value::Array(items) => self.array(node, items, path),
+            Value::Object(map) => self.object(node, map, path),
+            Value::Null | Value::Bool(_) => Patch::Keep,
+        };
+        self.custom(node, value, path, patch)
+    }
+
+    /// Whether the checks after the type may go on.
+    fn fits_type(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
+        let types = &node.types;
+        let fits = match value {
+            Value::String(text) => {
+                if types.has(kind::STRING) || types.formats.iter().any(|form| form.check(text)) {
+                    true
+                } else if let [form] = &*types.formats {
+                    // A wrong form is not a failure of the type: more is checked.
+                    self.fail(node, path, form.name(), || form.message().to_owned());
+                    return true;
+                } else {
+                    false
+                }
+            }
+            Value::Number(number) => {
+                types.has(kind::NUMBER) || types.has(kind::INTEGER) && Num::of(number).is_whole()
+            }
+            Value::Bool(_) => types.has(kind::BOOLEAN),
+            Value::Array(_) => types.has(kind::ARRAY),
+            Value::Object(_) => types.has(kind::OBJECT),
+            Value::Null => types.has(kind::NULL),
+        };
+        if !fits {
+            self.fail(node, path, "type", || {
+                format!("Expected {}, got {}", types.expected, kind_name(value))
+            });
+        }
+        fits
+    }
+
+    fn literals(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
+        let Some(literals) = &node.literals else {
+            return;
+        };
+        if let Some(one_of) = &literals.one_of
+            && !one_of.contains(value)
+        {
+            self.fail(node, path, "enum", || one_of.message.clone());
+        }
+        if let Some((constant, message)) = &literals.constant
+            && !equal(constant, value)
+        {
+            self.fail(node, path, "const", || message.clone());
+        }
+    }
+
+    fn custom<'s>(
+        &mut self,
+        node: &Node,
+        value: &Value,
+        path: &Path<'_>,
+        patch: Patch<'s>,
+    ) -> Patch<'s> {
+        let Some(custom) = &node.custom else {
+            return patch;
+        };
+        if self.done || !self.call_functions || value.is_null() {
+            return patch;
+        }
+        let field = path.to_string();
+        let verdict = match patch.preview(value) {
+            None => custom.call(value, &field, self.root),
+            Some(changed) => custom.call(&changed, &field, self.root),
+        };
+        match verdict {
+            Ok(Verdict::Valid) => {}
+            Ok(Verdict::Invalid) => {
+                self.fail(node, path, "custom", || format!("{field} is invalid"));
+            }
+            Ok(Verdict::Because(message)) => self.push(path, message, "custom"),
+            Err(failure) => self.fail_run(failure),
+        }
+        patch
+    }
+
+    /// A required property is not there. `holder` is the rule of the object
+    /// whose list names it.
+    fn missing(&mut self, node: &Node, holder: Option<&Node>, path: &Path<'_>, name: &str) {
+        let own = node.message.as_ref().or_else(|| holder?.message.as_ref());
+        let message = match own {
+            Some(message) => message.to_string(),
+            None if matches!(path, Path::Root) => "Required value is missing".to_owned(),
+            None if name.is_empty() => format!("Required field '{path}' is missing"),
+            None => format!("Required field '{name}' is missing"),
+        };
+        self.push(path, message, "required");
+    }
+
+    /// Notes an error with the message of the rule, or this one.
+    #[cold]
+    fn fail(&mut self, node: &Node, path: &Path<'_>, rule: &str, message: impl FnOnce() -> String) {
+        let message = node.message.as_deref().map_or_else(message, str::to_owned);
+        self.push(path, message, rule);
+    }
+
+    #[cold]
+    fn push(&mut self, path: &Path<'_>, message: String, rule: &str) {
+        if !self.done {
+            self.errors.push(FieldError::new(path.to_string(), message, rule));
+            self.done = self.options.abort_early;
+        }
+    }
+
+    #[cold]
+    fn fail_run(&mut self, failure: ApiError) {
+        self.failure.get_or_insert(failure);
+        self.done = true;
+    }
+
+    /// The default of an absent property, if someone wants it.
+    fn default(&mut self, default: &Default, path: &Path<'_>) -> Option<Value> {
+        if !self.keep || self.done {
+            return None;
+        }
+        match default.value(&path.to_string()) {
+            Ok(value) => Some(value),
+            Err(failure) => {
+                self.fail_run(failure);
+                None
+            }
+        }
+    }
+}
+
+/// Null unless that is allowed by name, or empty text.
+fn is_missing(node: &Node, value: &Value) -> bool {
+    match value {
+        Value::Null => !node.nullable && !node.types.has(kind::NULL),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+fn kind_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Whether `value` lies below a lower bound, if there is one.
+fn is_below(value: Num, bound: Option<&Bound>) -> Option<&Bound> {
+    bound.filter(|bound| bound.seen_from(value) == Ordering::Less)
+}
+
+/// Whether `value` lies above an upper bound, if there is one.
+fn is_above(value: Num, bound: Option<&Bound>) -> Option<&Bound> {
+    bound.filter(|bound| bound.seen_from(value) == Ordering::Greater)
+}

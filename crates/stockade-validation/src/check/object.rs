@@ -1,0 +1,235 @@
+//! Objects: the required list, properties, unknown keys, counts, in this order.
+
+use serde_json::{Map, Value};
+
+use super::Run;
+use super::patch::{ObjectPatch, Patch};
+use super::path::Path;
+use crate::node::{AdditionalRule, Node, ObjectRules};
+
+const SLOTS_MAX: usize = 32;
+
+/// What one walk over the input finds.
+struct Walk<'v> {
+    /// The values of the listed properties, in schema order, found without
+    /// hashing a key.
+    slots: [Option<&'v Value>; SLOTS_MAX],
+    /// The input, if there are more properties than slots: they are looked up
+    /// one by one, so that nothing is allocated.
+    map: Option<&'v Map<String, Value>>,
+    /// How many keys are unknown.
+    unknown: usize,
+    /// Whether the keys are in the order of the output.
+    in_order: bool,
+}
+
+/// What becomes of the unknown keys.
+#[derive(Clone, Copy)]
+enum Unknown<'s> {
+    Keep,
+    Strip,
+    Refuse,
+    Check(&'s Node),
+}
+
+impl Run<'_> {
+    pub(super) fn object<'s>(
+        &mut self,
+        node: &'s Node,
+        map: &Map<String, Value>,
+        path: &Path<'_>,
+    ) -> Patch<'s> {
+        let Some(rules) = node.object.as_deref() else {
+            return Patch::Keep;
+        };
+        let walk = Walk::over(rules, map);
+        let mut patch = ObjectPatch {
+            rules,
+            properties: Vec::new(),
+            others: Vec::new(),
+            defaults: Vec::new(),
+            strip: false,
+        };
+
+        self.required_list(node, rules, map, &walk, path);
+        self.properties(rules, &walk, path, &mut patch);
+        if walk.unknown > 0 {
+            match self.unknown(rules) {
+                Unknown::Keep => {}
+                Unknown::Strip => patch.strip = true,
+                Unknown::Refuse => self.refuse(rules, map, path),
+                Unknown::Check(other) => self.others(rules, other, map, path, &mut patch),
+            }
+        }
+        self.property_count(node, rules, map.len(), path);
+
+        let unchanged = patch.properties.is_empty()
+            && patch.others.is_empty()
+            && patch.defaults.is_empty()
+            && !patch.strip;
+        if unchanged && (walk.in_order || !self.keep) {
+            return Patch::Keep;
+        }
+        Patch::Object(Box::new(patch))
+    }
+
+    fn required_list(
+        &mut self,
+        node: &Node,
+        rules: &ObjectRules,
+        map: &Map<String, Value>,
+        walk: &Walk<'_>,
+        parent: &Path<'_>,
+    ) {
+        for required in &rules.required {
+            let present = match required.index {
+                Some(index) => walk.value(rules, index).is_some(),
+                None => map.contains_key(&*required.name),
+            };
+            if present || required.excused {
+                continue;
+            }
+            let name = &*required.name;
+            let path = Path::Field { name, parent };
+            match required.index {
+                Some(index) => {
+                    self.missing(&rules.properties[index].node, Some(node), &path, name);
+                }
+                None => self.missing(node, None, &path, name),
+            }
+        }
+    }
+
+    fn properties<'s>(
+        &mut self,
+        rules: &'s ObjectRules,
+        walk: &Walk<'_>,
+        parent: &Path<'_>,
+        patch: &mut ObjectPatch<'s>,
+    ) {
+        for (index, property) in rules.properties.iter().enumerate() {
+            if self.done {
+                return;
+            }
+            let node = &property.node;
+            let path = Path::Field { name: &property.name, parent };
+            if let Some(value) = walk.value(rules, index) {
+                let change = self.visit(node, value, &path);
+                if !change.is_keep() {
+                    patch.properties.push((index, change));
+                }
+            } else if let Some(default) = &node.default {
+                patch.defaults.extend(self.default(default, &path).map(|value| (index, value)));
+            } else if node.required && !property.in_required_list {
+                self.missing(node, None, &path, &property.name);
+            }
+        }
+    }
+
+    fn unknown<'s>(&self, rules: &'s ObjectRules) -> Unknown<'s> {
+        if let AdditionalRule::Node(node) = &rules.additional {
+            return Unknown::Check(node);
+        }
+        if self.options.strip_unknown && rules.lists_properties {
+            return Unknown::Strip;
+        }
+        let refuse = match self.options.allow_unknown {
+            Some(false) => {
+                rules.lists_properties || matches!(rules.additional, AdditionalRule::Refused)
+            }
+            Some(true) => false,
+            None => matches!(rules.additional, AdditionalRule::Refused),
+        };
+        if refuse { Unknown::Refuse } else { Unknown::Keep }
+    }
+
+    fn refuse(&mut self, rules: &ObjectRules, map: &Map<String, Value>, parent: &Path<'_>) {
+        for (name, _) in unknown_keys(rules, map) {
+            if self.done {
+                return;
+            }
+            let path = Path::Field { name, parent };
+            self.push(&path, format!("Unknown field '{name}'"), "additionalProperties");
+        }
+    }
+
+    fn others<'s>(
+        &mut self,
+        rules: &ObjectRules,
+        node: &'s Node,
+        map: &Map<String, Value>,
+        parent: &Path<'_>,
+        patch: &mut ObjectPatch<'s>,
+    ) {
+        for (index, (name, value)) in unknown_keys(rules, map).enumerate() {
+            if self.done {
+                return;
+            }
+            let change = self.visit(node, value, &Path::Field { name, parent });
+            if !change.is_keep() {
+                patch.others.push((index, change));
+            }
+        }
+    }
+
+    fn property_count(&mut self, node: &Node, rules: &ObjectRules, count: usize, path: &Path<'_>) {
+        if let Some(least) = rules.min_properties
+            && count < least
+        {
+            self.fail(node, path, "minProperties", || {
+                format!("Object must have at least {least} properties")
+            });
+        }
+        if let Some(most) = rules.max_properties
+            && count > most
+        {
+            self.fail(node, path, "maxProperties", || {
+                format!("Object must have at most {most} properties")
+            });
+        }
+    }
+}
+
+impl<'v> Walk<'v> {
+    fn over(rules: &ObjectRules, map: &'v Map<String, Value>) -> Self {
+        let mut slots = [None; SLOTS_MAX];
+        let mut unknown = 0;
+        let mut in_order = true;
+        let mut hint = 0;
+        for (name, value) in map {
+            let Some(index) = rules.find(name, hint) else {
+                unknown += 1;
+                continue;
+            };
+            in_order &= index >= hint && unknown == 0;
+            hint = index + 1;
+            if let Some(slot) = slots.get_mut(index) {
+                *slot = Some(value);
+            }
+        }
+        let map = (rules.properties.len() > SLOTS_MAX).then_some(map);
+        Self { slots, map, unknown, in_order }
+    }
+
+    fn value(&self, rules: &ObjectRules, index: usize) -> Option<&'v Value> {
+        match self.map {
+            None => self.slots.get(index).copied().flatten(),
+            Some(map) => map.get(&*rules.properties[index].name),
+        }
+    }
+}
+
+/// The keys that are not listed, in input order.
+fn unknown_keys<'v>(
+    rules: &'v ObjectRules,
+    map: &'v Map<String, Value>,
+) -> impl Iterator<Item = (&'v str, &'v Value)> {
+    let mut hint = 0;
+    map.iter().filter_map(move |(name, value)| match rules.find(name, hint) {
+        Some(index) => {
+            hint = index + 1;
+            None
+        }
+        None => Some((name.as_str(), value)),
+    })
+}

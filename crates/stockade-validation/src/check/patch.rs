@@ -1,0 +1,115 @@
+//! [`Patch`]: what is to be changed in a value that was only read.
+
+use serde_json::{Map, Value};
+
+use crate::node::ObjectRules;
+
+/// The changes of one value.
+#[derive(Clone, Debug)]
+pub(super) enum Patch<'s> {
+    /// None.
+    Keep,
+    /// Another value.
+    Set(Value),
+    /// Changes of elements, by their places.
+    Array(Vec<(usize, Self)>),
+    /// Changes of an object.
+    Object(Box<ObjectPatch<'s>>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ObjectPatch<'s> {
+    /// The rules whose order the properties get.
+    pub(super) rules: &'s ObjectRules,
+    /// Changes of listed properties, by their places in the rules.
+    pub(super) properties: Vec<(usize, Patch<'s>)>,
+    /// Changes of unknown keys, by their places among them.
+    pub(super) others: Vec<(usize, Patch<'s>)>,
+    /// For absent properties, by their places in the rules.
+    pub(super) defaults: Vec<(usize, Value)>,
+    /// Whether unknown keys are removed.
+    pub(super) strip: bool,
+}
+
+impl Patch<'_> {
+    pub(super) fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+
+    /// The value with its changes; what does not change is moved.
+    pub(super) fn apply(self, value: Value) -> Value {
+        match (self, value) {
+            (Self::Array(patches), Value::Array(mut items)) => {
+                for (index, patch) in patches {
+                    if let Some(item) = items.get_mut(index) {
+                        *item = patch.apply(item.take());
+                    }
+                }
+                Value::Array(items)
+            }
+            (Self::Object(patch), Value::Object(map)) => Value::Object(patch.apply(map)),
+            (Self::Set(value), _) | (Self::Keep | Self::Array(_) | Self::Object(_), value) => value,
+        }
+    }
+
+    /// The changed value as `custom` sees it, which is before the defaults.
+    /// `None` when nothing is changed.
+    pub(super) fn preview(&self, value: &Value) -> Option<Value> {
+        if self.is_keep() {
+            return None;
+        }
+        let mut patch = self.clone();
+        patch.drop_defaults();
+        Some(patch.apply(value.clone()))
+    }
+
+    fn drop_defaults(&mut self) {
+        match self {
+            Self::Keep | Self::Set(_) => {}
+            Self::Array(patches) => {
+                patches.iter_mut().for_each(|(_, patch)| patch.drop_defaults());
+            }
+            Self::Object(object) => {
+                object.defaults.clear();
+                let patches = object.properties.iter_mut().chain(&mut object.others);
+                patches.for_each(|(_, patch)| patch.drop_defaults());
+            }
+        }
+    }
+}
+
+impl ObjectPatch<'_> {
+    fn apply(self, map: Map<String, Value>) -> Map<String, Value> {
+        let rules = self.rules;
+        let mut listed: Vec<Option<(String, Value)>> = Vec::new();
+        listed.resize_with(rules.properties.len(), || None);
+        let mut others = Vec::new();
+        let mut hint = 0;
+        for (name, value) in map {
+            if let Some(index) = rules.find(&name, hint) {
+                listed[index] = Some((name, value));
+                hint = index + 1;
+            } else {
+                others.push((name, value));
+            }
+        }
+
+        for (index, patch) in self.properties {
+            if let Some((_, value)) = &mut listed[index] {
+                *value = patch.apply(value.take());
+            }
+        }
+        for (index, patch) in self.others {
+            if let Some((_, value)) = others.get_mut(index) {
+                *value = patch.apply(value.take());
+            }
+        }
+        for (index, value) in self.defaults {
+            listed[index].get_or_insert_with(|| (rules.properties[index].name.to_string(), value));
+        }
+        if self.strip {
+            others.clear();
+        }
+        listed.into_iter().flatten().chain(others).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! [`Path`]: where a value is, as a list on the stack.
+
+use std::fmt;
+
+/// A path such as `address.zip` or `tags[0]`; shown only when it is needed.
+pub(super) enum Path<'p> {
+    /// The whole input; shown as nothing.
+    Root,
+    /// A property.
+    Field {
+        /// Its name.
+        name: &'p str,
+        /// The path of the object.
+        parent: &'p Self,
+    },
+    /// An element.
+    Item {
+        /// Its place.
+        index: usize,
+        /// The path of the array.
+        parent: &'p Self,
+    },
+}
+
+impl Path<'_> {
+    /// The name of the property, or nothing for an element.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Field { name, .. } => name,
+            Self::Root | Self::Item { .. } => "",
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Field { name, parent: Self::Root } => f.write_str(name),
+            Self::Field { name, parent } => write!(f, "{parent}.{name}"),
+            Self::Item { index, parent } => write!(f, "{parent}[{index}]"),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What is done to a value before it is judged: trim, transform, conversion.
+
+use serde_json::Value;
+use stockade_errors::ApiError;
+
+use super::Run;
+use super::path::Path;
+use crate::depth::{MAX_DEPTH, exceeds};
+use crate::node::{Node, kind};
+use crate::number::{self, Num};
+
+impl Run<'_> {
+    /// The prepared value; `None` when it stays as it is.
+    pub(super) fn prepare(
+        &self,
+        node: &Node,
+        value: &Value,
+        path: &Path<'_>,
+    ) -> Result<Option<Value>, ApiError> {
+        let mut prepared = if node.trim { trim(value) } else { None };
+        if let Some(transform) = &node.transform
+            && self.call_functions
+            && !self.done
+        {
+            let value = prepared.unwrap_or_else(|| value.clone());
+            let field = path.to_string();
+            let value = transform.call(value, &field)?;
+            if exceeds(&value, MAX_DEPTH) {
+                let message = format!("`transform` of {field:?} nests too deeply");
+                return Err(ApiError::new(500, message));
+            }
+            prepared = Some(value);
+        }
+
+        let current = prepared.as_ref().unwrap_or(value);
+        if self.options.coerce_types
+            && let Value::String(text) = current
+            && let Some(converted) = coerce(node, text)
+        {
+            return Ok(Some(converted));
+        }
+        if self.options.list_from_one
+            && matches!(path, Path::Field { parent: Path::Root, .. })
+            && is_one_of_list(node, current)
+        {
+            let one = prepared.unwrap_or_else(|| value.clone());
+            return Ok(Some(Value::Array(vec![one])));
+        }
+        Ok(prepared)
+    }
+}
+
+fn trim(value: &Value) -> Option<Value> {
+    let text = value.as_str()?;
+    let trimmed = text.trim();
+    (trimmed.len() < text.len()).then(|| trimmed.into())
+}
+
+fn coerce(node: &Node, text: &str) -> Option<Value> {
+    let types = &node.types;
+    if types.take_text() {
+        return None;
+    }
+    if types.has(kind::BOOLEAN) {
+        match text {
+            "true" => return Some(true.into()),
+            "false" => return Some(false.into()),
+            _ => {}
+        }
+    }
+    if types.has(kind::NUMBER | kind::INTEGER) {
+        let number = number::parse(text)?;
+        // `1.0` for an integer is the integer, which typed code can read.
+        let whole = if types.has(kind::NUMBER) { None } else { Num::of(&number).to_whole() };
+        return Some(Value::Number(whole.unwrap_or(number)));
+    }
+    None
+}
+
+/// Whether a list is wanted, and this is what a query has instead of one.
+fn is_one_of_list(node: &Node, value: &Value) -> bool {
+    let is_scalar = matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_));
+    let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;
+    is_scalar && node.types.has(kind::ARRAY) && !takes_scalar && node.types.formats.is_empty()
+}

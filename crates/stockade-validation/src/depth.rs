@@ -1,0 +1,42 @@
+//! How deep a value is nested; what recurses over values is bounded by it.
+
+use serde_json::Value;
+
+/// The deepest nesting of a value or of a schema; a scalar has depth 0.
+pub(crate) const MAX_DEPTH: usize = 128;
+
+/// Whether `value` is nested more than `levels` deep. Recurses `levels` deep at
+/// most.
+pub(crate) fn exceeds(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => {
+            levels == 0 || items.iter().any(|item| is_container(item) && exceeds(item, levels - 1))
+        }
+        Value::Object(map) => {
+            levels == 0 || map.values().any(|item| is_container(item) && exceeds(item, levels - 1))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_containers_only() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |value, _| json!([value]));
+        assert!(!exceeds(&json!(1), 0));
+        assert!(exceeds(&json!([]), 0));
+        assert!(!exceeds(&nested(128), MAX_DEPTH));
+        assert!(exceeds(&nested(129), MAX_DEPTH));
+        assert!(exceeds(&json!({ "a": 1, "b": { "c": [] } }), 2));
+        assert!(!exceeds(&json!({ "a": 1, "b": { "c": [] } }), 3));
+    }
+}

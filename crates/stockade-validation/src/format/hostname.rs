@@ -1,0 +1,98 @@
+//! Names of hosts: RFC 1123, section 2.1, with the lengths of RFC 1035.
+//!
+//! A label that begins with `xn--` must be an A-label (RFC 5890); other labels
+//! with two hyphens in that place pass. A dot at the end is not part of a name.
+
+use super::idna;
+
+/// Whether the text is a name of a host in ASCII.
+pub(super) fn is_hostname(text: &str) -> bool {
+    text.len() <= MAX_NAME_BYTES && text.split('.').all(is_label)
+}
+
+fn is_label(label: &str) -> bool {
+    is_ldh(label) && ace_suffix(label).is_none_or(idna::is_a_label_suffix)
+}
+
+/// Whether the label is 1 to 63 letters, digits and hyphens, with no hyphen at
+/// either end.
+pub(super) fn is_ldh(label: &str) -> bool {
+    label.len() <= MAX_LABEL_BYTES
+        && label.starts_with(|it: char| it.is_ascii_alphanumeric())
+        && label.ends_with(|it: char| it.is_ascii_alphanumeric())
+        && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+}
+
+/// What follows `xn--`, in any case, if the label begins so.
+pub(super) fn ace_suffix(label: &str) -> Option<&str> {
+    let (prefix, suffix) = label.split_at_checked("xn--".len())?;
+    prefix.eq_ignore_ascii_case("xn--").then_some(suffix)
+}
+
+/// 255 bytes on the wire, without the first length and the root.
+pub(super) const MAX_NAME_BYTES: usize = 253;
+
+pub(super) const MAX_LABEL_BYTES: usize = 63;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_letters_digits_and_hyphens() {
+        for text in [
+            "a",
+            "1",
+            "localhost",
+            "WWW.Example.COM",
+            "a--b.c",
+            "ab--cd",
+            "1.2.3.4",
+            "xn--mnchen-3ya.de",
+            "XN--MNCHEN-3YA.de",
+        ] {
+            assert!(is_hostname(text), "{text:?}");
+        }
+        for text in [
+            "",
+            ".",
+            "a.",
+            ".a",
+            "a..b",
+            "-",
+            "-a",
+            "a-",
+            "a.-b",
+            "a-.b",
+            "a_b",
+            "a b",
+            "a/b",
+            "a:80",
+            "a@b",
+            "*.a",
+            "a\n",
+            "a\0",
+            "münchen.de",
+            "a。b",
+            "[::1]",
+            "xn--",
+            "xn--a",
+            "xn--a-",
+            "a.xn--pokxncvks",
+        ] {
+            assert!(!is_hostname(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_has_63_bytes_and_a_name_253() {
+        let label = "a".repeat(63);
+        assert!(is_hostname(&label));
+        assert!(!is_hostname(&format!("{label}a")));
+
+        let name = format!("{label}.{label}.{label}.{}", &label[..61]);
+        assert_eq!(name.len(), 253);
+        assert!(is_hostname(&name));
+        assert!(!is_hostname(&format!("{name}a")));
+    }
+}

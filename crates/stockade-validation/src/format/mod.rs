@@ -1,0 +1,234 @@
+//! The forms of text that a schema can name: [`Format`] for the keyword
+//! `format`, [`TextType`] for `type`.
+//!
+//! ```
+//! use stockade_validation::format::{Format, TextType};
+//!
+//! let format = Format::from_name("date-time").expect("a known name");
+//! assert!(format.check("1998-12-31T23:59:60Z"));
+//! assert_eq!(format.message(), "Invalid date-time");
+//!
+//! // The keyword follows the RFC, the type follows the forms of the web.
+//! assert!(Format::Email.check("\"joe bloggs\"@localhost"));
+//! assert!(!TextType::Email.check("\"joe bloggs\"@localhost"));
+//! ```
+//!
+//! # Grammars
+//!
+//! | Name | As `format` | As `type` |
+//! |---|---|---|
+//! | `credit-card` | | 12 to 19 digits with a right Luhn sum; blanks and hyphens between |
+//! | `date` | RFC 3339 `full-date`, a day of the calendar | the same, or a date-time |
+//! | `date-time` | RFC 3339 `date-time` | |
+//! | `email` | RFC 5321 `Mailbox` | HTML's input element; 64 and 254 bytes, a dot in the domain |
+//! | `hostname` | RFC 1123; labels with `xn--` by RFC 5891 and 5892 | |
+//! | `ipv4` | RFC 2673 `dotted-quad` | |
+//! | `ipv6` | RFC 4291, no zone | |
+//! | `phone` | | an optional `+` and 7 to 15 digits; blanks and `( ) . -` between |
+//! | `time` | RFC 3339 `full-time` | |
+//! | `uri` | RFC 3986 `URI` | |
+//! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
+//! | `uuid` | RFC 9562, any version, any case | the same |
+//!
+//! The module of each grammar says what it decides where its source is silent.
+//!
+//! # Cost
+//!
+//! Each check reads the text a fixed number of times and allocates nothing; a
+//! grammar with a greatest length refuses longer text unread.
+//!
+//! # Where things are
+//!
+//! - `card`, `date`, `email`, `hostname`, `ip`, `phone`, `uri`, `url`, `uuid`:
+//!   a grammar each.
+//! - `idna`: the labels of internationalized names, for `hostname` and `url`.
+//!
+//! Spec: Validation › Types, Keywords.
+
+mod card;
+mod date;
+mod email;
+mod hostname;
+mod idna;
+mod ip;
+mod phone;
+mod uri;
+mod url;
+mod uuid;
+
+/// A form of text, as the keyword `format` names it.
+///
+/// The grammars are in the [module docs](self).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Format {
+    /// `2024-02-29`.
+    Date,
+    /// `2024-02-29T23:20:50.52Z`; an offset is part of it.
+    DateTime,
+    /// A mailbox by RFC 5321: also `"joe bloggs"@localhost` and `joe@[127.0.0.1]`.
+    Email,
+    /// `www.example.com`, in ASCII, without a dot at the end.
+    Hostname,
+    /// `192.168.0.1`.
+    Ipv4,
+    /// `2001:db8::7`, without brackets.
+    Ipv6,
+    /// `23:20:50.52Z`; an offset is part of it.
+    Time,
+    /// Any absolute URI by RFC 3986: also `data:`, `tel:` and other schemes without a host.
+    Uri,
+    /// The same as [`TextType::Url`].
+    Url,
+    /// `2eb8aa08-aa98-11ea-b4aa-73b441d16380`.
+    Uuid,
+}
+
+impl Format {
+    /// The format of this name, such as `date-time`; letters count as written.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "date" => Self::Date,
+            "date-time" => Self::DateTime,
+            "email" => Self::Email,
+            "hostname" => Self::Hostname,
+            "ipv4" => Self::Ipv4,
+            "ipv6" => Self::Ipv6,
+            "time" => Self::Time,
+            "uri" => Self::Uri,
+            "url" => Self::Url,
+            "uuid" => Self::Uuid,
+            _ => return None,
+        })
+    }
+
+    /// The name as the keyword spells it, such as `date-time`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::DateTime => "date-time",
+            Self::Email => "email",
+            Self::Hostname => "hostname",
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Time => "time",
+            Self::Uri => "uri",
+            Self::Url => "url",
+            Self::Uuid => "uuid",
+        }
+    }
+
+    /// Whether the whole of `text` has this form.
+    #[must_use]
+    pub fn check(self, text: &str) -> bool {
+        match self {
+            Self::Date => date::is_date(text),
+            Self::DateTime => date::is_date_time(text),
+            Self::Email => email::is_mailbox(text),
+            Self::Hostname => hostname::is_hostname(text),
+            Self::Ipv4 => ip::is_v4(text),
+            Self::Ipv6 => ip::is_v6(text),
+            Self::Time => date::is_time(text),
+            Self::Uri => uri::is_uri(text),
+            Self::Url => url::is_url(text),
+            Self::Uuid => uuid::is_uuid(text),
+        }
+    }
+
+    /// What is said of text that does not have this form.
+    #[must_use]
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Date => "Invalid date",
+            Self::DateTime => "Invalid date-time",
+            Self::Email => "Invalid email format",
+            Self::Hostname => "Invalid hostname",
+            Self::Ipv4 => "Invalid IPv4 address",
+            Self::Ipv6 => "Invalid IPv6 address",
+            Self::Time => "Invalid time",
+            Self::Uri => "Invalid URI format",
+            Self::Url => "Invalid URL format",
+            Self::Uuid => "Invalid UUID format",
+        }
+    }
+}
+
+/// A form of text, as the keyword `type` names it.
+///
+/// The grammars are in the [module docs](self).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum TextType {
+    /// `4111 1111 1111 1111`.
+    CreditCard,
+    /// A date, or a date-time.
+    Date,
+    /// An address as the forms of the web take it.
+    Email,
+    /// `+49 (30) 1234-567`.
+    Phone,
+    /// An absolute URL, never `javascript:` nor `data:`.
+    Url,
+    /// The same as [`Format::Uuid`].
+    Uuid,
+}
+
+impl TextType {
+    /// The type of this name, such as `credit-card`; letters count as written.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "credit-card" => Self::CreditCard,
+            "date" => Self::Date,
+            "email" => Self::Email,
+            "phone" => Self::Phone,
+            "url" => Self::Url,
+            "uuid" => Self::Uuid,
+            _ => return None,
+        })
+    }
+
+    /// The name as the keyword spells it, such as `credit-card`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CreditCard => "credit-card",
+            Self::Date => "date",
+            Self::Email => "email",
+            Self::Phone => "phone",
+            Self::Url => "url",
+            Self::Uuid => "uuid",
+        }
+    }
+
+    /// Whether the whole of `text` has this form.
+    #[must_use]
+    pub fn check(self, text: &str) -> bool {
+        match self {
+            Self::CreditCard => card::is_card(text),
+            Self::Date => date::is_date(text) || date::is_date_time(text),
+            Self::Email => email::is_form_address(text),
+            Self::Phone => phone::is_phone(text),
+            Self::Url => url::is_url(text),
+            Self::Uuid => uuid::is_uuid(text),
+        }
+    }
+
+    /// What is said of text that does not have this form.
+    #[must_use]
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::CreditCard => "Invalid credit card number",
+            Self::Date => "Invalid date",
+            Self::Email => "Invalid email format",
+            Self::Phone => "Invalid phone number format",
+            Self::Url => "Invalid URL format",
+            Self::Uuid => "Invalid UUID format",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

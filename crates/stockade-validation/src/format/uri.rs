@@ -1,0 +1,228 @@
+//! URIs: RFC 3986, `URI` in appendix A.
+//!
+//! A URI has a scheme; a relative reference is none. There is no greatest
+//! length. The grammar is generic, so that `http:` alone and a port of ten
+//! digits pass. Zones of IPv6 addresses do not: RFC 6874 is obsolete.
+
+use super::ip;
+
+/// Whether the text is an absolute URI, with or without a fragment.
+pub(super) fn is_uri(text: &str) -> bool {
+    let Some((_, rest)) = split_scheme(text) else {
+        return false;
+    };
+    let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+    let (hierarchy, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let is_in_query = |byte| is_in_path(byte) || byte == b'?';
+
+    let is_hierarchy = match hierarchy.strip_prefix("//") {
+        // The path after an authority is empty or begins with a slash.
+        Some(rest) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            is_authority(authority) && is_made_of(path, is_in_path)
+        }
+        // Without an authority no path begins with two slashes, as here.
+        None => is_made_of(hierarchy, is_in_path),
+    };
+    is_hierarchy && is_made_of(query, is_in_query) && is_made_of(fragment, is_in_query)
+}
+
+/// The scheme, and what follows its colon.
+pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').filter(|(scheme, _)| {
+        scheme.starts_with(|it: char| it.is_ascii_alphabetic())
+            && scheme.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
+    })
+}
+
+fn is_authority(text: &str) -> bool {
+    split_authority(text).is_some_and(|(host, _)| match host {
+        Host::Address(address) => ip::is_v6(address) || is_future_address(address),
+        Host::Name(name) => is_made_of(name, is_in_name),
+    })
+}
+
+/// What stands for a host in an authority.
+pub(super) enum Host<'t> {
+    /// The text in brackets.
+    Address(&'t str),
+    /// Text without brackets. Invariant: it has no colon.
+    Name(&'t str),
+}
+
+/// The host, still unchecked, and the port, which is any number of digits or
+/// none; `None` if those or the user information are wrong.
+pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
+    // Neither user information nor a host has an `@`.
+    let (user, rest) = text.split_once('@').unwrap_or(("", text));
+    let (host, port) = if let Some(rest) = rest.strip_prefix('[') {
+        let (address, port) = rest.split_once(']')?;
+        (Host::Address(address), port)
+    } else {
+        let (name, port) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+        (Host::Name(name), port)
+    };
+    let digits = if port.is_empty() { port } else { port.strip_prefix(':')? };
+    let is_port = digits.bytes().all(|it| it.is_ascii_digit());
+    let is_user = is_made_of(user, |byte| is_in_name(byte) || byte == b':');
+    (is_port && is_user).then_some((host, digits))
+}
+
+/// `IPvFuture`: `v`, a version in hexadecimal, a dot, an address.
+fn is_future_address(text: &str) -> bool {
+    let Some((version, address)) =
+        text.strip_prefix(['v', 'V']).and_then(|rest| rest.split_once('.'))
+    else {
+        return false;
+    };
+    !version.is_empty()
+        && version.bytes().all(|it| it.is_ascii_hexdigit())
+        && !address.is_empty()
+        && address.bytes().all(|it| is_in_name(it) || it == b':')
+}
+
+/// Whether every byte is allowed, or begins an escape: `%` and two hexadecimal
+/// digits.
+pub(super) fn is_made_of(text: &str, is_allowed: impl Fn(u8) -> bool) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let fits = if byte == b'%' {
+            let mut is_digit = || bytes.next().is_some_and(|it| it.is_ascii_hexdigit());
+            is_digit() && is_digit()
+        } else {
+            is_allowed(byte)
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
+}
+
+/// `pchar` without escapes, or a slash.
+pub(super) fn is_in_path(byte: u8) -> bool {
+    is_in_name(byte) || b":@/".contains(&byte)
+}
+
+/// `unreserved` or `sub-delims`.
+fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generic_grammar_passes() {
+        for text in [
+            "a:",
+            "http:",
+            "http://",
+            "http:///",
+            "http://?",
+            "http://#",
+            "a:b",
+            "a:/b",
+            "a:b//c",
+            "a:/b//c",
+            "a:?",
+            "a:#",
+            "a:?b?c/d#e?f/g",
+            "A+-.1:b",
+            "javascript:alert(1)",
+            "data:text/plain,a%20b",
+            "mailto:joe@a.b",
+            "urn:isbn:0451450523",
+            "tel:+1-816-555-1212",
+            "http://a",
+            "http://a:",
+            "http://a:80",
+            "http://a:99999999999",
+            "http://:80",
+            "http://@",
+            "http://joe@a",
+            "http://joe:secret:more@a:80/",
+            "http://joe%40b:@a",
+            "http://a%41/%7e%7E",
+            "http://1.2.3.999",
+            "http://[::1]",
+            "http://[::1]:",
+            "http://joe@[2001:db8::7]:80/",
+            "http://[::ffff:1.2.3.4]",
+            "http://[v1.a]",
+            "http://[VfF.a:b!]",
+            "http://a/!$&'()*+,;=:@",
+        ] {
+            assert!(is_uri(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn anything_else_fails() {
+        for text in [
+            "",
+            ":",
+            "a",
+            "/a",
+            "//a",
+            "?a",
+            "#a",
+            "://a",
+            "1a:b",
+            "+a:b",
+            "a_b:c",
+            "a,b:c",
+            "ä:b",
+            " a:b",
+            "a:b ",
+            "a:b\n",
+            "a:\0",
+            "a:\u{7f}",
+            "a:ä",
+            "a:#b#c",
+            "a:%",
+            "a:%4",
+            "a:%4g",
+            "a:%é",
+            "a:b[c]",
+            "a:?[]",
+            "a:#[",
+            "a:\\b",
+            "a:\"",
+            "a:<",
+            "a:>",
+            "a:^",
+            "a:`",
+            "a:{",
+            "a:|",
+            "a:}",
+            "http://a b",
+            "http://a:b",
+            "http://a:-1",
+            "http://a:1:2",
+            "http://a@b@c",
+            "http://a:8@b:c",
+            "http://[",
+            "http://]",
+            "http://[]",
+            "http://[::1",
+            "http://::1",
+            "http://[::1]a",
+            "http://[::1]80",
+            "http://[::1]:a",
+            "http://a[::1]",
+            "http://[1.2.3.4]",
+            "http://[fe80::1%25eth0]",
+            "http://[fe80::1%eth0]",
+            "http://[v.a]",
+            "http://[v1.]",
+            "http://[v1]",
+            "http://[vg.a]",
+            "http://[v1.%41]",
+            "http:/[::1]",
+        ] {
+            assert!(!is_uri(text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! URLs as the forms of the web take them: absolute, and somewhere to go.
+//!
+//! - `javascript:` and `data:` never pass, in any case of letters.
+//! - `mailto:` is followed by something, `urn:` by a name as in RFC 8141.
+//! - Every other scheme is followed by `//`, perhaps user information and `@`,
+//!   a host, perhaps a port up to 65535.
+//! - A host is an IPv6 address in brackets, an IPv4 address in four decimal
+//!   numbers, or labels of letters, digits, hyphens and underscores; perhaps a
+//!   dot at the end. Letters beyond ASCII are those of RFC 5892, in either case,
+//!   also behind `xn--`; symbols such as emoji are no letters. A name whose last
+//!   label is a number is none, as in the URL Standard.
+//! - Path, query and fragment have the code points of the URL Standard, so that
+//!   text beyond ASCII needs no escapes, and `[ ] { } | ^`, which browsers leave
+//!   as they are. Blanks, `"`, `<`, `>`, `\`, `` ` `` and control characters are
+//!   written as escapes, of two hexadecimal digits.
+//!
+//! So neither `url` nor `uri` contains the other: `uri` also takes schemes
+//! without a host, and no character beyond ASCII.
+
+use super::uri::{self, Host};
+use super::{hostname, idna, ip};
+
+/// Whether the text is an absolute URL of at most 2,048 characters.
+pub(super) fn is_url(text: &str) -> bool {
+    // The first comparison bounds the count.
+    if text.len() > MAX_CHARACTERS * 4 || text.chars().count() > MAX_CHARACTERS {
+        return false;
+    }
+    let Some((scheme, rest)) = uri::split_scheme(text) else {
+        return false;
+    };
+    let is = |name: &str| scheme.eq_ignore_ascii_case(name);
+    if is("javascript") || is("data") {
+        return false;
+    }
+    if is("mailto") {
+        return !rest.is_empty() && !rest.starts_with('/') && is_tail(rest);
+    }
+    if is("urn") {
+        return is_urn_rest(rest);
+    }
+    let Some(rest) = rest.strip_prefix("//") else {
+        return false;
+    };
+    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    is_authority(authority) && is_tail(tail)
+}
+
+/// What follows `urn:`: the name of a namespace, a colon, a name within it.
+fn is_urn_rest(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(namespace, name)| {
+        (2..=32).contains(&namespace.len())
+            && hostname::is_ldh(namespace)
+            && name.starts_with(|it: char| !"/?#".contains(it))
+            && is_tail(name)
+    })
+}
+
+fn is_authority(text: &str) -> bool {
+    uri::split_authority(text).is_some_and(|(host, port)| {
+        let is_host = match host {
+            Host::Address(address) => ip::is_v6(address),
+            Host::Name(name) => is_host_name(name),
+        };
+        is_host && (port.is_empty() || port.parse::<u16>().is_ok())
+    })
+}
+
+fn is_host_name(text: &str) -> bool {
+    let name = text.strip_suffix('.').unwrap_or(text);
+    let last = name.rsplit('.').next().unwrap_or(name);
+    if is_number(last) {
+        return ip::is_v4(text);
+    }
+    name.len() <= hostname::MAX_NAME_BYTES && name.split('.').all(is_label)
+}
+
+/// Whether an address may end so: decimal digits, or `0x` and hexadecimal ones.
+fn is_number(label: &str) -> bool {
+    let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+    hexadecimal.is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))
+        || !label.is_empty() && label.bytes().all(|it| it.is_ascii_digit())
+}
+
+fn is_label(label: &str) -> bool {
+    if !label.is_ascii() {
+        return idna::is_unicode_label(label);
+    }
+    label.len() <= hostname::MAX_LABEL_BYTES
+        && !label.is_empty()
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it))
+        && hostname::ace_suffix(label).is_none_or(idna::is_a_label_suffix)
+}
+
+/// Whether path, query and fragment have no character that must be escaped.
+fn is_tail(text: &str) -> bool {
+    let is_allowed =
+        |byte: u8| uri::is_in_path(byte) || b"?#[]{}|^".contains(&byte) || !byte.is_ascii();
+    uri::is_made_of(text, is_allowed)
+        && text.split('#').count() <= 2
+        && text.chars().all(|it| it.is_ascii() || is_beyond_ascii(it))
+}
+
+/// Whether a character that is not ASCII may be in a URL: neither a control
+/// character nor a noncharacter, and no white space, which browsers escape.
+fn is_beyond_ascii(character: char) -> bool {
+    let is_noncharacter =
+        matches!(character, '\u{fdd0}'..='\u{fdef}') || u32::from(character) & 0xfffe == 0xfffe;
+    !character.is_control() && !character.is_whitespace() && !is_noncharacter
+}
+
+const MAX_CHARACTERS: usize = 2_048;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! UUIDs: RFC 9562, section 4, any version and variant.
+
+/// Whether the text is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.
+pub(super) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn any_version_and_any_case_pass() {
+        for text in [
+            "00000000-0000-0000-0000-000000000000",
+            "ffffffff-ffff-ffff-ffff-ffffffffffff",
+            "2EB8aa08-AA98-11ea-B4Aa-73B441D16380",
+            "2eb8aa08-aa98-71ea-04aa-73b441d16380",
+        ] {
+            assert!(is_uuid(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_notations_fail() {
+        for text in [
+            "",
+            "-",
+            "2eb8aa08-aa98-11ea-b4aa-73b441d1638",
+            "2eb8aa08-aa98-11ea-b4aa-73b441d163800",
+            "2eb8aa08aa9811eab4aa73b441d16380",
+            "{2eb8aa08-aa98-11ea-b4aa-73b441d16380}",
+            "urn:uuid:2eb8aa08-aa98-11ea-b4aa-73b441d16380",
+            " 2eb8aa08-aa98-11ea-b4aa-73b441d1638",
+            "2eb8aa08-aa98-11ea-b4aa-73b441d1638g",
+            "2eb8aa08-aa98-11ea-b4aa-73b441d1638\0",
+            "2eb8aa08-aa98-11ea-b4aa-73b441d163é",
+            "2eb8aa0-8aa98-11ea-b4aa-73b441d16380",
+            "------------------------------------",
+        ] {
+            assert!(!is_uuid(text), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_lengths_of_the_groups_decide(
+            text in "[0-9a-fA-F]{7,9}(-[0-9a-fA-F]{3,5}){3}-[0-9a-fA-F]{11,13}",
+        ) {
+            let lengths: Vec<_> = text.split('-').map(str::len).collect();
+            prop_assert_eq!(is_uuid(&text), lengths == [8, 4, 4, 4, 12]);
+        }
+
+        #[test]
+        fn every_number_passes_and_no_mutation(
+            number: u128, at in 0..36_usize, other in "[^0-9a-fA-F-]",
+        ) {
+            let digits = format!("{number:032x}");
+            let (a, b, c, d, e) =
+                (&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]);
+            let mut text = format!("{a}-{b}-{c}-{d}-{e}");
+            prop_assert!(is_uuid(&text));
+            text.replace_range(at..=at, &other);
+            prop_assert!(!is_uuid(&text));
+        }
+    }
+}

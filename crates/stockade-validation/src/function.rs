@@ -1,0 +1,201 @@
+//! The functions that a rule may hold: `custom`, `transform`, `default`.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::Value;
+use stockade_errors::{ApiError, BoxError};
+
+/// What a custom check says of a value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// Nothing is wrong.
+    Valid,
+    /// Something is wrong; the message is that of the rule, by default
+    /// `<field> is invalid`.
+    Invalid,
+    /// Something is wrong, and this is the message.
+    Because(String),
+}
+
+/// What the function of [`Rule::custom`](crate::Rule::custom) may return.
+///
+/// `bool`, [`Verdict`], or a `Result` whose error is the message; and a
+/// `Result` with an [`ApiError`] for a check that may itself fail, which is a
+/// 500.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an answer of a custom check",
+    note = "return `bool`, `Verdict`, `Result<(), String>`, or `Result<_, ApiError>` if the check itself may fail"
+)]
+pub trait CustomOutcome {
+    /// The verdict, or why there is none.
+    ///
+    /// # Errors
+    /// When the check itself failed, which is a 500.
+    fn into_verdict(self) -> Result<Verdict, BoxError>;
+}
+
+impl CustomOutcome for bool {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        Ok(if self { Verdict::Valid } else { Verdict::Invalid })
+    }
+}
+
+impl CustomOutcome for Verdict {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        Ok(self)
+    }
+}
+
+impl CustomOutcome for Result<(), String> {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        Ok(self.map_or_else(Verdict::Because, |()| Verdict::Valid))
+    }
+}
+
+impl CustomOutcome for Result<(), &str> {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        self.map_err(str::to_owned).into_verdict()
+    }
+}
+
+impl CustomOutcome for Result<bool, ApiError> {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        self?.into_verdict()
+    }
+}
+
+impl CustomOutcome for Result<Verdict, ApiError> {
+    fn into_verdict(self) -> Result<Verdict, BoxError> {
+        Ok(self?)
+    }
+}
+
+/// What the function of [`Rule::transform`](crate::Rule::transform) may return:
+/// a value, or a `Result` with one, whose error is a 500.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the outcome of a transform",
+    note = "return `serde_json::Value`, or a `Result` with one"
+)]
+pub trait TransformOutcome {
+    /// The new value, or why there is none.
+    ///
+    /// # Errors
+    /// When the transform failed, which is a 500.
+    fn into_value(self) -> Result<Value, BoxError>;
+}
+
+impl TransformOutcome for Value {
+    fn into_value(self) -> Result<Value, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<BoxError>> TransformOutcome for Result<Value, E> {
+    fn into_value(self) -> Result<Value, BoxError> {
+        self.map_err(Into::into)
+    }
+}
+
+type CustomFn = dyn Fn(&Value, &str, &Value) -> Result<Verdict, BoxError> + Send + Sync;
+type TransformFn = dyn Fn(Value) -> Result<Value, BoxError> + Send + Sync;
+type DefaultFn = dyn Fn() -> Value + Send + Sync;
+
+#[derive(Clone)]
+pub(crate) struct Custom(Arc<CustomFn>);
+
+impl Custom {
+    pub(crate) fn new<R: CustomOutcome>(
+        check: impl Fn(&Value, &str, &Value) -> R + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(move |value, field, root| check(value, field, root).into_verdict()))
+    }
+
+    pub(crate) fn call(
+        &self,
+        value: &Value,
+        field: &str,
+        root: &Value,
+    ) -> Result<Verdict, ApiError> {
+        guard("custom", field, || (self.0)(value, field, root))
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Transform(Arc<TransformFn>);
+
+impl Transform {
+    pub(crate) fn new<R: TransformOutcome>(
+        transform: impl Fn(Value) -> R + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(move |value| transform(value).into_value()))
+    }
+
+    pub(crate) fn call(&self, value: Value, field: &str) -> Result<Value, ApiError> {
+        guard("transform", field, || (self.0)(value))
+    }
+}
+
+/// A default: a value, or a function that makes one.
+#[derive(Clone)]
+pub(crate) enum Default {
+    Value(Value),
+    Function(Arc<DefaultFn>),
+}
+
+impl Default {
+    pub(crate) fn value(&self, field: &str) -> Result<Value, ApiError> {
+        match self {
+            Self::Value(value) => Ok(value.clone()),
+            Self::Function(make) => guard("default", field, || Ok(make())),
+        }
+    }
+}
+
+/// Calls a function of the application; its failure or panic is a 500.
+fn guard<T>(
+    keyword: &str,
+    field: &str,
+    call: impl FnOnce() -> Result<T, BoxError>,
+) -> Result<T, ApiError> {
+    // What the function may have left half done is its own; we keep nothing.
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(outcome)) => Ok(outcome),
+        Ok(Err(source)) => {
+            let message = format!("`{keyword}` of {field:?} failed: {source}");
+            Err(ApiError::new(500, message).with_source(source))
+        }
+        Err(panic) => {
+            let text = panic_text(panic.as_ref());
+            Err(ApiError::new(500, format!("`{keyword}` of {field:?} panicked: {text}")))
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Custom")
+    }
+}
+
+impl fmt::Debug for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Transform")
+    }
+}
+
+impl fmt::Debug for Default {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::Function(_) => f.write_str("Function"),
+        }
+    }
+}

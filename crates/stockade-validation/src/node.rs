@@ -1,0 +1,280 @@
+//! What a schema is compiled to: a tree of nodes with everything looked up,
+//! parsed and sorted beforehand.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Number, Value};
+
+use crate::equal::equal;
+use crate::format::{Format, TextType};
+use crate::function::{Custom, Default, Transform};
+use crate::number::Num;
+use crate::pattern::Pattern;
+
+/// One compiled rule.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a keyword of its own")]
+pub(crate) struct Node {
+    pub(crate) types: Types,
+    /// `required: true`; false when there is a default, which excuses it.
+    pub(crate) required: bool,
+    /// `nullable`, for which every check is skipped.
+    pub(crate) nullable: bool,
+    pub(crate) trim: bool,
+    /// The schema `false`.
+    pub(crate) never: bool,
+    pub(crate) literals: Option<Box<Literals>>,
+    pub(crate) text: Option<Box<TextRules>>,
+    pub(crate) number: Option<Box<NumberRules>>,
+    /// `min` and `max`.
+    pub(crate) size: Option<Box<Size>>,
+    pub(crate) array: Option<Box<ArrayRules>>,
+    pub(crate) object: Option<Box<ObjectRules>>,
+    pub(crate) transform: Option<Transform>,
+    pub(crate) custom: Option<Custom>,
+    pub(crate) default: Option<Default>,
+    pub(crate) message: Option<Box<str>>,
+    /// Words for documents.
+    pub(crate) notes: Map<String, Value>,
+}
+
+impl Node {
+    /// Whether any value passes unchanged.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.types.given()
+            && !self.required
+            && !self.trim
+            && !self.never
+            && self.literals.is_none()
+            && self.text.is_none()
+            && self.number.is_none()
+            && self.size.is_none()
+            && self.array.is_none()
+            && self.object.is_none()
+            && self.transform.is_none()
+            && self.custom.is_none()
+    }
+}
+
+/// The keyword `type`.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    /// Bits of [`kind`]; 0 with no formats when no type is given.
+    pub(crate) mask: u8,
+    /// The string formats used as types.
+    pub(crate) formats: Box<[TextType]>,
+    /// `<a or b>` of the message.
+    pub(crate) expected: Box<str>,
+}
+
+impl Types {
+    pub(crate) fn given(&self) -> bool {
+        self.mask != 0 || !self.formats.is_empty()
+    }
+
+    pub(crate) fn has(&self, kind: u8) -> bool {
+        self.mask & kind != 0
+    }
+
+    /// Whether some string is allowed.
+    pub(crate) fn take_text(&self) -> bool {
+        !self.given() || self.has(kind::STRING) || !self.formats.is_empty()
+    }
+}
+
+pub(crate) mod kind {
+    pub(crate) const STRING: u8 = 1;
+    pub(crate) const NUMBER: u8 = 1 << 1;
+    pub(crate) const INTEGER: u8 = 1 << 2;
+    pub(crate) const BOOLEAN: u8 = 1 << 3;
+    pub(crate) const ARRAY: u8 = 1 << 4;
+    pub(crate) const OBJECT: u8 = 1 << 5;
+    pub(crate) const NULL: u8 = 1 << 6;
+
+    /// The types of JSON, in the order of the specification.
+    pub(crate) const NAMES: [(&str, u8); 7] = [
+        ("string", STRING),
+        ("number", NUMBER),
+        ("boolean", BOOLEAN),
+        ("object", OBJECT),
+        ("array", ARRAY),
+        ("integer", INTEGER),
+        ("null", NULL),
+    ];
+}
+
+/// `enum` and `const`.
+#[derive(Debug)]
+pub(crate) struct Literals {
+    pub(crate) one_of: Option<OneOf>,
+    pub(crate) constant: Option<(Value, String)>,
+}
+
+/// The values of an `enum`, in a form for searching.
+#[derive(Debug)]
+pub(crate) struct OneOf {
+    /// As given, for documents.
+    pub(crate) values: Vec<Value>,
+    /// Sorted.
+    texts: Box<[Box<str>]>,
+    /// Sorted.
+    numbers: Box<[Num]>,
+    others: Box<[Value]>,
+    /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
+impl OneOf {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        let mut texts = Vec::new();
+        let mut numbers = Vec::new();
+        let mut others = Vec::new();
+        for value in &values {
+            match value {
+                Value::String(text) => texts.push(text.as_str().into()),
+                Value::Number(number) => numbers.push(Num::of(number)),
+                other => others.push(other.clone()),
+            }
+        }
+        texts.sort_unstable();
+        numbers.sort_unstable_by(|left, right| left.compare(*right));
+        let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
+        Self {
+            message: format!("Must be one of: {}", shown.join(", ")),
+            values,
+            texts: texts.into(),
+            numbers: numbers.into(),
+            others: others.into(),
+        }
+    }
+
+    pub(crate) fn contains(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => {
+                self.texts.binary_search_by(|known| (**known).cmp(text.as_str())).is_ok()
+            }
+            Value::Number(number) => {
+                let num = Num::of(number);
+                self.numbers.binary_search_by(|known| known.compare(num)).is_ok()
+            }
+            other => self.others.iter().any(|known| equal(known, other)),
+        }
+    }
+}
+
+/// Keywords for strings.
+#[derive(Debug, Default)]
+pub(crate) struct TextRules {
+    pub(crate) min_length: Option<usize>,
+    pub(crate) max_length: Option<usize>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) format: Option<Format>,
+}
+
+/// Keywords for numbers.
+#[derive(Debug, Default)]
+pub(crate) struct NumberRules {
+    pub(crate) minimum: Option<Bound>,
+    pub(crate) maximum: Option<Bound>,
+    pub(crate) exclusive_minimum: Option<Bound>,
+    pub(crate) exclusive_maximum: Option<Bound>,
+}
+
+/// `min` and `max`.
+#[derive(Debug, Default)]
+pub(crate) struct Size {
+    pub(crate) min: Option<Bound>,
+    pub(crate) max: Option<Bound>,
+}
+
+/// A bound, as given and as compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) number: Number,
+    num: Num,
+}
+
+impl Bound {
+    pub(crate) fn new(number: &Number) -> Self {
+        Self { number: number.clone(), num: Num::of(number) }
+    }
+
+    /// Where the bound lies, seen from `value`.
+    pub(crate) fn seen_from(&self, value: Num) -> Ordering {
+        value.compare(self.num)
+    }
+
+    pub(crate) fn num(&self) -> Num {
+        self.num
+    }
+}
+
+/// Keywords for arrays.
+#[derive(Debug, Default)]
+pub(crate) struct ArrayRules {
+    pub(crate) min_items: Option<usize>,
+    pub(crate) max_items: Option<usize>,
+    pub(crate) unique: bool,
+    pub(crate) items: Option<Node>,
+}
+
+/// Keywords for objects.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectRules {
+    /// Whether `properties` is there, even if it is empty.
+    pub(crate) lists_properties: bool,
+    /// In schema order.
+    pub(crate) properties: Vec<Property>,
+    /// Indices of `properties`, by length of the name, then by name.
+    pub(crate) by_name: Box<[usize]>,
+    /// The list form of `required`.
+    pub(crate) required: Vec<RequiredName>,
+    pub(crate) additional: AdditionalRule,
+    pub(crate) min_properties: Option<usize>,
+    pub(crate) max_properties: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Property {
+    pub(crate) name: Box<str>,
+    pub(crate) node: Node,
+    /// Whether the list form of `required` reports its absence already.
+    pub(crate) in_required_list: bool,
+}
+
+/// A name of the list form of `required`.
+#[derive(Debug)]
+pub(crate) struct RequiredName {
+    pub(crate) name: Box<str>,
+    /// Its place in `properties`.
+    pub(crate) index: Option<usize>,
+    /// It has a default.
+    pub(crate) excused: bool,
+}
+
+/// The keyword `additionalProperties`.
+#[derive(Debug, Default)]
+pub(crate) enum AdditionalRule {
+    /// The keyword is not there.
+    #[default]
+    Unsaid,
+    Allowed,
+    Refused,
+    Node(Box<Node>),
+}
+
+impl ObjectRules {
+    /// The place of a property, by its name.
+    ///
+    /// `hint` is where it is expected: properties mostly come in schema order.
+    pub(crate) fn find(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.properties.get(hint).is_some_and(|property| *property.name == *name) {
+            return Some(hint);
+        }
+        let order = |index: &usize| {
+            let known: &str = &self.properties[*index].name;
+            known.len().cmp(&name.len()).then_with(|| known.cmp(name))
+        };
+        self.by_name.binary_search_by(order).ok().map(|place| self.by_name[place])
+    }
+}

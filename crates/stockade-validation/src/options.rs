@@ -1,0 +1,90 @@
+//! [`ValidationOptions`]: how a value is judged.
+//!
+//! Spec: Validation schemas › Validation options.
+
+use serde::Deserialize;
+
+/// How a value is judged; by default all errors are listed, unknown keys are
+/// kept, and nothing is converted.
+///
+/// ```
+/// use stockade_validation::ValidationOptions;
+///
+/// let options = ValidationOptions::new().abort_early(true).allow_unknown(false);
+/// assert_eq!(options.allow_unknown, Some(false));
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[non_exhaustive]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct ValidationOptions {
+    /// Ends at the first error. Default: false, all errors are listed.
+    #[doc(alias = "abortEarly")]
+    pub abort_early: bool,
+    /// Removes unknown keys without an error, at every level that lists
+    /// properties. Default: false.
+    #[doc(alias = "stripUnknown")]
+    pub strip_unknown: bool,
+    /// `Some(false)` refuses unknown keys at every level that lists
+    /// properties, `Some(true)` allows them even against
+    /// `additionalProperties: false`. Default: `None`, as the schema says.
+    ///
+    /// A key that an `additionalProperties` schema describes is not unknown.
+    #[doc(alias = "allowUnknown")]
+    pub allow_unknown: Option<bool>,
+    /// Turns decimal text into numbers and `true` and `false` into booleans
+    /// where the type asks for those and not for a string. Default: false.
+    #[doc(alias = "coerceTypes")]
+    pub coerce_types: bool,
+    /// Takes a single value as a list of one where a field of the root is of
+    /// type array, as query strings need it. Default: false.
+    pub list_from_one: bool,
+}
+
+impl ValidationOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The options for query strings: conversion, and lists of one.
+    #[must_use]
+    pub fn query() -> Self {
+        Self { coerce_types: true, list_from_one: true, ..Self::default() }
+    }
+
+    /// Sets [`abort_early`](Self::abort_early).
+    #[must_use]
+    pub fn abort_early(mut self, abort_early: bool) -> Self {
+        self.abort_early = abort_early;
+        self
+    }
+
+    /// Sets [`strip_unknown`](Self::strip_unknown).
+    #[must_use]
+    pub fn strip_unknown(mut self, strip_unknown: bool) -> Self {
+        self.strip_unknown = strip_unknown;
+        self
+    }
+
+    /// Sets [`allow_unknown`](Self::allow_unknown).
+    #[must_use]
+    pub fn allow_unknown(mut self, allow_unknown: bool) -> Self {
+        self.allow_unknown = Some(allow_unknown);
+        self
+    }
+
+    /// Sets [`coerce_types`](Self::coerce_types).
+    #[must_use]
+    pub fn coerce_types(mut self, coerce_types: bool) -> Self {
+        self.coerce_types = coerce_types;
+        self
+    }
+
+    /// Sets [`list_from_one`](Self::list_from_one).
+    #[must_use]
+    pub fn list_from_one(mut self, list_from_one: bool) -> Self {
+        self.list_from_one = list_from_one;
+        self
+    }
+}

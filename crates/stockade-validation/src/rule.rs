@@ -1,0 +1,441 @@
+//! [`Rule`]: what a schema is built from.
+//!
+//! Spec: Validation schemas › Field-rule keywords.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use stockade_errors::ConfigError;
+
+use crate::Schema;
+use crate::build;
+use crate::format::Format;
+use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
+
+/// A rule in the making; [`build`](Self::build) makes a [`Schema`] of it.
+///
+/// The methods are the keywords of the specification in snake case, by plain
+/// names where Rust has a keyword of that name: `kind` for `type`, `one_of` for
+/// `enum`, `constant` for `const`. A mistake is reported by `build`, with the
+/// file and line where the rule was begun.
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_validation::{Rule, ValidationOptions};
+///
+/// let schema = Rule::object([
+///     ("name", Rule::string().trim().min_length(2).required()),
+///     ("tags", Rule::array(Rule::string()).max_items(3)),
+///     ("even", Rule::integer().custom(|value, _, _| value.as_i64().is_some_and(|n| n % 2 == 0))),
+/// ])
+/// .build()?;
+///
+/// let errors = schema.check(&json!({ "name": "A", "even": 3 }), &ValidationOptions::new())?;
+/// let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+/// assert_eq!(messages, ["String must be at least 2 characters", "even is invalid"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Spec: Validation schemas.
+#[derive(Clone, Debug)]
+#[must_use = "a rule does nothing until it is built"]
+pub struct Rule {
+    /// The keywords with plain values, unchecked.
+    pub(crate) keywords: Map<String, Value>,
+    /// `true` or `false` as a schema.
+    pub(crate) boolean: Option<bool>,
+    pub(crate) properties: Option<Vec<(String, Self)>>,
+    pub(crate) required_fields: Vec<String>,
+    pub(crate) additional: Option<Additional>,
+    pub(crate) items: Option<Box<Self>>,
+    pub(crate) custom: Option<Custom>,
+    pub(crate) transform: Option<Transform>,
+    pub(crate) default: Option<Default>,
+    /// What was wrong when the rule was read.
+    pub(crate) mistakes: Vec<String>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// The keyword `additionalProperties`: yes, no, or a rule for each.
+#[derive(Clone, Debug)]
+pub enum Additional {
+    /// Unknown keys are allowed, or refused.
+    Allowed(bool),
+    /// The values of unknown keys follow this rule.
+    Rule(Box<Rule>),
+}
+
+impl From<bool> for Additional {
+    fn from(allowed: bool) -> Self {
+        Self::Allowed(allowed)
+    }
+}
+
+impl From<Rule> for Additional {
+    fn from(rule: Rule) -> Self {
+        Self::Rule(Box::new(rule))
+    }
+}
+
+/// How a rule begins.
+impl Rule {
+    /// Any value.
+    #[track_caller]
+    pub fn any() -> Self {
+        Self::at(Location::caller())
+    }
+
+    /// No value: `false` as a schema.
+    #[track_caller]
+    pub fn never() -> Self {
+        Self { boolean: Some(false), ..Self::any() }
+    }
+
+    /// A value of this type, such as `integer` or `credit-card`.
+    #[track_caller]
+    pub fn kind(name: &str) -> Self {
+        Self::any().with("type", name)
+    }
+
+    /// A value of any of these types.
+    #[track_caller]
+    pub fn kinds<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Self::any().with("type", names.into_iter().collect::<Vec<_>>())
+    }
+
+    /// A string.
+    #[track_caller]
+    pub fn string() -> Self {
+        Self::kind("string")
+    }
+
+    /// A number.
+    #[track_caller]
+    pub fn number() -> Self {
+        Self::kind("number")
+    }
+
+    /// A number without a fraction; 1.0 is one.
+    #[track_caller]
+    pub fn integer() -> Self {
+        Self::kind("integer")
+    }
+
+    /// `true` or `false`.
+    #[track_caller]
+    pub fn boolean() -> Self {
+        Self::kind("boolean")
+    }
+
+    /// A string that is an email address, as the forms of the web take it.
+    #[track_caller]
+    pub fn email() -> Self {
+        Self::kind("email")
+    }
+
+    /// A string that is an absolute URL.
+    #[track_caller]
+    pub fn url() -> Self {
+        Self::kind("url")
+    }
+
+    /// A string that is a UUID.
+    #[track_caller]
+    pub fn uuid() -> Self {
+        Self::kind("uuid")
+    }
+
+    /// A string that is a phone number.
+    #[track_caller]
+    pub fn phone() -> Self {
+        Self::kind("phone")
+    }
+
+    /// A string that is the number of a credit card.
+    #[track_caller]
+    pub fn credit_card() -> Self {
+        Self::kind("credit-card")
+    }
+
+    /// A string that is a date, or a date-time.
+    #[track_caller]
+    pub fn date() -> Self {
+        Self::kind("date")
+    }
+
+    /// An array whose elements follow `items`.
+    #[track_caller]
+    pub fn array(items: Self) -> Self {
+        Self::kind("array").items(items)
+    }
+
+    /// An object with these properties.
+    #[track_caller]
+    pub fn object<N: Into<String>>(properties: impl IntoIterator<Item = (N, Self)>) -> Self {
+        Self::kind("object").properties(properties)
+    }
+
+    /// An object with any keys, whose values follow `values`.
+    #[track_caller]
+    pub fn map(values: Self) -> Self {
+        Self::kind("object").additional_properties(values)
+    }
+
+    /// The rule that `value` describes, in either notation: see
+    /// [`Schema::from_value`].
+    #[track_caller]
+    pub fn from_value(value: &Value) -> Self {
+        build::read(value, Location::caller())
+    }
+
+    pub(crate) fn at(location: &'static Location<'static>) -> Self {
+        Self {
+            keywords: Map::new(),
+            boolean: None,
+            properties: None,
+            required_fields: Vec::new(),
+            additional: None,
+            items: None,
+            custom: None,
+            transform: None,
+            default: None,
+            mistakes: Vec::new(),
+            location,
+        }
+    }
+
+    fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
+        self.keywords.insert(keyword.to_owned(), value.into());
+        self
+    }
+}
+
+/// Keywords for every value.
+impl Rule {
+    /// The property must be there, and be neither null nor empty text.
+    pub fn required(self) -> Self {
+        self.with("required", true)
+    }
+
+    /// Null is allowed, and then nothing else is checked.
+    pub fn nullable(self) -> Self {
+        self.with("nullable", true)
+    }
+
+    /// The value is one of these. `enum` in the specification.
+    #[doc(alias = "enum")]
+    pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
+        self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
+    }
+
+    /// The value is this one. `const` in the specification.
+    #[doc(alias = "const")]
+    pub fn constant(self, value: impl Into<Value>) -> Self {
+        self.with("const", value)
+    }
+
+    /// Replaces the default messages of this rule.
+    pub fn message(self, message: impl Into<String>) -> Self {
+        self.with("message", message.into())
+    }
+
+    /// Changes the value before it is checked; called with null too, not for
+    /// an absent property. Its failure or panic is a 500.
+    pub fn transform<R: TransformOutcome>(
+        mut self,
+        transform: impl Fn(Value) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.transform = Some(Transform::new(transform));
+        self
+    }
+
+    /// Checks the value last: not null, and not after a type failure.
+    ///
+    /// The function gets the value, its path, and the whole input as it came.
+    /// Its failure or panic is a 500.
+    pub fn custom<R: CustomOutcome>(
+        mut self,
+        check: impl Fn(&Value, &str, &Value) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.custom = Some(Custom::new(check));
+        self
+    }
+
+    /// Put in when the property is absent, after validation and unchecked.
+    pub fn default(mut self, value: impl Into<Value>) -> Self {
+        self.default = Some(Default::Value(value.into()));
+        self
+    }
+
+    /// As [`default`](Self::default), made anew each time.
+    pub fn default_with(mut self, make: impl Fn() -> Value + Send + Sync + 'static) -> Self {
+        self.default = Some(Default::Function(Arc::new(make)));
+        self
+    }
+}
+
+/// Keywords for strings, numbers and counts.
+impl Rule {
+    /// At least this many Unicode code points.
+    pub fn min_length(self, length: usize) -> Self {
+        self.with("minLength", length)
+    }
+
+    /// At most this many Unicode code points.
+    pub fn max_length(self, length: usize) -> Self {
+        self.with("maxLength", length)
+    }
+
+    /// The text contains a match of this regular expression.
+    pub fn pattern(self, pattern: &str) -> Self {
+        self.with("pattern", pattern)
+    }
+
+    /// The text has this format.
+    pub fn format(self, format: Format) -> Self {
+        self.with("format", format.name())
+    }
+
+    /// White space at both ends of a string is removed before it is checked.
+    pub fn trim(self) -> Self {
+        self.with("trim", true)
+    }
+
+    /// The number is at least `bound`.
+    pub fn minimum(self, bound: impl Into<Value>) -> Self {
+        self.with("minimum", bound)
+    }
+
+    /// The number is at most `bound`.
+    pub fn maximum(self, bound: impl Into<Value>) -> Self {
+        self.with("maximum", bound)
+    }
+
+    /// The number is greater than `bound`.
+    pub fn exclusive_minimum(self, bound: impl Into<Value>) -> Self {
+        self.with("exclusiveMinimum", bound)
+    }
+
+    /// The number is less than `bound`.
+    pub fn exclusive_maximum(self, bound: impl Into<Value>) -> Self {
+        self.with("exclusiveMaximum", bound)
+    }
+
+    /// At least `bound`: the number, the length of the string, the count of
+    /// the array.
+    pub fn min(self, bound: impl Into<Value>) -> Self {
+        self.with("min", bound)
+    }
+
+    /// At most `bound`: the number, the length of the string, the count of the
+    /// array.
+    pub fn max(self, bound: impl Into<Value>) -> Self {
+        self.with("max", bound)
+    }
+}
+
+/// Keywords for arrays and objects.
+impl Rule {
+    /// Every element follows this rule.
+    pub fn items(mut self, items: Self) -> Self {
+        self.items = Some(Box::new(items));
+        self
+    }
+
+    /// At least this many elements.
+    pub fn min_items(self, count: usize) -> Self {
+        self.with("minItems", count)
+    }
+
+    /// At most this many elements.
+    pub fn max_items(self, count: usize) -> Self {
+        self.with("maxItems", count)
+    }
+
+    /// No two elements are equal.
+    pub fn unique_items(self) -> Self {
+        self.with("uniqueItems", true)
+    }
+
+    /// Adds properties.
+    pub fn properties<N: Into<String>>(
+        mut self,
+        properties: impl IntoIterator<Item = (N, Self)>,
+    ) -> Self {
+        let properties = properties.into_iter().map(|(name, rule)| (name.into(), rule));
+        self.properties.get_or_insert_default().extend(properties);
+        self
+    }
+
+    /// Adds a property.
+    pub fn property(self, name: impl Into<String>, rule: Self) -> Self {
+        self.properties([(name, rule)])
+    }
+
+    /// These properties must be there; null and empty text pass.
+    pub fn required_fields<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.required_fields.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// What becomes of keys that are not listed.
+    pub fn additional_properties(mut self, additional: impl Into<Additional>) -> Self {
+        self.additional = Some(additional.into());
+        self
+    }
+
+    /// At least this many keys.
+    pub fn min_properties(self, count: usize) -> Self {
+        self.with("minProperties", count)
+    }
+
+    /// At most this many keys.
+    pub fn max_properties(self, count: usize) -> Self {
+        self.with("maxProperties", count)
+    }
+}
+
+/// Words for documents; they check nothing.
+impl Rule {
+    /// A name for people.
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.with("title", title.into())
+    }
+
+    /// A description for people.
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.with("description", description.into())
+    }
+
+    /// A name for `$ref` in documents.
+    pub fn id(self, id: impl Into<String>) -> Self {
+        self.with("$id", id.into())
+    }
+
+    /// A remark for those who maintain the schema.
+    pub fn comment(self, comment: impl Into<String>) -> Self {
+        self.with("$comment", comment.into())
+    }
+
+    /// Values that fit.
+    pub fn examples<V: Into<Value>>(self, examples: impl IntoIterator<Item = V>) -> Self {
+        self.with("examples", examples.into_iter().map(Into::into).collect::<Vec<Value>>())
+    }
+
+    /// It should not be used any more.
+    pub fn deprecated(self) -> Self {
+        self.with("deprecated", true)
+    }
+}
+
+impl Rule {
+    /// Compiles the rule.
+    ///
+    /// # Errors
+    /// When the schema cannot work: every mistake, with the path of its field
+    /// and the file and line where its rule was begun.
+    pub fn build(self) -> Result<Schema, ConfigError> {
+        build::compile(self).map(Schema::from_node)
+    }
+}

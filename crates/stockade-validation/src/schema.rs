@@ -1,0 +1,126 @@
+//! [`Schema`]: compiled, immutable, cheap to clone.
+//!
+//! Spec: Validation schemas.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use serde_json::Value;
+use stockade_errors::{ApiError, ConfigError, FieldError};
+
+use crate::build;
+use crate::check;
+use crate::export;
+use crate::node::Node;
+use crate::options::ValidationOptions;
+use crate::rule::Rule;
+
+/// A compiled schema; a clone shares it.
+///
+/// It is made once, from JSON in either notation ([`from_value`], [`rule`],
+/// [`fields`], [`schema!`](crate::schema!)) or from a [`Rule`].
+///
+/// [`from_value`]: Self::from_value
+/// [`rule`]: Self::rule
+/// [`fields`]: Self::fields
+///
+/// Spec: Validation schemas.
+#[derive(Clone)]
+pub struct Schema {
+    node: Arc<Node>,
+}
+
+impl Schema {
+    /// Reads a schema in either notation, told apart at each node.
+    ///
+    /// A node is a *rule* when some key is a known keyword whose value has the
+    /// keyword's kind and is not an object (`type: "string"`, `min: 1`). If
+    /// only keywords that hold objects match (`items`, `properties`,
+    /// `additionalProperties`, `default`, `const`), it is a rule only when no
+    /// other key holds an object. Otherwise a non-empty object is a *field
+    /// map*. An empty object is a rule that allows everything.
+    ///
+    /// # Errors
+    /// When the schema cannot work: every mistake, with the path of its field
+    /// and the file and line of this call.
+    ///
+    /// # Beyond the spec
+    ///
+    /// With `$schema` at the root it is read as [`rule`](Self::rule) reads it.
+    #[track_caller]
+    pub fn from_value(value: &Value) -> Result<Self, ConfigError> {
+        build::read(value, Location::caller()).build()
+    }
+
+    /// Reads a JSON-Schema-style object: this node and every node in it is a
+    /// rule, and nothing is guessed.
+    ///
+    /// # Errors
+    /// As [`from_value`](Self::from_value).
+    #[track_caller]
+    pub fn rule(value: &Value) -> Result<Self, ConfigError> {
+        build::read_rule(value, Location::caller()).build()
+    }
+
+    /// Reads a field map: every key is the name of a field. The rules of the
+    /// fields are read as [`from_value`](Self::from_value) does.
+    ///
+    /// # Errors
+    /// As [`from_value`](Self::from_value).
+    #[track_caller]
+    pub fn fields(value: &Value) -> Result<Self, ConfigError> {
+        build::read_fields(value, Location::caller()).build()
+    }
+
+    /// Lists what is wrong with `data`, which stays as it is.
+    ///
+    /// Nothing is allocated for valid data, unless it is changed on the way (by
+    /// `trim`, `transform` or a conversion), a `custom` rule is called, or a
+    /// long or nested array must have unique items.
+    ///
+    /// # Errors
+    /// 500 when a `transform` or `custom` function fails or panics.
+    pub fn check(
+        &self,
+        data: &Value,
+        options: &ValidationOptions,
+    ) -> Result<Vec<FieldError>, ApiError> {
+        check::check(&self.node, data, options)
+    }
+
+    /// The schema as JSON Schema 2020-12.
+    ///
+    /// String formats used as types become `type: string` with a `format`,
+    /// `nullable` becomes the type `null`, `min` and `max` the keywords of each
+    /// type, `required: true` an entry in the list of the parent. What JSON
+    /// Schema cannot say (`custom`, `message`, `trim`, `transform`, a function
+    /// as default) is left out.
+    #[must_use]
+    pub fn to_json_schema(&self) -> Value {
+        export::export(&self.node)
+    }
+
+    pub(crate) fn from_node(node: Node) -> Self {
+        Self { node: Arc::new(node) }
+    }
+
+    pub(crate) fn node(&self) -> &Node {
+        &self.node
+    }
+}
+
+/// Compiles the rule, as [`Rule::build`] does.
+impl TryFrom<Rule> for Schema {
+    type Error = ConfigError;
+
+    fn try_from(rule: Rule) -> Result<Self, ConfigError> {
+        rule.build()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Schema({})", self.to_json_schema())
+    }
+}

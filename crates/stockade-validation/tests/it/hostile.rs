@@ -1,0 +1,124 @@
+//! Input that is made to hurt: depth, width, length, odd numbers.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use stockade_errors::FieldError;
+use stockade_validation::{Schema, ValidationOptions};
+
+use crate::support::{lines, validate};
+
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |value, _| json!([value]))
+}
+
+/// Generous, because the machine may be busy: what is quadratic takes minutes.
+#[track_caller]
+fn in_time(schema: &Value, data: &Value) -> Vec<FieldError> {
+    let schema = Schema::from_value(schema).unwrap();
+    let start = Instant::now();
+    let outcome = validate(&schema, data, &ValidationOptions::new());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    outcome.errors
+}
+
+#[test]
+fn depth_is_bounded() {
+    for schema in [json!({}), json!({ "type": "array" }), json!({ "uniqueItems": true })] {
+        assert_eq!(lines(&in_time(&schema, &nested(128))), Vec::<String>::new());
+        let expected = [": Value is nested more than 128 levels deep (depth)"];
+        assert_eq!(lines(&in_time(&schema, &nested(129))), expected);
+        assert_eq!(lines(&in_time(&schema, &nested(500))), expected);
+    }
+}
+
+#[test]
+fn depth_of_schemas_is_bounded() {
+    let deep = |levels: usize| (0..levels).fold(json!({}), |rule, _| json!({ "items": rule }));
+    assert!(Schema::from_value(&deep(127)).is_ok());
+    for levels in [128, 129, 500] {
+        let error = Schema::from_value(&deep(levels)).unwrap_err();
+        let message = error.mistakes()[0].message();
+        assert!(message.ends_with("the schema is nested more than 128 levels deep"), "{message}");
+    }
+    for schema in [json!({ "const": nested(500) }), json!({ "default": nested(500), "min": 1 })] {
+        let message = Schema::from_value(&schema).unwrap_err().to_string();
+        assert!(message.contains("is nested more than 128 levels deep"), "{message}");
+    }
+    // The deepest value for the deepest schema.
+    let schema = (0..127)
+        .fold(json!({ "type": "integer" }), |rule, _| json!({ "items": rule, "type": "array" }));
+    assert_eq!(in_time(&schema, &nested(127)), []);
+}
+
+#[test]
+fn width_takes_linear_time() {
+    let keys: Map<String, Value> = (0..100_000).map(|n| (format!("k{n}"), json!(n))).collect();
+    let keys = Value::Object(keys);
+    let refused = json!({ "properties": { "k7": {} }, "additionalProperties": false });
+    assert_eq!(in_time(&refused, &keys).len(), 99_999);
+    let checked = json!({ "a": { "default": 1 }, "k9": { "type": "integer" } });
+    assert_eq!(in_time(&checked, &keys), []);
+    let map = json!({ "additionalProperties": { "type": "string" }, "type": "object" });
+    assert_eq!(in_time(&map, &keys).len(), 100_000);
+
+    let numbers: Value = (0..200_000).collect();
+    assert_eq!(in_time(&json!({ "uniqueItems": true }), &numbers), []);
+    let objects: Value = (0..50_000).map(|n| json!({ "a": n, "b": [n] })).collect();
+    assert_eq!(in_time(&json!({ "uniqueItems": true }), &objects), []);
+}
+
+#[test]
+fn long_texts_take_bounded_time() {
+    let texts = [
+        "a".repeat(100_000),
+        "a ".repeat(50_000),
+        "1".repeat(100_000),
+        "a.".repeat(50_000),
+        "@".repeat(100_000),
+        ":".repeat(100_000),
+        format!("{}!", "a".repeat(99_999)),
+    ];
+    let formats =
+        ["email", "uri", "url", "uuid", "date", "date-time", "time", "hostname", "ipv4", "ipv6"];
+    let types = ["email", "url", "uuid", "phone", "credit-card", "date"];
+    let patterns = [
+        "(a+)+$",
+        "^(a|aa)+$",
+        "^(?=.*[0-9])(?=.*[A-Z]).{8,}$",
+        "(?=.*[0-9])(?=.*[A-Z]).{8,}",
+        r"^(a+)+\1$",
+        r"(.*)x\1",
+        "(?<!b)c",
+    ];
+    let formats = formats.map(|name| json!({ "format": name }));
+    let types = types.map(|name| json!({ "type": name }));
+    let patterns = patterns.map(|pattern| json!({ "pattern": pattern }));
+    for rule in formats.iter().chain(&types).chain(&patterns) {
+        for text in &texts {
+            let start = Instant::now();
+            in_time(rule, &json!(text));
+            let elapsed = start.elapsed();
+            if elapsed > Duration::from_millis(500) {
+                println!("{rule} {:?}…: {elapsed:?}", &text[..2]);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_exact() {
+    let rule = json!({ "const": 9_007_199_254_740_993_u64 });
+    assert_eq!(in_time(&rule, &json!(9_007_199_254_740_993_u64)), []);
+    assert_eq!(in_time(&rule, &json!(9_007_199_254_740_992_u64)).len(), 1);
+    let rule = json!({ "uniqueItems": true });
+    assert_eq!(in_time(&rule, &json!([u64::MAX, 18_446_744_073_709_551_616.0_f64])), []);
+    // JSON has no greater number than a float: the parser refuses it.
+    assert!(serde_json::from_str::<Value>("1e400").is_err());
+    let options = ValidationOptions::new().coerce_types(true);
+    let schema = Schema::from_value(&json!({ "type": "number" })).unwrap();
+    let errors = validate(&schema, &json!("1e400"), &options).errors;
+    assert_eq!(lines(&errors), [": Expected number, got string (type)"]);
+    let long = "9".repeat(300);
+    assert!(validate(&schema, &json!(long), &options).valid());
+}
