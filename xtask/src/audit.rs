@@ -1,8 +1,10 @@
 //! Who may depend on whom, proved from `cargo tree`; licences and advisories.
 
+use std::env;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo, cargo_output, root};
+use crate::{Outcome, announce, cargo, cargo_output, root, skip};
 
 /// Our crates, each with its level: a crate depends only on lower levels.
 ///
@@ -11,11 +13,16 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-errors", 0),
     ("stockade-macros", 0),
     ("stockade-path", 0),
+    ("stockade-validation", 1),
     ("stockade-core", 2),
     ("stockade-routing", 4),
     ("stockade-server", 5),
     ("stockade", 6),
 ];
+
+/// Members of the workspace that are no part of the library, and so no part of
+/// the levels: they may depend on everything.
+const WITHOUT_LEVEL: &[&str] = &["stockade-examples", "stockade-tests", "xtask"];
 
 /// Edges within a level: the macros read paths with the crate that the router
 /// reads them with.
@@ -28,6 +35,11 @@ const FORBIDDEN: &[(u8, &[&str])] = &[
 ];
 
 pub fn run() -> Outcome {
+    let members = cargo_output(&["tree", "--workspace", "--depth=0", "--prefix=none"])?;
+    let faults = misplaced(LEVELS, &names(&members));
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
     let mut faults = Vec::new();
     for (krate, level) in LEVELS {
         let features = ["tree", "--edges=normal", "--prefix=none", "--all-features", "-p", krate];
@@ -45,20 +57,37 @@ pub fn run() -> Outcome {
         // checked below, where that can be said.
         cargo(&["deny", "check", "bans", "licenses", "sources"])?;
     } else {
-        println!("SKIPPED: licences (`cargo install cargo-deny --locked`, then again)");
+        skip("licences (`cargo install cargo-deny --locked`, then again)");
     }
-    if has_cargo("audit") {
-        cargo(&["audit", "--no-fetch"])?;
+    if !has_cargo("audit") {
+        skip("advisories (`cargo install cargo-audit --locked`, then again)");
+    } else if !has_advisories() {
+        skip("advisories (no database here; `cargo audit` fetches it, then again)");
     } else {
-        println!("SKIPPED: advisories (`cargo install cargo-audit --locked`, then again)");
+        cargo(&["audit", "--no-fetch"])?;
     }
     Ok(())
+}
+
+/// Members of the workspace without a level, and levels of crates that are not
+/// there.
+fn misplaced(levels: &[(&str, u8)], members: &[String]) -> Vec<String> {
+    let levelled = |name: &str| levels.iter().any(|(known, _)| *known == name);
+    let without = members
+        .iter()
+        .filter(|name| !levelled(name) && !WITHOUT_LEVEL.contains(&name.as_str()))
+        .map(|name| format!("{name} has no level in xtask/src/audit.rs"));
+    let absent = levels
+        .iter()
+        .filter(|(known, _)| !members.iter().any(|name| name == known))
+        .map(|(known, _)| format!("{known} has a level in xtask/src/audit.rs, but is not there"));
+    without.chain(absent).collect()
 }
 
 /// The names in the output of `cargo tree --prefix=none`, each once.
 fn names(tree: &str) -> Vec<String> {
     let mut names: Vec<String> =
-        tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+        tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
     names.sort();
     names.dedup();
     names
@@ -98,7 +127,16 @@ fn upward(krate: &str, level: u8, direct: &[String]) -> Vec<String> {
 fn has_cargo(subcommand: &str) -> bool {
     let mut command = Command::new(format!("cargo-{subcommand}"));
     command.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    announce(&command);
     command.current_dir(root()).status().is_ok_and(|status| status.success())
+}
+
+/// Whether cargo-audit has its database where it keeps it: it is not fetched
+/// here, so that everything works offline.
+fn has_advisories() -> bool {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    home.is_some_and(|home| home.join("advisory-db/crates").is_dir())
 }
 
 #[cfg(test)]
@@ -107,8 +145,29 @@ mod tests {
 
     #[test]
     fn a_tree_becomes_names() {
-        let tree = "stockade-core v0.1.0 (/x)\nhttp v1.5.0\nbytes v1.12.1\nbytes v1.12.1 (*)\n";
+        let tree = "stockade-core v0.1.0 (/x)\nhttp v1.5.0\n\nbytes v1.12.1\nbytes v1.12.1 (*)\n";
         assert_eq!(names(tree), ["bytes", "http", "stockade-core"]);
+    }
+
+    #[test]
+    fn each_member_has_a_level_and_each_level_a_member() {
+        let levels = [("stockade-errors", 0), ("stockade-core", 2)];
+        #[track_caller]
+        fn check(levels: &[(&str, u8)], members: &[&str], expected: &[&str]) {
+            let members: Vec<String> = members.iter().copied().map(str::to_owned).collect();
+            assert_eq!(misplaced(levels, &members), expected);
+        }
+        check(&levels, &["stockade-core", "stockade-errors", "stockade-tests", "xtask"], &[]);
+        check(
+            &levels,
+            &["stockade-core", "stockade-errors", "stockade-new"],
+            &["stockade-new has no level in xtask/src/audit.rs"],
+        );
+        check(
+            &levels,
+            &["stockade-core"],
+            &["stockade-errors has a level in xtask/src/audit.rs, but is not there"],
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Builds the examples, starts the shop and sends the README's requests.
 
+use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::{Outcome, cargo, cargo_output, root};
+use crate::{Outcome, announce, cargo, cargo_output, root};
 
 pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-examples", "--examples"])?;
@@ -18,13 +19,11 @@ pub fn run() -> Outcome {
     if exchanges.len() != 3 {
         return Err(format!("README.md shows {} requests to the shop, not 3", exchanges.len()));
     }
-    let binary = target_directory()?.join("debug/examples/shop");
-    let mut shop = Command::new(binary)
-        .env("PORT", "0")
-        .env_remove("NODE_ENV")
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("cannot start the shop: {error}"))?;
+    let binary = target_directory()?.join(format!("debug/examples/shop{EXE_SUFFIX}"));
+    let mut command = Command::new(binary);
+    command.env("PORT", "0").env_remove("NODE_ENV").stdout(Stdio::piped());
+    announce(&command);
+    let mut shop = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
     let outcome = check_shop(&mut shop, &exchanges);
     // Whatever happened, nothing is left running.
     let _ = shop.kill();
@@ -72,10 +71,7 @@ fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
 fn terminate(shop: &mut Child) -> Outcome {
     // The standard library only knows SIGKILL; `kill` is built into every sh.
     let pid = shop.id().to_string();
-    let sent = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &pid]).status();
-    if !sent.is_ok_and(|status| status.success()) {
-        return Err("cannot send SIGTERM to the shop".to_owned());
-    }
+    crate::run(Command::new("sh").args(["-c", "kill -TERM \"$0\"", &pid]))?;
     for _ in 0..100 {
         match shop.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
@@ -88,7 +84,7 @@ fn terminate(shop: &mut Child) -> Outcome {
 
 #[cfg(not(unix))]
 fn terminate(_shop: &mut Child) -> Outcome {
-    println!("SKIPPED: SIGTERM, which this system does not have");
+    crate::skip("SIGTERM, which this system does not have");
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod tidy;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 const TASKS: &[Task] = &[
@@ -64,8 +65,19 @@ fn ci() -> Outcome {
         summary += &format!("  {:<9} ok, {} s\n", task.name, start.elapsed().as_secs());
     }
     println!("\nci passed\n{summary}");
+    for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        println!("  SKIPPED: {what}");
+    }
     Ok(())
 }
+
+/// Says that something was not checked, now and again at the end of `ci`.
+fn skip(what: &str) {
+    println!("SKIPPED: {what}");
+    SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+}
+
+static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn fmt() -> Outcome {
     if env::args().any(|arg| arg == "--fix") {
@@ -97,7 +109,8 @@ fn test() -> Outcome {
 
 /// Crates that promise to work alone, tested without the features that other
 /// crates switch on.
-const STANDALONE: &[&str] = &["stockade-errors", "stockade-path", "stockade-core"];
+const STANDALONE: &[&str] =
+    &["stockade-errors", "stockade-path", "stockade-validation", "stockade-core"];
 
 fn doc() -> Outcome {
     let mut args = vec!["doc", "--workspace", "--all-features", "--no-deps"];
@@ -112,10 +125,11 @@ fn cargo(args: &[&str]) -> Outcome {
     run(Command::new(cargo_path()).args(args).current_dir(root()))
 }
 
-/// Runs cargo and gives what it printed.
+/// Prints a cargo command, runs it, and gives what it printed.
 fn cargo_output(args: &[&str]) -> Result<String, String> {
     let mut command = Command::new(cargo_path());
     command.args(args).current_dir(root()).stderr(Stdio::inherit());
+    announce(&command);
     let output = command.output().map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
         return Err(format!("`cargo {}` failed", args.join(" ")));
@@ -125,10 +139,36 @@ fn cargo_output(args: &[&str]) -> Result<String, String> {
 
 /// Prints a command, runs it, and fails if it fails.
 fn run(command: &mut Command) -> Outcome {
-    let words: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    println!("$ cargo {}", words.join(" "));
-    let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`cargo {}` failed", words.join(" "))) }
+    announce(command);
+    let line = line_of(command);
+    let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
+}
+
+/// Prints a command that is about to run.
+fn announce(command: &Command) {
+    println!("$ {}", line_of(command));
+}
+
+/// A command as one would type it, with the variables that it sets.
+fn line_of(command: &Command) -> String {
+    let program = command.get_program();
+    let program = if program == cargo_path().as_str() { "cargo".as_ref() } else { program };
+    let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let set =
+        set.map(|(name, value)| format!("{}={}", name.display(), quoted(&value.to_string_lossy())));
+    let words = std::iter::once(program).chain(command.get_args());
+    let words = words.map(|word| quoted(&word.to_string_lossy()));
+    set.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word for a shell, in quotes where it needs them.
+fn quoted(word: &str) -> String {
+    if word.is_empty() || word.contains([' ', '"', '$']) {
+        format!("'{word}'")
+    } else {
+        word.to_owned()
+    }
 }
 
 fn cargo_path() -> String {
@@ -139,4 +179,20 @@ fn cargo_path() -> String {
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_one_would_type_it() {
+        let mut command = Command::new(cargo_path());
+        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings").env_remove("PORT");
+        assert_eq!(line_of(&command), "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");
+
+        let mut command = Command::new("sh");
+        command.args(["-c", "kill -TERM \"$0\"", "7"]);
+        assert_eq!(line_of(&command), "sh -c 'kill -TERM \"$0\"' 7");
+    }
 }
