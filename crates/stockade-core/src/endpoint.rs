@@ -193,8 +193,8 @@ impl Rest {
     /// Begins with the middleware at index `at`.
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
         let mut rest = Self { endpoint, at, state: State::Ready(None) };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| rest.advance(req))) {
-            rest.state = State::Ready(Some(Err(panicked(panic.as_ref()))));
+        if let Err(error) = caught(|| rest.advance(req)) {
+            rest.state = State::Ready(Some(Err(error)));
         }
         rest
     }
@@ -273,8 +273,7 @@ impl Future for Rest {
     type Output = Result<Response, ApiError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        catch_unwind(AssertUnwindSafe(|| self.poll_chain(cx)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+        caught(|| self.poll_chain(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
     }
 }
 
@@ -425,9 +424,14 @@ pub fn error_of(response: &Response) -> Option<&ApiError> {
     response.extensions().get::<AnsweredError>().map(|answered| answered.0.as_ref())
 }
 
+/// Calls a function of the application; its panic is a 500.
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
+}
+
 /// A panic as an error, with its message if it has one.
 #[cold]
-pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
     let text = panic
         .downcast_ref::<&str>()
         .copied()

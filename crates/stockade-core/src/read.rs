@@ -124,10 +124,16 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ApiError> {
     std::str::from_utf8(bytes).map_err(|_| ApiError::new(400, "Request body is not valid UTF-8"))
 }
 
+/// 400 for bytes that cannot be JSON.
+#[cold]
+pub(crate) fn not_json() -> ApiError {
+    ApiError::new(400, "Invalid JSON body")
+}
+
 /// 400 for JSON that cannot be read; where, only in development.
 #[cold]
 pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError {
-    let invalid = ApiError::new(400, "Invalid JSON body");
+    let invalid = not_json();
     if expose {
         invalid.with_details(json!({ "line": error.line(), "column": error.column() }))
     } else {

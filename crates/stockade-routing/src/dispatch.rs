@@ -147,23 +147,21 @@ fn find_exact(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>
 #[cold]
 fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
     let path = req.path();
-    let others = || {
-        let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
-        tables.map(|(method, _)| method)
-    };
-    let known = others().next().is_some();
+    let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
+    let others: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    let known = !others.is_empty();
     if *req.method() == Method::OPTIONS {
         if is_preflight(req) {
             // Nothing is allowed to other origins by this answer.
             return no_content();
         }
         if known {
-            return allowed(others());
+            return allowed(others.into_iter());
         }
     }
     let context = ErrorContext::of(req).with_settings(settings);
     if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
-        return not_allowed(&context, others());
+        return not_allowed(&context, others.into_iter());
     }
     context.answer(ApiError::new(404, "Not Found"))
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,7 +10,7 @@ use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use stockade_errors::BoxError;
 
-use crate::endpoint::{ErrorContext, panicked};
+use crate::endpoint::{ErrorContext, caught};
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///
@@ -234,10 +233,10 @@ impl Body for Watched {
             Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
         };
         // A panic must not take the task of the connection with it.
-        let error = match catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_frame(cx))) {
+        let error = match caught(|| stream.as_mut().poll_frame(cx)) {
             Ok(Poll::Ready(Some(Err(error)))) => error,
             Ok(poll) => return poll,
-            Err(panic) => panicked(panic.as_ref()).into(),
+            Err(panic) => panic.into(),
         };
         self.context.log_late(error.as_ref());
         self.state = Watching::Failed(Some(error));

@@ -8,7 +8,7 @@ use stockade_errors::{ApiError, FieldError};
 
 use crate::doc::{BodyKind, ParamShape};
 use crate::media::Media;
-use crate::read::{Payload, invalid_json, text_of, unsupported};
+use crate::read::{Payload, invalid_json, not_json, text_of, unsupported};
 use crate::text::{Pair, from_nothing, from_pairs, from_text, shape_of};
 use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
@@ -109,7 +109,7 @@ fn from_json<T: DeserializeOwned>(bytes: &[u8], expose: bool) -> Result<T, ApiEr
     }
     // serde_json does not look into texts that the type ignores.
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return Err(ApiError::new(400, "Invalid JSON body"));
+        return Err(not_json());
     };
     serde_json::from_str(text).map_err(|error| match error.classify() {
         Category::Data => misfit::<T>(bytes, &error),

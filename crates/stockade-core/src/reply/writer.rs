@@ -7,7 +7,6 @@
 //! Spec: Handler contract, rule 2.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -19,7 +18,7 @@ use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
 use tokio::sync::mpsc;
 
-use crate::endpoint::panicked;
+use crate::endpoint::caught;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
 
 /// Writes status, headers and pieces of the body as they are produced.
@@ -218,8 +217,7 @@ fn poll_handler(
     handler: &mut HandlerFuture,
     cx: &mut Context<'_>,
 ) -> Poll<Result<Response, ApiError>> {
-    catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx)))
-        .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+    caught(|| handler.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
 }
 
 /// What the handler returned, waiting for it if it still runs.
