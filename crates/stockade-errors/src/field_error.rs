@@ -2,12 +2,12 @@
 //!
 //! Spec: Validation schemas › Validation error record.
 
-use serde::{Deserialize, Serialize};
+mod serde_impls;
 
 /// One failed rule of one field.
 ///
 /// It is an element of `details.errors` in the body of a 400.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldError {
     /// Path of the value, such as `address.zip` or `tags[0]`; empty for the
     /// whole input.

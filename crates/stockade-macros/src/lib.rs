@@ -1,5 +1,5 @@
-//! The macros of stockade: [`routes!`] and the derives [`Reply`] and
-//! [`ApiError`].
+//! The macros of stockade: [`routes!`] and the derives [`Reply`],
+//! [`ApiError`] and [`Schema`].
 //!
 //! Each reports all mistakes in its input at once, with the caret on the word
 //! that is wrong, and still expands what is right, so that editors keep working
@@ -7,13 +7,14 @@
 //!
 //! What they expand to names `::stockade::…` if the calling crate depends on
 //! the facade, else the single crate: `stockade-routing` for `routes!`,
-//! `stockade-core` for `Reply`, `stockade-errors` for `ApiError`. A renamed
+//! `stockade-core` for `Reply`, `stockade-errors` for `ApiError`,
+//! `stockade-validation` for `Schema`. A renamed
 //! dependency is found by its new name.
 //!
 //! # Where things are
 //!
 //! - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
-//! - `reply`, `api_error`: the derives.
+//! - `reply`, `api_error`, `schema`: the derives.
 //! - `paths`: the names of the crates in generated code.
 //! - `errors`, `suggest`: the collected mistakes, and "did you mean".
 //!
@@ -21,12 +22,14 @@
 //!
 //! [`Reply`]: macro@Reply
 //! [`ApiError`]: macro@ApiError
+//! [`Schema`]: macro@Schema
 
 mod api_error;
 mod errors;
 mod paths;
 mod reply;
 mod routes;
+mod schema;
 mod suggest;
 
 use proc_macro::TokenStream;
@@ -35,9 +38,10 @@ use proc_macro::TokenStream;
 ///
 /// ```
 /// use stockade_core::extract::Path;
-/// use stockade_core::{FieldError, Next, Request, Response};
+/// use stockade_core::{Next, Request, Response};
 /// use stockade_macros::routes;
 /// use stockade_routing::RouteTree;
+/// use stockade_validation::{ValidationOptions, schema};
 ///
 /// async fn list() -> &'static str { "all users" }
 /// async fn create() -> &'static str { "created" }
@@ -46,7 +50,6 @@ use proc_macro::TokenStream;
 ///
 /// fn log(_req: &mut Request) {}
 /// async fn timed(req: Request, next: Next) -> Response { next.run(req).await }
-/// fn check_user(_body: &serde_json::Value) -> Vec<FieldError> { Vec::new() }
 ///
 /// fn teams() -> RouteTree {
 ///     routes! { "teams": { GET: async || "all teams" } }
@@ -64,7 +67,9 @@ use proc_macro::TokenStream;
 ///             handler: create,
 ///             name: "users.create",
 ///             middleware: [timed],
-///             validation: check_user,
+///             validation: schema!({ "name": { "type": "string", "required": true } }),
+///             query: schema!({ "notify": { "type": "boolean", "default": true } }),
+///             validation_options: ValidationOptions::new().strip_unknown(true),
 ///             max_body: 64 * 1024,
 ///         },
 ///         ":id": { GET: { handler: show, name: "users.show" } },
@@ -98,7 +103,8 @@ use proc_macro::TokenStream;
 /// | `name` | the name for `generate_url` |
 /// | `path` | a path that replaces that of the tree |
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
-/// | `validation` | what checks the body |
+/// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
+/// | `validation_options` | how they judge |
 /// | `max_body` | the limit of the body in bytes |
 ///
 /// # What is checked
@@ -248,4 +254,80 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 pub fn derive_api_error(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     api_error::api_error(&input).into()
+}
+
+/// Writes the schema of a type: `HasSchema`.
+///
+/// It follows what serde's attributes say about reading, the types of the
+/// fields, and the keywords of `#[schema(…)]`:
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_macros::Schema;
+/// use stockade_validation::{HasSchema, ValidationOptions};
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// #[serde(rename_all = "camelCase")]
+/// struct CreateUser {
+///     #[schema(trim, min_length = 2, max_length = 50)]
+///     user_name: String,
+///     #[schema(kind = "email")]
+///     email: String,
+///     age: Option<u8>,
+///     /// Words to be found by.
+///     #[serde(default)]
+///     #[schema(max_items = 3, items(min_length = 2))]
+///     tags: Vec<String>,
+/// }
+///
+/// let schema = CreateUser::schema()?;
+/// let data = json!({ "userName": "A", "email": "a@b.example", "age": 300, "tags": ["x"] });
+/// let errors = schema.check(&data, &ValidationOptions::new())?;
+/// let fields: Vec<_> = errors.iter().map(|error| error.field.as_str()).collect();
+/// assert_eq!(fields, ["userName", "age", "tags[0]"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Fields
+///
+/// A field must be there, though it may be empty text, unless it is an `Option`
+/// or has a default, of serde or of the schema. With `required` it must not be
+/// empty text either. A field that a function reads (`with`,
+/// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
+/// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,
+/// `deny_unknown_fields`, `transparent`, `from` and `try_from` are followed;
+/// `alias` on a field is refused.
+///
+/// # Enums
+///
+/// Variants without fields are a list of names. All forms of serde that have a
+/// tag, or the name of the variant as the key, are followed; an untagged enum is
+/// refused.
+///
+/// # Keywords
+///
+/// | keyword | holds |
+/// |---|---|
+/// | `kind` | the name of a type: `"email"` |
+/// | `format` | the name of a format: `"date-time"` |
+/// | `required`, `nullable`, `trim`, `unique_items`, `deprecated` | nothing |
+/// | `min_length`, `max_length`, `min_items`, `max_items`, `min_properties`, `max_properties` | a count |
+/// | `minimum`, `maximum`, `exclusive_minimum`, `exclusive_maximum`, `min`, `max` | a number |
+/// | `pattern`, `message`, `title`, `description` | a text; doc comments are descriptions too |
+/// | `one_of` | a list of values |
+/// | `constant`, `default`, `example` | a value |
+/// | `custom`, `transform` | a function, as the method of `Rule` takes it |
+/// | `additional_properties` | `false`, or a `Rule` |
+/// | `items(…)` | keywords for the elements |
+/// | `with` | a function without arguments that gives the `Rule` |
+/// | `name` | on a type: its name in documents |
+///
+/// What cannot work is an error at the keyword: unknown names, values of the
+/// wrong kind, keywords for another type, bounds that contradict each other.
+///
+/// Spec: Validation schemas.
+#[proc_macro_derive(Schema, attributes(schema, serde))]
+pub fn derive_schema(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    schema::schema(&input).into()
 }

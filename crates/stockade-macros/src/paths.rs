@@ -28,6 +28,11 @@ impl CratePath {
         Self::find("errors", &["stockade-errors", "stockade-core"])
     }
 
+    /// Where `HasSchema` is.
+    pub(crate) fn validation() -> Self {
+        Self::find("validation", &["stockade-validation"])
+    }
+
     /// Where `serde_json` is; without the facade the calling crate has to have
     /// it.
     pub(crate) fn serde_json() -> Option<Self> {
@@ -87,5 +92,6 @@ mod tests {
         assert_eq!(path(CratePath::routing()), ":: stockade_routing");
         assert_eq!(path(CratePath::core()), ":: stockade_core");
         assert_eq!(path(CratePath::errors()), ":: stockade_errors");
+        assert_eq!(path(CratePath::validation()), ":: stockade_validation");
     }
 }

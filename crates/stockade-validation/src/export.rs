@@ -1,51 +1,64 @@
 //! [`Schema::to_json_schema`](crate::Schema::to_json_schema): a schema as JSON
 //! Schema 2020-12.
 
+mod inner;
+
 use serde_json::{Map, Value, json};
 
 use crate::format::{Format, TextType};
 use crate::function::Default;
-use crate::node::{AdditionalRule, Bound, Node, ObjectRules, Size, TextRules, Types, kind};
+use crate::node::{
+    AdditionalRule, Bound, Compiled, Definition, Node, ObjectRules, Size, TextRules, Types, kind,
+};
 use crate::number::Num;
 
 /// Exports a whole schema.
-pub(crate) fn export(node: &Node) -> Value {
+pub(crate) fn export(compiled: &Compiled) -> Value {
+    inner::schema(compiled)
+}
+
+/// Exports one rule.
+fn rule(node: &Node, definitions: &[Definition]) -> Value {
     if node.never {
         return false.into();
+    }
+    if let Some(reference) = inner::bare_reference(node, definitions) {
+        return reference;
     }
     let mut out = node.notes.clone();
     if let Some(dialect) = out.get_mut("$schema") {
         *dialect = DIALECT.into();
     }
-    types(node, &mut out);
+    types(node, definitions, &mut out);
     literals(node, &mut out);
     if let Some(rules) = &node.text {
         text(rules, &mut out);
     }
     numbers(node, &mut out);
-    arrays(node, &mut out);
+    arrays(node, definitions, &mut out);
     if let Some(rules) = &node.object {
-        object(rules, &mut out);
+        object(rules, definitions, &mut out);
     }
     if let Some(size) = &node.size {
         sizes(node, size, &mut out);
     }
-    if node.required && takes(&node.types, kind::STRING) {
+    if node.required && takes(&node.types, kind::STRING) && !inner::refuses_null(node, definitions)
+    {
         raise(&mut out, "minLength", 1);
     }
     if let Some(Default::Value(value)) = &node.default {
         out.insert("default".to_owned(), value.clone());
     }
-    Value::Object(out)
+    inner::inner(node, definitions, out)
 }
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-fn types(node: &Node, out: &mut Map<String, Value>) {
+fn types(node: &Node, definitions: &[Definition], out: &mut Map<String, Value>) {
     let types = &node.types;
     if !types.given() {
         // `required: true` refuses null, which no type allows.
-        if node.required && !node.nullable {
+        if node.required && !node.nullable && !inner::refuses_null(node, definitions) {
             out.insert(
                 "type".to_owned(),
                 json!(["string", "number", "boolean", "object", "array"]),
@@ -144,12 +157,12 @@ fn numbers(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-fn arrays(node: &Node, out: &mut Map<String, Value>) {
+fn arrays(node: &Node, definitions: &[Definition], out: &mut Map<String, Value>) {
     let Some(rules) = &node.array else {
         return;
     };
     if let Some(items) = &rules.items {
-        out.insert("items".to_owned(), export(items));
+        out.insert("items".to_owned(), rule(items, definitions));
     }
     if let Some(count) = rules.min_items {
         out.insert("minItems".to_owned(), count.into());
@@ -162,11 +175,11 @@ fn arrays(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-fn object(rules: &ObjectRules, out: &mut Map<String, Value>) {
+fn object(rules: &ObjectRules, definitions: &[Definition], out: &mut Map<String, Value>) {
     if rules.lists_properties {
         let properties = rules.properties.iter();
         let properties: Map<String, Value> = properties
-            .map(|property| (property.name.to_string(), export(&property.node)))
+            .map(|property| (property.name.to_string(), rule(&property.node, definitions)))
             .collect();
         out.insert("properties".to_owned(), properties.into());
     }
@@ -187,7 +200,7 @@ fn object(rules: &ObjectRules, out: &mut Map<String, Value>) {
         AdditionalRule::Unsaid => None,
         AdditionalRule::Allowed => Some(true.into()),
         AdditionalRule::Refused => Some(false.into()),
-        AdditionalRule::Node(node) => Some(export(node)),
+        AdditionalRule::Node(node) => Some(rule(node, definitions)),
     };
     if let Some(additional) = additional {
         out.insert("additionalProperties".to_owned(), additional);

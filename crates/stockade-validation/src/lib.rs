@@ -27,24 +27,55 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Three ways to write a schema
+//! # Four ways to write a schema
 //!
 //! | Notation | Made with |
 //! |---|---|
 //! | a field map, field name to rule | [`schema!`], [`Schema::from_value`], [`Schema::fields`] |
 //! | a JSON-Schema-style object | [`schema!`], [`Schema::from_value`], [`Schema::rule`] |
 //! | Rust, with closures for `custom`, `transform` and `default` | [`Rule`] |
+//! | a Rust type | [`HasSchema`], by hand or with `derive` by `#[derive(Schema)]` |
 //!
 //! Spec: Validation schemas.
+//!
+//! # Integers
+//!
+//! `1.0` is an integer. Where a rule takes integers and no other numbers, the
+//! data that comes out has `1` for it, whether something else is changed or
+//! not, so that typed code can read it. A whole number beyond 64 bits stays as
+//! it is.
+//!
+//! ```
+//! use serde_json::json;
+//! use stockade_validation::{ValidationOptions, schema, validate_against_schema};
+//!
+//! let schema = schema!({ "page": { "type": "integer" } })?;
+//! let data = json!({ "page": 1.0 });
+//! let outcome = validate_against_schema(&schema, data, &ValidationOptions::new())?;
+//! assert_eq!(outcome.data, json!({ "page": 1 }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Where things are
 //!
 //! - `schema`: [`Schema`]; `rule`: [`Rule`], what a schema is built from.
+//! - `has_schema`: [`HasSchema`], types with a schema; `inner`: rules made of
+//!   other rules.
 //! - `build`: reading the notations, finding the mistakes, compiling.
 //! - `node`: what a schema is compiled to.
-//! - `check`: the judging of a value; the only hot code in this crate.
+//! - `check`: the judging of a value, with all its errors and changes.
+//! - `plan`: the quick way to "valid, as it is".
+//! - `read`: from JSON text to a typed value, judged on the way.
 //! - `export`: [`Schema::to_json_schema`].
 //! - [`mod@format`]: the string formats.
+//!
+//! # Features
+//!
+//! - `derive`: `#[derive(Schema)]`.
+//! - `schemars`: `Schema::from_schemars`, for types that derive
+//!   `schemars::JsonSchema`.
+//!
+//! [`Schema`]: struct@Schema
 
 mod build;
 mod check;
@@ -53,23 +84,39 @@ mod equal;
 mod export;
 pub mod format;
 mod function;
+mod has_schema;
+mod has_schema_impls;
+mod inner;
 mod macros;
 mod node;
 mod number;
 mod options;
 mod pattern;
+mod plan;
+mod read;
 mod rule;
 mod schema;
+#[cfg(feature = "schemars")]
+mod schemars;
 mod suggest;
 mod validated;
 
 pub use function::{CustomOutcome, TransformOutcome, Verdict};
+pub use has_schema::{HasSchema, Unchecked};
 pub use options::ValidationOptions;
+pub use read::{ReadError, read_value};
 pub use rule::{Additional, Rule};
 pub use schema::Schema;
 pub use validated::{Validated, validate_against_schema, validate_field};
 
+#[cfg(feature = "derive")]
+#[doc(inline)]
+pub use stockade_macros::Schema;
+
 #[doc(hidden)]
-pub mod __private {
-    pub use serde_json::json;
-}
+pub use number::is_decimal;
+#[doc(hidden)]
+pub use read::{Asked, asked};
+
+#[doc(hidden)]
+pub mod __private;

@@ -1,6 +1,6 @@
 //! [`schema!`](crate::schema!): a schema written as JSON.
 
-/// Makes a [`Schema`](crate::Schema) from JSON written in place, in either
+/// Makes a [`Schema`](struct@crate::Schema) from JSON written in place, in either
 /// notation, as [`Schema::from_value`](crate::Schema::from_value) reads it.
 ///
 /// Expressions may stand for values, as in [`serde_json::json!`]. The result

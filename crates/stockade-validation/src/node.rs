@@ -11,6 +11,52 @@ use crate::function::{Custom, Default, Transform};
 use crate::number::Num;
 use crate::pattern::Pattern;
 
+/// A compiled schema: the rule of the whole, and what rules refer to.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) root: Node,
+    /// The places that [`Inner::Definition`] holds.
+    pub(crate) definitions: Box<[Definition]>,
+}
+
+/// A rule with a name.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// Unique among the definitions of a schema.
+    pub(crate) name: String,
+    pub(crate) node: Node,
+}
+
+/// What a value has to be beside the keywords of its node.
+#[derive(Debug)]
+pub(crate) enum Inner {
+    /// What the definition at this place says.
+    Definition(usize),
+    /// An object of the kind that its tag names.
+    Tagged(Tagged),
+    /// The name of a variant, or an object with this one key.
+    Variants(Variants),
+    /// An array with a rule for each place.
+    Tuple(Box<[Node]>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Tagged {
+    pub(crate) tag: Box<str>,
+    /// Rules of the whole object, which list the tag.
+    pub(crate) variants: Box<[(Box<str>, Node)]>,
+    /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Variants {
+    /// `None` is a variant without content.
+    pub(crate) variants: Box<[(Box<str>, Option<Node>)]>,
+    /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
 /// One compiled rule.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a keyword of its own")]
@@ -30,6 +76,7 @@ pub(crate) struct Node {
     pub(crate) size: Option<Box<Size>>,
     pub(crate) array: Option<Box<ArrayRules>>,
     pub(crate) object: Option<Box<ObjectRules>>,
+    pub(crate) inner: Option<Box<Inner>>,
     pub(crate) transform: Option<Transform>,
     pub(crate) custom: Option<Custom>,
     pub(crate) default: Option<Default>,
@@ -41,18 +88,26 @@ pub(crate) struct Node {
 impl Node {
     /// Whether any value passes unchanged.
     pub(crate) fn is_any(&self) -> bool {
-        !self.types.given()
-            && !self.required
-            && !self.trim
-            && !self.never
-            && self.literals.is_none()
-            && self.text.is_none()
-            && self.number.is_none()
-            && self.size.is_none()
-            && self.array.is_none()
-            && self.object.is_none()
-            && self.transform.is_none()
-            && self.custom.is_none()
+        !self.required && self.inner.is_none() && !self.has_keywords()
+    }
+
+    /// Whether it says nothing about a value that is there beside its `inner`.
+    pub(crate) fn only_refers(&self) -> bool {
+        !self.has_keywords()
+    }
+
+    fn has_keywords(&self) -> bool {
+        self.types.given()
+            || self.trim
+            || self.never
+            || self.literals.is_some()
+            || self.text.is_some()
+            || self.number.is_some()
+            || self.size.is_some()
+            || self.array.is_some()
+            || self.object.is_some()
+            || self.transform.is_some()
+            || self.custom.is_some()
     }
 }
 

@@ -30,7 +30,15 @@ impl Num {
         Self::of_float(number.as_f64().unwrap_or(f64::INFINITY))
     }
 
-    fn of_float(float: f64) -> Self {
+    pub(crate) fn of_float(float: f64) -> Self {
+        // The usual case, with one instruction each way.
+        #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+        let near = float as i64;
+        if near.unsigned_abs() < EXACT_MAX {
+            #[expect(clippy::cast_precision_loss, reason = "below 2^53 there is none")]
+            let is_whole = near as f64 == float;
+            return if is_whole { Self::Whole(near.into()) } else { Self::Float(float) };
+        }
         if float.fract() == 0.0 && float.abs() < WHOLE_MAX {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^126")]
             return Self::Whole(float as i128);
@@ -74,6 +82,9 @@ impl Num {
 
 /// Compares with a float that is a fraction or beyond every whole number here.
 fn whole_to_float(whole: i128, float: f64) -> Ordering {
+    if let Ok(small) = i32::try_from(whole) {
+        return f64::from(small).total_cmp(&float);
+    }
     if float.abs() >= WHOLE_MAX {
         return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
     }
@@ -82,6 +93,9 @@ fn whole_to_float(whole: i128, float: f64) -> Ordering {
     // `float` is a fraction, so it lies above its floor.
     if whole <= floor { Ordering::Less } else { Ordering::Greater }
 }
+
+/// 2^53: every whole number below it is an `f64`.
+const EXACT_MAX: u64 = 1 << 53;
 
 /// 2^126.
 const WHOLE_MAX: f64 = 85_070_591_730_234_615_865_843_651_857_942_052_864.0;
@@ -105,7 +119,18 @@ pub(crate) fn parse(text: &str) -> Option<Number> {
     Number::from_f64(unsigned.parse().ok()?)
 }
 
-fn is_decimal(text: &str) -> bool {
+/// The integer of 64 bits that a float is, if it is one.
+pub(crate) fn whole_float(number: &Number) -> Option<Number> {
+    if number.is_f64() { Num::of(number).to_whole() } else { None }
+}
+
+/// Whether a text is a decimal number as `coerce_types` reads it: a sign,
+/// digits, a fraction, an exponent; without the white space that is trimmed
+/// first, and whatever its size. `.5` is one, `5.` is none.
+///
+/// Spec: behaviour, section 11 (`coerce_types`).
+#[must_use]
+pub fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -201,6 +226,21 @@ mod tests {
             "inf", "Infinity", "1e400", "-1e400", "٣", "1 2", "1.2.3",
         ] {
             assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tells_decimal_text_without_reading_it() {
+        // Of any size, but without white space.
+        for (text, expected) in [
+            ("5", true),
+            (".5", true),
+            ("1e400", true),
+            ("5.", false),
+            (" 5", false),
+            ("NaN", false),
+        ] {
+            assert_eq!(is_decimal(text), expected, "{text:?}");
         }
     }
 }

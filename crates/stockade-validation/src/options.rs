@@ -2,7 +2,7 @@
 //!
 //! Spec: Validation schemas › Validation options.
 
-use serde::Deserialize;
+mod serde_impls;
 
 /// How a value is judged; by default all errors are listed, unknown keys are
 /// kept, and nothing is converted.
@@ -13,9 +13,8 @@ use serde::Deserialize;
 /// let options = ValidationOptions::new().abort_early(true).allow_unknown(false);
 /// assert_eq!(options.allow_unknown, Some(false));
 /// ```
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct ValidationOptions {
     /// Ends at the first error. Default: false, all errors are listed.
     #[doc(alias = "abortEarly")]
@@ -38,6 +37,30 @@ pub struct ValidationOptions {
     /// Takes a single value as a list of one where a field of the root is of
     /// type array, as query strings need it. Default: false.
     pub list_from_one: bool,
+    /// How many errors are listed; nothing is looked at after the last one.
+    /// Default: 1,000. 0 counts as 1.
+    ///
+    /// The texts of the errors are bounded too: the list ends when they come to
+    /// 1 KiB (1,024 bytes) for each error that is allowed.
+    ///
+    /// # Beyond the spec
+    ///
+    /// Without a bound, 1 MB of wrong values is answered with tens of MB.
+    #[doc(alias = "maxErrors")]
+    pub max_errors: usize,
+}
+
+impl Default for ValidationOptions {
+    fn default() -> Self {
+        Self {
+            abort_early: false,
+            strip_unknown: false,
+            allow_unknown: None,
+            coerce_types: false,
+            list_from_one: false,
+            max_errors: DEFAULT_MAX_ERRORS,
+        }
+    }
 }
 
 impl ValidationOptions {
@@ -87,4 +110,13 @@ impl ValidationOptions {
         self.list_from_one = list_from_one;
         self
     }
+
+    /// Sets [`max_errors`](Self::max_errors).
+    #[must_use]
+    pub fn max_errors(mut self, max_errors: usize) -> Self {
+        self.max_errors = max_errors;
+        self
+    }
 }
+
+const DEFAULT_MAX_ERRORS: usize = 1_000;

@@ -1,5 +1,6 @@
 //! [`Pattern`]: the keyword `pattern`.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use fancy_regex::{Regex, RegexBuilder};
@@ -8,7 +9,8 @@ use fancy_regex::{Regex, RegexBuilder};
 ///
 /// Without look-around and back references it takes linear time. With them,
 /// each step back may read the whole rest of the text, so the number of steps
-/// is bounded by [`TIERS`]; running out of it is no match.
+/// is bounded by [`TIERS`], the more so the more texts a validation has had;
+/// running out of it is no match.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     regex: Regex,
@@ -28,32 +30,57 @@ impl Pattern {
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        self.regex_for(text.len()).is_match(text).unwrap_or_else(|error| {
+        let count = COUNT.replace(COUNT.get().saturating_add(1));
+        self.regex_for(text.len(), count).is_match(text).unwrap_or_else(|error| {
             log::warn!(pattern = self.as_str(), length = text.len(); "a pattern gave up: {error}");
             false
         })
     }
 
-    fn regex_for(&self, length: usize) -> &Regex {
-        let tier = TIERS.iter().rposition(|(above, _)| length > *above);
-        let Some(((_, limit), cell)) = tier.map(|tier| (TIERS[tier], &self.longer[tier])) else {
+    fn regex_for(&self, length: usize, count: usize) -> &Regex {
+        let beyond = |tier: &Tier| length > tier.length || count >= tier.count;
+        let Some(place) = TIERS.iter().rposition(beyond) else {
             return &self.regex;
         };
-        let regex = cell.get_or_init(|| compile(self.as_str(), limit).ok());
+        let limit = TIERS[place].limit;
+        let regex = self.longer[place].get_or_init(|| compile(self.as_str(), limit).ok());
         regex.as_ref().unwrap_or(&self.regex)
     }
+}
+
+/// A validation begins: its first texts have the most steps.
+pub(crate) fn begin() {
+    COUNT.set(0);
+}
+
+thread_local! {
+    /// How many texts the current validation has matched. A validation never
+    /// leaves its thread.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 fn compile(text: &str, backtrack_limit: usize) -> Result<Regex, fancy_regex::Error> {
     RegexBuilder::new(text).backtrack_limit(backtrack_limit).delegate_size_limit(SIZE_LIMIT).build()
 }
 
-/// For texts up to 1 KiB.
+/// For the first texts of up to 1 KiB.
 const BACKTRACK_LIMIT: usize = 100_000;
 
-/// Above how many bytes which limit holds: steps times bytes stay near 10^8,
-/// about 0.1 s, for texts up to 1 MB.
-const TIERS: [(usize, usize); 2] = [(1 << 10, 3_000), (1 << 15, 100)];
+/// A lower limit for long texts, and for the many texts of a large array.
+struct Tier {
+    /// It holds above so many bytes,
+    length: usize,
+    /// and after so many texts.
+    count: usize,
+    limit: usize,
+}
+
+/// For one text, steps times bytes stay near 10^8, about 0.1 s, up to 1 MB; for
+/// the texts of one validation the steps come to some 10^7.
+const TIERS: [Tier; 2] = [
+    Tier { length: 1 << 10, count: 32, limit: 3_000 },
+    Tier { length: 1 << 15, count: 2_048, limit: 100 },
+];
 
 /// In bytes, of the compiled form of one pattern.
 const SIZE_LIMIT: usize = 1 << 20;
@@ -75,6 +102,20 @@ mod tests {
         assert!(Pattern::new(r"^(a|b)\1$").unwrap().is_match("bb"));
         assert!(Pattern::new("(").is_err());
         assert!(Pattern::new("(?:a{1000}){1000}").is_err(), "too large when compiled");
+    }
+
+    #[test]
+    fn many_texts_have_fewer_steps_each() {
+        let pattern = Pattern::new(r"(?:(a|aa)+\1c)|z").unwrap();
+        let text = format!("{}z", "a".repeat(16));
+        begin();
+        assert!(pattern.is_match(&text));
+        for _ in 0..100 {
+            pattern.is_match(&text);
+        }
+        assert!(!pattern.is_match(&text), "its steps are more than the next tier has");
+        begin();
+        assert!(pattern.is_match(&text));
     }
 
     #[test]

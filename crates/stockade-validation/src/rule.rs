@@ -12,8 +12,10 @@ use crate::Schema;
 use crate::build;
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
+use crate::inner::InnerRule;
 
-/// A rule in the making; [`build`](Self::build) makes a [`Schema`] of it.
+/// A rule in the making; [`build`](Self::build) makes a
+/// [`Schema`](struct@Schema) of it.
 ///
 /// The methods are the keywords of the specification in snake case, by plain
 /// names where Rust has a keyword of that name: `kind` for `type`, `one_of` for
@@ -49,6 +51,9 @@ pub struct Rule {
     pub(crate) required_fields: Vec<String>,
     pub(crate) additional: Option<Additional>,
     pub(crate) items: Option<Box<Self>>,
+    pub(crate) inner: Option<InnerRule>,
+    /// Rules whose properties stand in this one.
+    pub(crate) flattened: Vec<Self>,
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
@@ -197,6 +202,8 @@ impl Rule {
             required_fields: Vec::new(),
             additional: None,
             items: None,
+            inner: None,
+            flattened: Vec::new(),
             custom: None,
             transform: None,
             default: None,
@@ -205,7 +212,7 @@ impl Rule {
         }
     }
 
-    fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
         self.keywords.insert(keyword.to_owned(), value.into());
         self
     }
@@ -436,6 +443,6 @@ impl Rule {
     /// When the schema cannot work: every mistake, with the path of its field
     /// and the file and line where its rule was begun.
     pub fn build(self) -> Result<Schema, ConfigError> {
-        build::compile(self).map(Schema::from_node)
+        build::compile(self).map(Schema::of)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Spec: Validation schemas.
 
+use std::any::TypeId;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -12,8 +13,9 @@ use stockade_errors::{ApiError, ConfigError, FieldError};
 use crate::build;
 use crate::check;
 use crate::export;
-use crate::node::Node;
+use crate::node::Compiled;
 use crate::options::ValidationOptions;
+use crate::plan::Plan;
 use crate::rule::Rule;
 
 /// A compiled schema; a clone shares it.
@@ -28,7 +30,10 @@ use crate::rule::Rule;
 /// Spec: Validation schemas.
 #[derive(Clone)]
 pub struct Schema {
-    node: Arc<Node>,
+    compiled: Arc<Compiled>,
+    /// The quick way to a yes, if the schema has one.
+    plan: Arc<Option<Plan>>,
+    type_id: Option<TypeId>,
 }
 
 impl Schema {
@@ -86,7 +91,10 @@ impl Schema {
         data: &Value,
         options: &ValidationOptions,
     ) -> Result<Vec<FieldError>, ApiError> {
-        check::check(&self.node, data, options)
+        if self.accepts(data, options, false) {
+            return Ok(Vec::new());
+        }
+        check::check(&self.compiled, data, options)
     }
 
     /// The schema as JSON Schema 2020-12.
@@ -95,18 +103,47 @@ impl Schema {
     /// `nullable` becomes the type `null`, `min` and `max` the keywords of each
     /// type, `required: true` an entry in the list of the parent. What JSON
     /// Schema cannot say (`custom`, `message`, `trim`, `transform`, a function
-    /// as default) is left out.
+    /// as default) is left out. Rules of types become `$defs`, named as the types.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
-        export::export(&self.node)
+        export::export(&self.compiled)
     }
 
-    pub(crate) fn from_node(node: Node) -> Self {
-        Self { node: Arc::new(node) }
+    /// The type whose schema this is, if it was made by
+    /// [`HasSchema::schema`](crate::HasSchema::schema).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn type_id(&self) -> Option<TypeId> {
+        self.type_id
     }
 
-    pub(crate) fn node(&self) -> &Node {
-        &self.node
+    /// Whether any value passes, and stays as it is.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.compiled.root.is_any()
+    }
+
+    pub(crate) fn of(compiled: Compiled) -> Self {
+        let plan = Plan::compile(&compiled);
+        Self { compiled: Arc::new(compiled), plan: Arc::new(plan), type_id: None }
+    }
+
+    pub(crate) fn for_type(self, type_id: TypeId) -> Self {
+        Self { type_id: Some(type_id), ..self }
+    }
+
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    /// The quick way to a yes, if the schema has one.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref().as_ref()
+    }
+
+    /// Whether the quick way says yes; `keep` asks also for no change.
+    pub(crate) fn accepts(&self, data: &Value, options: &ValidationOptions, keep: bool) -> bool {
+        self.plan().is_some_and(|plan| plan.accepts(data, options, keep))
     }
 }
 

@@ -68,7 +68,10 @@ pub fn validate_against_schema(
     data: Value,
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
-    check::validate(schema.node(), None, data, options)
+    if schema.accepts(&data, options, true) {
+        return Ok(Validated { errors: Vec::new(), data });
+    }
+    check::validate(schema.compiled(), None, data, options)
 }
 
 /// Judges one value by `schema` as if it were the field `field`, whose name the
@@ -100,7 +103,7 @@ pub fn validate_field(
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
     match value {
-        Some(value) => check::validate(schema.node(), Some(field), value, options),
-        None => check::validate_absent(schema.node(), field),
+        Some(value) => check::validate(schema.compiled(), Some(field), value, options),
+        None => check::validate_absent(&schema.compiled().root, field),
     }
 }

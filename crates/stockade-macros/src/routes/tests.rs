@@ -119,7 +119,7 @@ fn unknown_keys_of_an_entry_are_named() {
             "1:19 unknown key `midleware`, did you mean `middleware`?",
             "1:34 unknown key `nmae`, did you mean `name`?",
             "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
-             validation, max_body",
+             validation, query, params, validation_options, max_body",
             "1:59 `PUT` stands beside `GET`, not in its entry",
             "1:67 a path segment stands beside `GET`, not in its entry",
         ],

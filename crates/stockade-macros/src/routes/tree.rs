@@ -64,5 +64,14 @@ pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 6] =
-    ["handler", "name", "path", "middleware", "validation", "max_body"];
+pub(crate) const ENTRY_KEYS: [&str; 9] = [
+    "handler",
+    "name",
+    "path",
+    "middleware",
+    "validation",
+    "query",
+    "params",
+    "validation_options",
+    "max_body",
+];

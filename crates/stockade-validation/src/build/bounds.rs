@@ -1,10 +1,10 @@
-//! Bounds that contradict each other, so that no value could pass.
+//! Keywords that contradict each other, so that no value could pass.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
-use crate::node::{Types, kind};
+use crate::node::{Node, Types, kind};
 use crate::number::{Num, shown};
 
 /// Says what is wrong with the bounds among `keywords`.
@@ -24,6 +24,42 @@ pub(crate) fn contradictions<'k>(
             format!("`{low}` {} {relation} `{high}` {}", shown(low_bound), shown(high_bound))
         })
     })
+}
+
+/// What is wrong with the values of `enum` and `const`: none of them has the
+/// type, so that nothing would ever pass.
+pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
+    let Some(literals) = node.literals.as_deref().filter(|_| node.transform.is_none()) else {
+        return Vec::new();
+    };
+    let types = &node.types;
+    let fits = |value: &Value| {
+        let kinds = match value {
+            Value::Null => kind::NULL,
+            Value::Bool(_) => kind::BOOLEAN,
+            Value::Number(number) if Num::of(number).is_whole() => kind::NUMBER | kind::INTEGER,
+            Value::Number(_) => kind::NUMBER,
+            Value::String(_) => kind::STRING,
+            Value::Array(_) => kind::ARRAY,
+            Value::Object(_) => kind::OBJECT,
+        };
+        !types.given()
+            || types.has(kinds)
+            || value.is_string() && !types.formats.is_empty()
+            || value.is_null() && node.nullable
+    };
+    let mut faults = Vec::new();
+    match &literals.one_of {
+        // An empty list is allowed by JSON Schema, and lets nothing through.
+        Some(one_of) if !one_of.values.is_empty() && !one_of.values.iter().any(fits) => {
+            faults.push(format!("no value of `enum` is of type {}", types.expected));
+        }
+        _ => {}
+    }
+    if literals.constant.as_ref().is_some_and(|(constant, _)| !fits(constant)) {
+        faults.push(format!("`const` is not of type {}", types.expected));
+    }
+    faults
 }
 
 fn contradict(low: &Number, high: &Number, strict: bool) -> bool {

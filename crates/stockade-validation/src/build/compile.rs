@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 use stockade_errors::{ConfigError, Mistake};
 
 use super::bounds;
+use super::definition::Definitions;
 use super::keyword::{self, Kind};
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::format::{Format, TextType};
 use crate::function::Default;
 use crate::node::{
-    AdditionalRule, ArrayRules, Bound, Literals, Node, NumberRules, ObjectRules, OneOf, Property,
-    RequiredName, Size, TextRules, Types, kind,
+    AdditionalRule, ArrayRules, Bound, Compiled, Literals, Node, NumberRules, ObjectRules, OneOf,
+    Property, RequiredName, Size, TextRules, Types, kind,
 };
 use crate::number::Num;
 use crate::pattern::Pattern;
@@ -22,40 +23,49 @@ use crate::rule::{Additional, Rule};
 use crate::suggest::did_you_mean;
 
 /// Compiles a whole schema.
-pub(crate) fn compile(rule: Rule) -> Result<Node, ConfigError> {
-    let mut mistakes = Vec::new();
-    let node = Compiler::new(&mut mistakes, String::new(), rule.location).compile(rule, MAX_DEPTH);
-    ConfigError::check(mistakes)?;
-    Ok(node)
+pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
+    let mut state = State::default();
+    let root = Compiler::new(&mut state, String::new(), rule.location).compile(rule, MAX_DEPTH);
+    let definitions = state.compile_definitions();
+    ConfigError::check(state.mistakes)?;
+    Ok(Compiled { root, definitions })
+}
+
+/// What all compilers of a schema share.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) mistakes: Vec<Mistake>,
+    pub(super) definitions: Definitions,
 }
 
 /// Compiles one rule; its children have compilers of their own.
-struct Compiler<'m> {
-    mistakes: &'m mut Vec<Mistake>,
+pub(super) struct Compiler<'m> {
+    pub(super) state: &'m mut State,
     /// Path of the field, for the mistakes; empty for the root.
-    path: String,
-    location: &'static Location<'static>,
+    pub(super) path: String,
+    pub(super) location: &'static Location<'static>,
 }
 
 impl<'m> Compiler<'m> {
-    fn new(
-        mistakes: &'m mut Vec<Mistake>,
+    pub(super) fn new(
+        state: &'m mut State,
         path: String,
         location: &'static Location<'static>,
     ) -> Self {
-        Self { mistakes, path, location }
+        Self { state, path, location }
     }
 
-    fn mistake(&mut self, message: impl AsRef<str>) {
+    pub(super) fn mistake(&mut self, message: impl AsRef<str>) {
         let message = message.as_ref();
         let message = match self.path.as_str() {
             "" => message.to_owned(),
             path => format!("field `{path}`: {message}"),
         };
-        self.mistakes.push(Mistake::new(message).at(self.location));
+        self.state.mistakes.push(Mistake::new(message).at(self.location));
     }
 
-    fn compile(&mut self, mut rule: Rule, levels: usize) -> Node {
+    pub(super) fn compile(&mut self, mut rule: Rule, levels: usize) -> Node {
+        self.flatten(&mut rule, &mut Vec::new());
         for message in std::mem::take(&mut rule.mistakes) {
             self.mistake(message);
         }
@@ -70,6 +80,7 @@ impl<'m> Compiler<'m> {
         }
 
         let default = self.default(&mut rule);
+        let inner = self.inner(&mut rule, levels);
         let mut node = Node {
             types,
             required: flag(&rule.keywords, "required") && default.is_none(),
@@ -82,6 +93,7 @@ impl<'m> Compiler<'m> {
             size: size(&rule.keywords),
             array: self.array(&mut rule, levels),
             object: self.object(&mut rule, levels),
+            inner,
             transform: rule.transform,
             custom: rule.custom,
             default,
@@ -90,6 +102,9 @@ impl<'m> Compiler<'m> {
         };
         rule.keywords.retain(|name, _| keyword::is_note(name));
         node.notes = rule.keywords;
+        for message in bounds::foreign_literals(&node) {
+            self.mistake(message);
+        }
         self.try_default(&node);
         node
     }
@@ -278,13 +293,13 @@ impl<'m> Compiler<'m> {
         names
     }
 
-    fn child(&mut self, rule: Rule, step: &str, levels: usize) -> Node {
+    pub(super) fn child(&mut self, rule: Rule, step: &str, levels: usize) -> Node {
         let path = match step.strip_prefix('.') {
             Some(name) if self.path.is_empty() => name.to_owned(),
             _ => format!("{}{step}", self.path),
         };
         let location = rule.location;
-        Compiler::new(self.mistakes, path, location).compile(rule, levels - 1)
+        Compiler::new(self.state, path, location).compile(rule, levels - 1)
     }
 
     /// A default that breaks its own rule is put in all the same.

@@ -4,10 +4,16 @@
 //! - `keyword`: the keywords and the kinds of their values.
 //! - `notation`: JSON to [`Rule`](crate::Rule).
 //! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
+//! - `definition`: what rules refer to, each compiled once.
+//! - `flatten`: properties of one rule in another.
+//! - `inner`: unions and tuples.
 //! - `bounds`: bounds that contradict each other.
 
 mod bounds;
 mod compile;
+mod definition;
+mod flatten;
+mod inner;
 mod keyword;
 mod notation;
 

@@ -187,3 +187,20 @@ fn notations_are_told_apart() {
     assert!(Schema::rule(&json!({ "properties": { "a": odd } })).is_err());
     assert!(Schema::from_value(&json!({ "$schema": "x", "a": {} })).is_err());
 }
+
+#[test]
+fn literals_that_no_value_could_be() {
+    check(
+        &json!({ "type": "integer", "enum": ["x", 1.5] }),
+        &["no value of `enum` is of type integer"],
+    );
+    check(&json!({ "type": "string", "const": 1 }), &["`const` is not of type string"]);
+    for fine in [
+        json!({ "type": "integer", "enum": ["x", 1.0] }),
+        json!({ "type": "email", "enum": ["a@b.example"] }),
+        json!({ "type": "string", "nullable": true, "const": null }),
+        json!({ "const": [1] }),
+    ] {
+        assert!(Schema::from_value(&fine).is_ok(), "{fine}");
+    }
+}

@@ -10,13 +10,8 @@ use crate::equal::unique;
 use crate::node::{ArrayRules, Bound, Node};
 use crate::number::shown;
 
-impl Run<'_> {
-    pub(super) fn array<'s>(
-        &mut self,
-        node: &'s Node,
-        items: &[Value],
-        path: &Path<'_>,
-    ) -> Patch<'s> {
+impl<'s> Run<'_, 's> {
+    pub(super) fn array(&mut self, node: &'s Node, items: &[Value], path: &Path<'_>) -> Patch<'s> {
         self.array_size(node, items.len(), path);
         let Some(rules) = &node.array else {
             return Patch::Keep;
@@ -65,7 +60,7 @@ impl Run<'_> {
         }
     }
 
-    fn items<'s>(&mut self, node: &'s Node, items: &[Value], parent: &Path<'_>) -> Patch<'s> {
+    fn items(&mut self, node: &'s Node, items: &[Value], parent: &Path<'_>) -> Patch<'s> {
         let mut patches = Vec::new();
         for (index, item) in items.iter().enumerate() {
             if self.done {

@@ -1,4 +1,5 @@
-//! Hot: judges a value by a compiled schema.
+//! Judges a value by a compiled schema, with all errors and changes: for what
+//! a [`Plan`](crate::plan::Plan) does not accept.
 //!
 //! The value is only read; what is to be changed is noted in a [`Patch`], which
 //! is applied at the end and is empty for data that stays as it is. Per call
@@ -8,15 +9,17 @@
 //! The order of work on one value is that of behaviour.md, section 11: trim,
 //! transform, conversion ([`prepare`]), null and absence, type, enum, const,
 //! strings, numbers, arrays, objects, custom. The recursion is as deep as the
-//! schema, which is bounded.
+//! schema or, where that is recursive, as the data; both are bounded.
 //!
 //! - `prepare`: trim, transform, conversion.
 //! - `scalar`: strings, numbers, lengths.
 //! - `array`, `object`: what contains values.
+//! - `inner`: definitions, unions, tuples.
 //! - `patch`: the changes.
 //! - `path`: where a value is, as text only when it is needed.
 
 mod array;
+mod inner;
 mod object;
 mod patch;
 mod path;
@@ -33,31 +36,32 @@ use self::path::Path;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::equal::equal;
 use crate::function::{Default, Verdict};
-use crate::node::{Bound, Node, kind};
+use crate::node::{Bound, Compiled, Definition, Node, kind};
 use crate::number::Num;
 use crate::options::ValidationOptions;
+use crate::pattern;
 use crate::validated::Validated;
 
 /// The errors of `data`, which stays as it is.
 pub(crate) fn check(
-    node: &Node,
+    compiled: &Compiled,
     data: &Value,
     options: &ValidationOptions,
 ) -> Result<Vec<FieldError>, ApiError> {
-    let mut run = Run::new(options, data, false);
-    run.root(node, None, data);
+    let mut run = Run::new(&compiled.definitions, options, data, false);
+    run.root(&compiled.root, None, data);
     run.finish()
 }
 
 /// The errors of `data`, and the data with its changes.
 pub(crate) fn validate(
-    node: &Node,
+    compiled: &Compiled,
     field: Option<&str>,
     data: Value,
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
-    let mut run = Run::new(options, &data, true);
-    let patch = run.root(node, field, &data);
+    let mut run = Run::new(&compiled.definitions, options, &data, true);
+    let patch = run.root(&compiled.root, field, &data);
     let errors = run.finish()?;
     Ok(Validated { errors, data: patch.apply(data) })
 }
@@ -65,27 +69,44 @@ pub(crate) fn validate(
 /// The outcome for a field that is not there.
 pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, ApiError> {
     let options = ValidationOptions::new();
-    let mut run = Run::new(&options, &Value::Null, true);
+    let mut run = Run::new(&[], &options, &Value::Null, true);
     let path = Path::Field { name: field, parent: &Path::Root };
     if node.required {
-        run.missing(node, None, &path, field);
+        run.missing(node.message.as_deref(), &path, field);
     }
     let errors = run.finish()?;
     let data = node.default.as_ref().map_or(Ok(Value::Null), |default| default.value(field))?;
     Ok(Validated { errors, data })
 }
 
-/// The first thing that is wrong with a default, apart from functions.
+/// The first thing that is wrong with a default, apart from functions and from
+/// what definitions say.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);
-    let mut run = Run::new(&options, data, false);
+    let mut run = Run::new(&[], &options, data, false);
     run.call_functions = false;
     run.root(node, None, data);
     run.errors.pop()
 }
 
+/// What the node that refers to a definition says of the value too.
+#[derive(Clone, Copy)]
+struct Held<'s> {
+    /// The node of the definition.
+    node: &'s Node,
+    message: Option<&'s str>,
+    /// The node that requires the value.
+    required: Option<&'s Node>,
+}
+
 /// One validation.
-struct Run<'r> {
+struct Run<'r, 's> {
+    /// The named rules that nodes refer to.
+    definitions: &'s [Definition],
+    /// How many definitions are being followed.
+    followed: usize,
+    /// Of the innermost of them.
+    held: Option<Held<'s>>,
     options: &'r ValidationOptions,
     /// The whole input as it came, for `custom`.
     root: &'r Value,
@@ -93,20 +114,32 @@ struct Run<'r> {
     keep: bool,
     call_functions: bool,
     errors: Vec<FieldError>,
+    /// Of the texts of the errors.
+    error_bytes: usize,
     /// Why there is no verdict: a function failed.
     failure: Option<ApiError>,
     /// Nothing more is looked at.
     done: bool,
 }
 
-impl<'r> Run<'r> {
-    fn new(options: &'r ValidationOptions, root: &'r Value, keep: bool) -> Self {
+impl<'r, 's> Run<'r, 's> {
+    fn new(
+        definitions: &'s [Definition],
+        options: &'r ValidationOptions,
+        root: &'r Value,
+        keep: bool,
+    ) -> Self {
+        pattern::begin();
         Self {
+            definitions,
+            followed: 0,
+            held: None,
             options,
             root,
             keep,
             call_functions: true,
             errors: Vec::new(),
+            error_bytes: 0,
             failure: None,
             done: false,
         }
@@ -119,7 +152,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn root<'s>(&mut self, node: &'s Node, field: Option<&str>, data: &Value) -> Patch<'s> {
+    fn root(&mut self, node: &'s Node, field: Option<&str>, data: &Value) -> Patch<'s> {
         let path = match field {
             Some(name) => Path::Field { name, parent: &Path::Root },
             None => Path::Root,
@@ -133,7 +166,7 @@ impl<'r> Run<'r> {
     }
 
     /// Prepares and judges one value.
-    fn visit<'s>(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+    fn visit(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
         match self.prepare(node, value, path) {
             Ok(None) => self.judge(node, value, path),
             Ok(Some(prepared)) => {
@@ -147,13 +180,20 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn judge<'s>(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+    fn judge(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
         if node.never {
             self.fail(node, path, "false", || "Value is not allowed".to_owned());
             return Patch::Keep;
         }
         if node.required && is_missing(node, value) {
-            self.missing(node, None, path, path.name());
+            self.missing(self.message_of(node), path, path.name());
+            return Patch::Keep;
+        }
+        // The text may be empty only now that the definition has prepared it.
+        if let Some(held) = self.held(node)
+            && held.required.is_some_and(|holder| is_missing(holder, value))
+        {
+            self.missing(held.message, path, path.name());
             return Patch::Keep;
         }
         if value.is_null() && node.nullable {
@@ -176,7 +216,13 @@ impl<'r> Run<'r> {
             Value::Object(map) => self.object(node, map, path),
             Value::Null | Value::Bool(_) => Patch::Keep,
         };
-        self.custom(node, value, path, patch)
+        match &node.inner {
+            None => self.custom(node, value, path, patch),
+            Some(inner) => match self.inner(node, inner, value, path) {
+                Some(patch) => self.custom(node, value, path, patch),
+                None => Patch::Keep,
+            },
+        }
     }
 
     /// Whether the checks after the type may go on.
@@ -226,7 +272,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn custom<'s>(
+    fn custom(
         &mut self,
         node: &Node,
         value: &Value,
@@ -255,12 +301,24 @@ impl<'r> Run<'r> {
         patch
     }
 
-    /// A required property is not there. `holder` is the rule of the object
-    /// whose list names it.
-    fn missing(&mut self, node: &Node, holder: Option<&Node>, path: &Path<'_>, name: &str) {
-        let own = node.message.as_ref().or_else(|| holder?.message.as_ref());
-        let message = match own {
-            Some(message) => message.to_string(),
+    /// What is held of the value of this node, if a definition has it.
+    fn held(&self, node: &Node) -> Option<Held<'s>> {
+        self.held.filter(|held| std::ptr::eq(held.node, node))
+    }
+
+    /// The message for the value of this node: that of the node which refers
+    /// to it goes before its own.
+    fn message_of<'n>(&self, node: &'n Node) -> Option<&'n str>
+    where
+        's: 'n,
+    {
+        self.held(node).and_then(|held| held.message).or(node.message.as_deref())
+    }
+
+    /// A required value is not there.
+    fn missing(&mut self, message: Option<&str>, path: &Path<'_>, name: &str) {
+        let message = match message {
+            Some(message) => message.to_owned(),
             None if matches!(path, Path::Root) => "Required value is missing".to_owned(),
             None if name.is_empty() => format!("Required field '{path}' is missing"),
             None => format!("Required field '{name}' is missing"),
@@ -271,16 +329,21 @@ impl<'r> Run<'r> {
     /// Notes an error with the message of the rule, or this one.
     #[cold]
     fn fail(&mut self, node: &Node, path: &Path<'_>, rule: &str, message: impl FnOnce() -> String) {
-        let message = node.message.as_deref().map_or_else(message, str::to_owned);
+        let message = self.message_of(node).map_or_else(message, str::to_owned);
         self.push(path, message, rule);
     }
 
     #[cold]
     fn push(&mut self, path: &Path<'_>, message: String, rule: &str) {
-        if !self.done {
-            self.errors.push(FieldError::new(path.to_string(), message, rule));
-            self.done = self.options.abort_early;
+        if self.done {
+            return;
         }
+        let error = FieldError::new(path.to_string(), message, rule);
+        self.error_bytes += error.field.len() + error.message.len();
+        self.errors.push(error);
+        self.done = self.options.abort_early
+            || self.errors.len() >= self.options.max_errors
+            || self.error_bytes >= self.options.max_errors.saturating_mul(BYTES_PER_ERROR);
     }
 
     #[cold]
@@ -303,6 +366,10 @@ impl<'r> Run<'r> {
         }
     }
 }
+
+/// Of text, on the average: a long key before many wrong values is part of the
+/// path of each.
+const BYTES_PER_ERROR: usize = 1 << 10;
 
 /// Null unless that is allowed by name, or empty text.
 fn is_missing(node: &Node, value: &Value) -> bool {

@@ -32,8 +32,8 @@ enum Unknown<'s> {
     Check(&'s Node),
 }
 
-impl Run<'_> {
-    pub(super) fn object<'s>(
+impl<'s> Run<'_, 's> {
+    pub(super) fn object(
         &mut self,
         node: &'s Node,
         map: &Map<String, Value>,
@@ -91,16 +91,12 @@ impl Run<'_> {
             }
             let name = &*required.name;
             let path = Path::Field { name, parent };
-            match required.index {
-                Some(index) => {
-                    self.missing(&rules.properties[index].node, Some(node), &path, name);
-                }
-                None => self.missing(node, None, &path, name),
-            }
+            let own = required.index.and_then(|at| rules.properties[at].node.message.as_deref());
+            self.missing(own.or(node.message.as_deref()), &path, name);
         }
     }
 
-    fn properties<'s>(
+    fn properties(
         &mut self,
         rules: &'s ObjectRules,
         walk: &Walk<'_>,
@@ -121,12 +117,12 @@ impl Run<'_> {
             } else if let Some(default) = &node.default {
                 patch.defaults.extend(self.default(default, &path).map(|value| (index, value)));
             } else if node.required && !property.in_required_list {
-                self.missing(node, None, &path, &property.name);
+                self.missing(node.message.as_deref(), &path, &property.name);
             }
         }
     }
 
-    fn unknown<'s>(&self, rules: &'s ObjectRules) -> Unknown<'s> {
+    fn unknown(&self, rules: &'s ObjectRules) -> Unknown<'s> {
         if let AdditionalRule::Node(node) = &rules.additional {
             return Unknown::Check(node);
         }
@@ -153,7 +149,7 @@ impl Run<'_> {
         }
     }
 
-    fn others<'s>(
+    fn others(
         &mut self,
         rules: &ObjectRules,
         node: &'s Node,

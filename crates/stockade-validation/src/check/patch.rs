@@ -13,6 +13,8 @@ pub(super) enum Patch<'s> {
     Set(Value),
     /// Changes of elements, by their places.
     Array(Vec<(usize, Self)>),
+    /// Changes of the value of the only key of an object.
+    Only(Box<Self>),
     /// Changes of an object.
     Object(Box<ObjectPatch<'s>>),
 }
@@ -36,6 +38,11 @@ impl Patch<'_> {
         matches!(self, Self::Keep)
     }
 
+    /// The change of an object with one key whose value changes so.
+    pub(super) fn only_value(patch: Self) -> Self {
+        if patch.is_keep() { Self::Keep } else { Self::Only(Box::new(patch)) }
+    }
+
     /// The value with its changes; what does not change is moved.
     pub(super) fn apply(self, value: Value) -> Value {
         match (self, value) {
@@ -47,8 +54,15 @@ impl Patch<'_> {
                 }
                 Value::Array(items)
             }
+            (Self::Only(patch), Value::Object(mut map)) => {
+                if let Some(value) = map.values_mut().next() {
+                    *value = patch.apply(value.take());
+                }
+                Value::Object(map)
+            }
             (Self::Object(patch), Value::Object(map)) => Value::Object(patch.apply(map)),
-            (Self::Set(value), _) | (Self::Keep | Self::Array(_) | Self::Object(_), value) => value,
+            (Self::Set(value), _)
+            | (Self::Keep | Self::Array(_) | Self::Only(_) | Self::Object(_), value) => value,
         }
     }
 
@@ -69,6 +83,7 @@ impl Patch<'_> {
             Self::Array(patches) => {
                 patches.iter_mut().for_each(|(_, patch)| patch.drop_defaults());
             }
+            Self::Only(patch) => patch.drop_defaults(),
             Self::Object(object) => {
                 object.defaults.clear();
                 let patches = object.properties.iter_mut().chain(&mut object.others);

@@ -7,9 +7,9 @@ use super::Run;
 use super::path::Path;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::node::{Node, kind};
-use crate::number::{self, Num};
+use crate::number::{self, Num, whole_float};
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// The prepared value; `None` when it stays as it is.
     pub(super) fn prepare(
         &self,
@@ -38,6 +38,12 @@ impl Run<'_> {
             && let Some(converted) = coerce(node, text)
         {
             return Ok(Some(converted));
+        }
+        if let Value::Number(number) = current
+            && wants_whole(node)
+            && let Some(whole) = whole_float(number)
+        {
+            return Ok(Some(Value::Number(whole)));
         }
         if self.options.list_from_one
             && matches!(path, Path::Field { parent: Path::Root, .. })
@@ -71,10 +77,15 @@ fn coerce(node: &Node, text: &str) -> Option<Value> {
     if types.has(kind::NUMBER | kind::INTEGER) {
         let number = number::parse(text)?;
         // `1.0` for an integer is the integer, which typed code can read.
-        let whole = if types.has(kind::NUMBER) { None } else { Num::of(&number).to_whole() };
+        let whole = if wants_whole(node) { Num::of(&number).to_whole() } else { None };
         return Some(Value::Number(whole.unwrap_or(number)));
     }
     None
+}
+
+/// Whether numbers are to be integers, which typed code reads from nothing else.
+fn wants_whole(node: &Node) -> bool {
+    node.types.has(kind::INTEGER) && !node.types.has(kind::NUMBER)
 }
 
 /// Whether a list is wanted, and this is what a query has instead of one.

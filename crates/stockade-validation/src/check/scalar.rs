@@ -7,7 +7,7 @@ use super::{Run, is_above, is_below};
 use crate::node::Node;
 use crate::number::{Num, shown};
 
-impl Run<'_> {
+impl Run<'_, '_> {
     pub(super) fn text(&mut self, node: &Node, text: &str, path: &Path<'_>) {
         if let Some(rules) = &node.text {
             if let Some(least) = rules.min_length

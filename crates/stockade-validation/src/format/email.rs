@@ -6,18 +6,21 @@
 //! Of address literals only those with a meaning pass: IPv4, and IPv6 with its
 //! tag. Numbers of an IPv4 literal have no leading zeros.
 
-use super::hostname::is_ldh;
-use super::ip;
+use memchr::{memchr, memrchr};
+
+use super::bytes::Set;
+use super::hostname::is_ldh_name;
+use super::{bytes, ip};
 
 /// Whether the text is a `Mailbox` of RFC 5321, section 4.1.2.
 pub(super) fn is_mailbox(text: &str) -> bool {
     // No domain has an `@`, a quoted local part may.
-    let Some((local, domain)) = split(text, str::rsplit_once) else {
+    let Some((local, domain)) = split(text, memrchr) else {
         return false;
     };
     let is_domain = match domain.strip_prefix('[') {
         Some(literal) => literal.strip_suffix(']').is_some_and(is_address_literal),
-        None => domain.split('.').all(is_ldh),
+        None => is_ldh_name(domain),
     };
     is_domain && if local.starts_with('"') { is_quoted(local) } else { is_dot_string(local) }
 }
@@ -25,29 +28,30 @@ pub(super) fn is_mailbox(text: &str) -> bool {
 /// Whether the text is a valid address for HTML's `<input type=email>`, with a
 /// dot in the domain.
 pub(super) fn is_form_address(text: &str) -> bool {
-    split(text, str::split_once).is_some_and(|(local, domain)| {
+    split(text, memchr).is_some_and(|(local, domain)| {
         !local.is_empty()
-            && local.bytes().all(|it| is_atext(it) || it == b'.')
+            && bytes::all(local.as_bytes(), &ATEXT_AND_DOT)
             && domain.contains('.')
-            && domain.split('.').all(is_ldh)
+            && is_ldh_name(domain)
     })
 }
 
 /// The parts at the `@` that `find` finds, if their lengths are right.
-fn split(text: &str, find: fn(&str, char) -> Option<(&str, &str)>) -> Option<(&str, &str)> {
+fn split(text: &str, find: fn(u8, &[u8]) -> Option<usize>) -> Option<(&str, &str)> {
     if text.len() > MAX_BYTES {
         return None;
     }
-    find(text, '@').filter(|(local, _)| local.len() <= MAX_LOCAL_BYTES)
+    let at = find(b'@', text.as_bytes()).filter(|at| *at <= MAX_LOCAL_BYTES)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 fn is_dot_string(text: &str) -> bool {
-    text.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(is_atext))
+    text.split('.').all(|atom| !atom.is_empty() && bytes::all(atom.as_bytes(), &ATEXT))
 }
 
-fn is_atext(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte)
-}
+static ATEXT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~");
+
+static ATEXT_AND_DOT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~.");
 
 /// Printable characters and blanks in quotation marks; a backslash and a
 /// quotation mark only after a backslash.

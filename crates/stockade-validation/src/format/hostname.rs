@@ -23,6 +23,26 @@ pub(super) fn is_ldh(label: &str) -> bool {
         && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
+/// Whether the labels between the dots are all as [`is_ldh`] says.
+pub(super) fn is_ldh_name(text: &str) -> bool {
+    let mut length = 0;
+    let mut last = b'.';
+    for byte in text.bytes() {
+        let is_between = length > 0;
+        let fits = match byte {
+            b'.' => is_between && last != b'-',
+            b'-' => is_between,
+            _ => byte.is_ascii_alphanumeric(),
+        };
+        length = if byte == b'.' { 0 } else { length + 1 };
+        if !fits || length > MAX_LABEL_BYTES {
+            return false;
+        }
+        last = byte;
+    }
+    length > 0 && last != b'-'
+}
+
 /// What follows `xn--`, in any case, if the label begins so.
 pub(super) fn ace_suffix(label: &str) -> Option<&str> {
     let (prefix, suffix) = label.split_at_checked("xn--".len())?;
@@ -81,6 +101,17 @@ mod tests {
             "a.xn--pokxncvks",
         ] {
             assert!(!is_hostname(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_its_labels() {
+        let label = "a".repeat(64);
+        let long = [&label[1..], &label, &format!("{label}.a"), &format!("a.{}.b", &label[1..])];
+        let short = ["", ".", "a", "-", "a-", "-a", "a.b", "a..b", "a.", ".a", "a-.b", "a.-b"];
+        let others = ["a--b.c-d", "1.2", "a_b", "é.a", "a b"];
+        for text in long.into_iter().chain(short).chain(others) {
+            assert_eq!(is_ldh_name(text), text.split('.').all(is_ldh), "{text:?}");
         }
     }
 

@@ -41,10 +41,12 @@
 //!
 //! - `card`, `date`, `email`, `hostname`, `ip`, `phone`, `uri`, `url`, `uuid`:
 //!   a grammar each.
+//! - `bytes`: tables of the bytes that a grammar allows.
 //! - `idna`: the labels of internationalized names, for `hostname` and `url`.
 //!
 //! Spec: Validation › Types, Keywords.
 
+mod bytes;
 mod card;
 mod date;
 mod email;

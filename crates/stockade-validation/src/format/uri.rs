@@ -4,32 +4,37 @@
 //! length. The grammar is generic, so that `http:` alone and a port of ten
 //! digits pass. Zones of IPv6 addresses do not: RFC 6874 is obsolete.
 
-use super::ip;
+use memchr::{memchr, memchr2};
+
+use super::bytes::Set;
+use super::{bytes, ip};
 
 /// Whether the text is an absolute URI, with or without a fragment.
 pub(super) fn is_uri(text: &str) -> bool {
     let Some((_, rest)) = split_scheme(text) else {
         return false;
     };
-    let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
-    let (hierarchy, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let is_in_query = |byte| is_in_path(byte) || byte == b'?';
+    let end = memchr2(b'?', b'#', rest.as_bytes()).unwrap_or(rest.len());
+    // The query keeps its question mark, which may be in it too.
+    let (hierarchy, tail) = rest.split_at(end);
+    let (query, fragment) = bytes::split_once(tail, b'#').unwrap_or((tail, ""));
 
     let is_hierarchy = match hierarchy.strip_prefix("//") {
         // The path after an authority is empty or begins with a slash.
         Some(rest) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            is_authority(authority) && is_made_of(path, is_in_path)
+            let (authority, path) =
+                rest.split_at(memchr(b'/', rest.as_bytes()).unwrap_or(rest.len()));
+            is_authority(authority) && bytes::all(path.as_bytes(), &PATH)
         }
         // Without an authority no path begins with two slashes, as here.
-        None => is_made_of(hierarchy, is_in_path),
+        None => bytes::all(hierarchy.as_bytes(), &PATH),
     };
-    is_hierarchy && is_made_of(query, is_in_query) && is_made_of(fragment, is_in_query)
+    is_hierarchy && bytes::all(query.as_bytes(), &QUERY) && bytes::all(fragment.as_bytes(), &QUERY)
 }
 
 /// The scheme, and what follows its colon.
 pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
-    text.split_once(':').filter(|(scheme, _)| {
+    bytes::split_once(text, b':').filter(|(scheme, _)| {
         scheme.starts_with(|it: char| it.is_ascii_alphabetic())
             && scheme.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
     })
@@ -38,7 +43,7 @@ pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
 fn is_authority(text: &str) -> bool {
     split_authority(text).is_some_and(|(host, _)| match host {
         Host::Address(address) => ip::is_v6(address) || is_future_address(address),
-        Host::Name(name) => is_made_of(name, is_in_name),
+        Host::Name(name) => bytes::all(name.as_bytes(), &NAME),
     })
 }
 
@@ -54,17 +59,17 @@ pub(super) enum Host<'t> {
 /// none; `None` if those or the user information are wrong.
 pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
     // Neither user information nor a host has an `@`.
-    let (user, rest) = text.split_once('@').unwrap_or(("", text));
+    let (user, rest) = bytes::split_once(text, b'@').unwrap_or(("", text));
     let (host, port) = if let Some(rest) = rest.strip_prefix('[') {
         let (address, port) = rest.split_once(']')?;
         (Host::Address(address), port)
     } else {
-        let (name, port) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+        let (name, port) = rest.split_at(memchr(b':', rest.as_bytes()).unwrap_or(rest.len()));
         (Host::Name(name), port)
     };
     let digits = if port.is_empty() { port } else { port.strip_prefix(':')? };
     let is_port = digits.bytes().all(|it| it.is_ascii_digit());
-    let is_user = is_made_of(user, |byte| is_in_name(byte) || byte == b':');
+    let is_user = bytes::all(user.as_bytes(), &USER);
     (is_port && is_user).then_some((host, digits))
 }
 
@@ -78,36 +83,20 @@ fn is_future_address(text: &str) -> bool {
     !version.is_empty()
         && version.bytes().all(|it| it.is_ascii_hexdigit())
         && !address.is_empty()
-        && address.bytes().all(|it| is_in_name(it) || it == b':')
+        && !address.contains('%')
+        && bytes::all(address.as_bytes(), &USER)
 }
 
-/// Whether every byte is allowed, or begins an escape: `%` and two hexadecimal
-/// digits.
-pub(super) fn is_made_of(text: &str, is_allowed: impl Fn(u8) -> bool) -> bool {
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let fits = if byte == b'%' {
-            let mut is_digit = || bytes.next().is_some_and(|it| it.is_ascii_hexdigit());
-            is_digit() && is_digit()
-        } else {
-            is_allowed(byte)
-        };
-        if !fits {
-            return false;
-        }
-    }
-    true
-}
+/// `unreserved`, `sub-delims` and escapes.
+static NAME: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;="));
 
-/// `pchar` without escapes, or a slash.
-pub(super) fn is_in_path(byte: u8) -> bool {
-    is_in_name(byte) || b":@/".contains(&byte)
-}
+/// The same with `:`.
+static USER: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:"));
 
-/// `unreserved` or `sub-delims`.
-fn is_in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
-}
+/// `pchar`, or a slash.
+static PATH: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/"));
+
+static QUERY: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=:@/?"));
 
 #[cfg(test)]
 mod tests {

@@ -17,13 +17,18 @@
 //! So neither `url` nor `uri` contains the other: `uri` also takes schemes
 //! without a host, and no character beyond ASCII.
 
+use memchr::{memchr_iter, memchr3};
+
+use super::bytes::Set;
 use super::uri::{self, Host};
-use super::{hostname, idna, ip};
+use super::{bytes, hostname, idna, ip};
 
 /// Whether the text is an absolute URL of at most 2,048 characters.
 pub(super) fn is_url(text: &str) -> bool {
-    // The first comparison bounds the count.
-    if text.len() > MAX_CHARACTERS * 4 || text.chars().count() > MAX_CHARACTERS {
+    // The second comparison bounds the count.
+    if text.len() > MAX_CHARACTERS
+        && (text.len() > MAX_CHARACTERS * 4 || text.chars().count() > MAX_CHARACTERS)
+    {
         return false;
     }
     let Some((scheme, rest)) = uri::split_scheme(text) else {
@@ -42,7 +47,8 @@ pub(super) fn is_url(text: &str) -> bool {
     let Some(rest) = rest.strip_prefix("//") else {
         return false;
     };
-    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, tail) =
+        rest.split_at(memchr3(b'/', b'?', b'#', rest.as_bytes()).unwrap_or(rest.len()));
     is_authority(authority) && is_tail(tail)
 }
 
@@ -96,12 +102,15 @@ fn is_label(label: &str) -> bool {
 
 /// Whether path, query and fragment have no character that must be escaped.
 fn is_tail(text: &str) -> bool {
-    let is_allowed =
-        |byte: u8| uri::is_in_path(byte) || b"?#[]{}|^".contains(&byte) || !byte.is_ascii();
-    uri::is_made_of(text, is_allowed)
-        && text.split('#').count() <= 2
-        && text.chars().all(|it| it.is_ascii() || is_beyond_ascii(it))
+    bytes::all(text.as_bytes(), &TAIL)
+        && memchr_iter(b'#', text.as_bytes()).nth(1).is_none()
+        && (text.is_ascii() || text.chars().all(|it| it.is_ascii() || is_beyond_ascii(it)))
 }
+
+/// Path, query and fragment, without a look at characters beyond ASCII.
+static TAIL: Set = bytes::escapes_and(bytes::beyond_ascii_and(bytes::letters_digits_and(
+    b"-._~!$&'()*+,;=:@/?#[]{}|^",
+)));
 
 /// Whether a character that is not ASCII may be in a URL: neither a control
 /// character nor a noncharacter, and no white space, which browsers escape.

@@ -2,11 +2,15 @@
 
 /// Whether the text is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.
 pub(super) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    let Ok(text) = <&[u8; 36]>::try_from(text.as_bytes()) else {
+        return false;
+    };
+    // Without a branch for each byte.
+    let is_digit = |all, byte: &u8| all & byte.is_ascii_hexdigit();
+    [8, 13, 18, 23].into_iter().all(|at| text[at] == b'-')
+        && [0..8, 9..13, 14..18, 19..23, 24..36]
+            .into_iter()
+            .all(|group| text[group].iter().fold(true, is_digit))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Valid data that needs no change is checked without an allocation.
 
+use serde::Deserialize;
 use serde_json::json;
-use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
+use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
 
 #[test]
 fn valid_data_costs_no_allocation() {
@@ -44,4 +45,79 @@ fn valid_data_costs_no_allocation() {
         });
         assert_eq!(info.count_total, 0, "validate");
     }
+}
+
+struct Tree;
+
+impl HasSchema for Tree {
+    fn rule() -> Rule {
+        Rule::tagged(
+            "kind",
+            [
+                ("leaf", Rule::object([("place", Rule::tuple([Rule::number(), Rule::number()]))])),
+                ("branch", Rule::object([("children", Rule::array(Rule::of::<Self>()))])),
+            ],
+        )
+    }
+}
+
+#[test]
+fn recursion_and_unions_cost_none_either() {
+    let schema = Tree::schema().unwrap();
+    let leaf = json!({ "kind": "leaf", "place": [1, 2] });
+    let branch = json!({ "kind": "branch", "children": [leaf, leaf] });
+    let data = json!({ "kind": "branch", "children": [branch, leaf] });
+    let info = allocation_counter::measure(|| {
+        assert!(schema.check(&data, &ValidationOptions::new()).unwrap().is_empty());
+    });
+    assert_eq!(info.count_total, 0);
+}
+
+#[test]
+fn reading_costs_what_the_type_costs() {
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only read")]
+    struct User {
+        name: String,
+        age: u8,
+        role: Role,
+        tags: Vec<String>,
+        address: Option<Address>,
+    }
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only read")]
+    struct Address {
+        city: Box<str>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Role {
+        Admin,
+    }
+    let schema = Schema::from_value(&json!({
+        "name": { "type": "string", "required": true, "minLength": 2, "trim": true },
+        "age": { "type": "integer", "minimum": 0, "max": 150 },
+        "role": { "enum": ["admin", "reader"] },
+        "tags": { "type": "array", "items": { "type": "string", "pattern": "^[a-z]+$" } },
+        "address": { "zip": { "type": "string", "format": "ipv4" }, "city": { "type": "string" } },
+        "site": { "type": "url" },
+    }))
+    .unwrap();
+    let options = ValidationOptions::new();
+    let text = br#"{
+        "name": "Ada Lovelace", "tags": ["math", "engine"], "role": "admin", "age": 36,
+        "address": { "city": "London", "zip": "127.0.0.1" },
+        "site": "https://example.com/a?b=c", "unknown": [1, 2, { "a": null }]
+    }"#;
+    // The regular expression makes its cache at the first call.
+    assert!(schema.read_json::<User>(text, &options).is_ok());
+    let plain = allocation_counter::measure(|| {
+        assert!(serde_json::from_slice::<User>(text).is_ok());
+    });
+    let judged = allocation_counter::measure(|| {
+        assert!(schema.read_json::<User>(text, &options).is_ok());
+    });
+    // Fewer, because serde_json notes the nesting of what it skips.
+    assert!(judged.count_total <= plain.count_total, "{judged:?} {plain:?}");
+    assert!(judged.bytes_total <= plain.bytes_total, "{judged:?} {plain:?}");
 }

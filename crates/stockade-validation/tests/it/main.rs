@@ -7,11 +7,22 @@
 )]
 
 mod allocations;
+#[cfg(feature = "derive")]
+mod derive;
+#[cfg(feature = "derive")]
+mod derive_enums;
+#[cfg(feature = "derive")]
+mod derive_keywords;
+#[cfg(feature = "schemars")]
+mod from_schemars;
+mod has_schema;
 mod hostile;
 mod json_schema_suite;
 mod keywords;
 mod objects;
 mod options;
 mod properties;
+mod reading;
 mod rules;
 mod support;
+mod unions;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use stockade_validation::{Schema, ValidationOptions};
 
 /// A rule, a value that fits, and a value that fails with a rule's name.
-type Sample = (Value, Value, (Value, String));
+pub(crate) type Sample = (Value, Value, (Value, String));
 
 fn scalar() -> impl Strategy<Value = Sample> {
     prop_oneof![
@@ -38,7 +38,7 @@ fn scalar() -> impl Strategy<Value = Sample> {
     ]
 }
 
-fn sample() -> impl Strategy<Value = Sample> {
+pub(crate) fn sample() -> impl Strategy<Value = Sample> {
     scalar().prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             (inner.clone(), 0..4_usize).prop_map(|((rule, good, bad), count)| {
@@ -83,7 +83,7 @@ fn object(fields: std::collections::BTreeMap<String, Sample>, closed: bool, drop
 }
 
 /// Any small value, to judge by any schema.
-fn value() -> impl Strategy<Value = Value> {
+pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
         any::<bool>().prop_map(Value::from),

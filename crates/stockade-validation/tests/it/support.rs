@@ -57,3 +57,24 @@ pub(crate) fn check_data(
     // As text, because the order of the keys is part of it.
     assert_eq!(outcome.data.to_string(), expected.to_string(), "{data}");
 }
+
+/// Checks the errors of a schema that is made already.
+#[track_caller]
+pub(crate) fn check_with(schema: &Schema, data: &Value, expected: &[&str]) {
+    let outcome = validate(schema, data, &ValidationOptions::new());
+    assert_eq!(lines(&outcome.errors), expected, "{data}");
+}
+
+/// Checks the errors of the schema of a type; what is valid, serde reads too.
+#[cfg(feature = "derive")]
+#[track_caller]
+pub(crate) fn check_type<T>(data: &Value, expected: &[&str])
+where
+    T: stockade_validation::HasSchema + serde::de::DeserializeOwned,
+{
+    check_with(&T::schema().unwrap(), data, expected);
+    let read = serde_json::from_value::<T>(data.clone());
+    if expected.is_empty() {
+        assert!(read.is_ok(), "{data}: {:?}", read.err());
+    }
+}

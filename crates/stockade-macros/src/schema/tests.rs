@@ -1,0 +1,136 @@
+//! What the derive says to mistakes.
+
+use super::*;
+
+#[track_caller]
+fn check(source: &str, expected: &[&str]) {
+    let input: DeriveInput = syn::parse_str(source).expect("this is a type");
+    let mut errors = Errors::default();
+    let tokens = expand(&input, CratePath::validation(), &mut errors);
+    assert!(syn::parse2::<syn::File>(tokens.clone()).is_ok(), "not items: {tokens}");
+    assert_eq!(errors.messages(), expected, "{source}");
+}
+
+/// The only mistake of a field with these keywords, without its place.
+#[track_caller]
+fn check_field(ty: &str, keywords: &str, expected: &[&str]) {
+    let source = format!("struct T {{ #[schema({keywords})] f: {ty} }}");
+    let input: DeriveInput = syn::parse_str(&source).expect("this is a type");
+    let mut errors = Errors::default();
+    expand(&input, CratePath::validation(), &mut errors);
+    let messages = errors.messages();
+    let texts: Vec<&str> =
+        messages.iter().filter_map(|message| Some(message.split_once(' ')?.1)).collect();
+    assert_eq!(texts, expected, "{keywords}");
+}
+
+#[test]
+fn unknown_keywords_are_explained() {
+    check(
+        "struct T { #[schema(min_lenght = 3, enum = [1], colour)] a: String }",
+        &[
+            "1:20 unknown keyword `min_lenght`, did you mean `min_length`?",
+            "1:36 unknown keyword `enum`, did you mean `one_of`?",
+            "1:48 unknown keyword `colour`",
+        ],
+    );
+    check_field(
+        "String",
+        "maxLength = 3",
+        &["unknown keyword `maxLength`, did you mean `max_length`?"],
+    );
+    check_field("String", "trim, trim", &["`trim` is there twice"]);
+    check_field("String", "example = 1, example = 2", &[]);
+}
+
+#[test]
+fn values_fit_their_keywords() {
+    let count = "must be a whole number of 0 or more";
+    for (keywords, message) in [
+        ("min_length = \"3\"", format!("`min_length` {count}")),
+        ("min_length = -1", format!("`min_length` {count}")),
+        ("max_length = 1.5", format!("`max_length` {count}")),
+        ("max_length", "`max_length` needs a value: `= …`".to_owned()),
+        ("pattern = 3", "`pattern` must be a string".to_owned()),
+        ("min = true", "`min` must be a number".to_owned()),
+        ("one_of = 3", "`one_of` must be a list: `[…]`".to_owned()),
+        ("trim = 1", "`trim` stands alone, or with `= true` or `= false`".to_owned()),
+        ("items = 1", "`items` takes keywords: `items(min_length = 3)`".to_owned()),
+        ("kind = \"emial\"", "`kind` has no \"emial\", did you mean `email`?".to_owned()),
+        (
+            "format = \"datetime\"",
+            "`format` has no \"datetime\", did you mean `date-time`?".to_owned(),
+        ),
+    ] {
+        check_field("Other", keywords, &[&message]);
+    }
+    check_field("Other", "min_length = LEAST, trim = false, pattern = PATTERN", &[]);
+}
+
+#[test]
+fn keywords_fit_the_type() {
+    check_field("bool", "min_length = 3", &["`min_length` is for strings, and this is a boolean"]);
+    check_field(
+        "Option<u8>",
+        "pattern = \"a\"",
+        &["`pattern` is for strings, and this is a number"],
+    );
+    check_field("Vec<u8>", "minimum = 3", &["`minimum` is for numbers, and this is a list"]);
+    check_field("Vec<bool>", "items(trim)", &["`trim` is for strings, and this is a boolean"]);
+    check_field("HashMap<String, u8>", "min_properties = 1", &[]);
+    check_field("u8", "kind = \"string\", min_length = 3", &[]);
+    check_field("Other", "min_length = 3", &[]);
+}
+
+#[test]
+fn bounds_do_not_contradict_each_other() {
+    check_field("u8", "minimum = 5, maximum = 3", &["`minimum` 5 is above `maximum` 3"]);
+    check_field(
+        "i8",
+        "exclusive_minimum = -2, exclusive_maximum = -2",
+        &["`exclusive_minimum` -2 is not below `exclusive_maximum` -2"],
+    );
+    check_field(
+        "Vec<String>",
+        "items(min_length = 3, max_length = 2)",
+        &["`min_length` 3 is above `max_length` 2"],
+    );
+    check_field("u8", "minimum = 3, maximum = 3", &[]);
+}
+
+#[test]
+fn keywords_stand_where_they_mean_something() {
+    check("#[schema(required)] struct T;", &["1:9 `required` stands on a field"]);
+    check_field(
+        "u8",
+        "name = \"a\"",
+        &["`name` stands on a type; a field gets another name by `#[serde(rename = \"…\")]`"],
+    );
+    check("enum T { #[schema(minimum = 1)] A(u8) }", &["1:18 `minimum` cannot stand on a variant"]);
+}
+
+#[test]
+fn what_has_no_schema_is_refused() {
+    check(
+        "struct T<'a> { a: &'a str }",
+        &["1:9 a type that borrows has no schema: let its fields own what they hold"],
+    );
+    check("union T { a: u8 }", &["1:0 `Schema` can be derived for structs and enums"]);
+    check(
+        "#[serde(untagged)] enum T { A(u8) }",
+        &["1:8 `Schema` cannot tell the variants of an untagged enum apart: give it a tag, \
+           implement `HasSchema` by hand, or wrap it where it is used: `Unchecked<T>`"],
+    );
+    check(
+        "struct T { #[serde(alias = \"b\")] a: u8 }",
+        &["1:27 `alias` is not supported by `Schema`: write one name with `rename`, or wrap the \
+           whole type: `Unchecked<T>`"],
+    );
+    check(
+        "#[serde(tag = \"t\")] enum T { A(u8, u8), #[serde(other)] B }",
+        &[
+            "1:29 a tuple has no place for a tag: give the enum `content` too",
+            "1:48 `other` is not supported by `Schema`: its list of names is all there is",
+        ],
+    );
+}

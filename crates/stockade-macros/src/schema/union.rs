@@ -1,0 +1,137 @@
+//! Enums.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{DataEnum, Fields, Ident, Variant};
+
+use super::expand::{Owner, Writer};
+use super::keyword::{Keywords, Place};
+use super::serde_attribute::Serde;
+
+/// An enum in the form that serde gives it.
+pub(crate) fn union(
+    writer: &mut Writer<'_>,
+    name: &Ident,
+    data: &DataEnum,
+    serde: &Serde,
+) -> TokenStream {
+    let span = name.span();
+    let root = writer.root.at(span);
+    refuse_untagged(writer, serde.untagged);
+    let mut variants = Vec::new();
+    for variant in &data.variants {
+        let own = Serde::read(&variant.attrs);
+        if own.skip {
+            continue;
+        }
+        refuse_untagged(writer, own.untagged);
+        if let Some(other) = own.other {
+            let message = "`other` is not supported by `Schema`: its list of names is all there is";
+            writer.errors.push(other, message);
+        }
+        let names = names(variant, &own, serde);
+        variants.push((variant, own, names));
+    }
+
+    let all_units = variants.iter().all(|(variant, ..)| matches!(variant.fields, Fields::Unit));
+    match (&serde.tag, &serde.content) {
+        (None, _) if all_units => {
+            let names = variants.iter().flat_map(|(_, _, names)| names);
+            for (variant, ..) in &variants {
+                // Only for the mistakes in them.
+                Keywords::read(&variant.attrs, Place::Variant, writer.errors);
+            }
+            quote_spanned!(span=> #root::__private::names([#(#names),*]))
+        }
+        (None, _) => {
+            let pairs = pairs(writer, &variants, serde);
+            quote_spanned!(span=> #root::__private::variants([#(#pairs),*]))
+        }
+        (Some(tag), Some(content)) => {
+            let pairs = pairs(writer, &variants, serde);
+            quote_spanned!(span=>
+                #root::__private::tagged_content(#tag, #content, [#(#pairs),*])
+            )
+        }
+        (Some(tag), None) => {
+            let mut pairs = Vec::new();
+            for (variant, own, names) in &variants {
+                let rule = internal(writer, variant, own, serde);
+                pairs.extend(names.iter().map(|name| quote!((#name, #rule))));
+            }
+            quote_spanned!(span=> #root::__private::tagged(#tag, [#(#pairs),*]))
+        }
+    }
+}
+
+fn refuse_untagged(writer: &mut Writer<'_>, untagged: Option<Span>) {
+    if let Some(span) = untagged {
+        writer.errors.push(
+            span,
+            "`Schema` cannot tell the variants of an untagged enum apart: give it a tag, \
+             implement `HasSchema` by hand, or wrap it where it is used: `Unchecked<T>`",
+        );
+    }
+}
+
+/// The name of a variant, and its aliases.
+fn names(variant: &Variant, own: &Serde, serde: &Serde) -> Vec<String> {
+    let written = variant.ident.unraw().to_string();
+    let name = own.variant_name(&written, serde.rename_all);
+    std::iter::once(name).chain(own.aliases.iter().map(syn::LitStr::value)).collect()
+}
+
+/// Each name with what the variant holds.
+fn pairs(
+    writer: &mut Writer<'_>,
+    variants: &[(&Variant, Serde, Vec<String>)],
+    serde: &Serde,
+) -> Vec<TokenStream> {
+    let mut pairs = Vec::new();
+    for (variant, own, names) in variants {
+        let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
+        let content = if matches!(variant.fields, Fields::Unit) {
+            quote!(::core::option::Option::None)
+        } else {
+            let rule = content(writer, variant, own, serde);
+            let rule = writer.with_keywords(rule, &keywords, &variant.attrs);
+            quote!(::core::option::Option::Some(#rule))
+        };
+        pairs.extend(names.iter().map(|name| quote!((#name, #content))));
+    }
+    pairs
+}
+
+fn content(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serde) -> TokenStream {
+    let span = variant.ident.span();
+    if own.with {
+        let root = writer.root.at(span);
+        return quote_spanned!(span=> #root::Rule::any());
+    }
+    writer.fields(&variant.fields, span, owner(own, serde))
+}
+
+/// The rule of a variant as an object, which gets the tag.
+fn internal(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serde) -> TokenStream {
+    let span = variant.ident.span();
+    let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
+    let rule = match &variant.fields {
+        Fields::Unit => writer.object(std::iter::empty(), span, owner(own, serde)),
+        Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
+            let message = "a tuple has no place for a tag: give the enum `content` too";
+            writer.errors.push(span, message);
+            writer.object(std::iter::empty(), span, owner(own, serde))
+        }
+        Fields::Named(_) | Fields::Unnamed(_) => content(writer, variant, own, serde),
+    };
+    writer.with_keywords(rule, &keywords, &variant.attrs)
+}
+
+fn owner(own: &Serde, serde: &Serde) -> Owner {
+    let case = match own.rename_all {
+        super::case::Case::AsWritten => serde.rename_all_fields.unwrap_or_default(),
+        case => case,
+    };
+    Owner { case, default: false, deny_unknown_fields: serde.deny_unknown_fields }
+}

@@ -1,0 +1,86 @@
+//! What rules refer to: each definition is compiled once, and one after the
+//! other, so that rules may refer to themselves.
+
+use std::collections::{HashMap, HashSet};
+
+use super::compile::{Compiler, State};
+use crate::depth::MAX_DEPTH;
+use crate::inner::{Key, Reference};
+use crate::node::{Definition, Inner};
+
+/// The definitions so far, in the order of their first use.
+#[derive(Default)]
+pub(super) struct Definitions {
+    entries: Vec<(String, Reference)>,
+    places: HashMap<Key, usize>,
+    names: HashSet<String>,
+}
+
+impl Definitions {
+    /// The place of the definition that `reference` means.
+    pub(super) fn place(&mut self, reference: Reference) -> usize {
+        if let Some(place) = self.places.get(&reference.key) {
+            return *place;
+        }
+        let place = self.entries.len();
+        self.places.insert(reference.key.clone(), place);
+        let name = self.free_name(&reference.name);
+        self.names.insert(name.clone());
+        self.entries.push((name, reference));
+        place
+    }
+
+    /// `name`, or with the first number from 2 on that makes it unique.
+    fn free_name(&self, name: &str) -> String {
+        let name = plain(name);
+        if !self.names.contains(&name) {
+            return name;
+        }
+        let numbered = (2_usize..).map(|number| format!("{name}{number}"));
+        numbered.into_iter().find(|numbered| !self.names.contains(numbered)).unwrap_or(name)
+    }
+}
+
+impl State {
+    /// Compiles the definitions, and those that are first used in them.
+    pub(super) fn compile_definitions(&mut self) -> Box<[Definition]> {
+        let mut compiled: Vec<Definition> = Vec::new();
+        let mut locations = Vec::new();
+        while let Some((name, reference)) = self.definitions.entries.get(compiled.len()) {
+            let (name, key, mut rule) = (name.clone(), reference.key.clone(), reference.rule());
+            locations.push(rule.location);
+            let mut compiler = Compiler::new(self, name.clone(), rule.location);
+            compiler.flatten(&mut rule, &mut vec![key]);
+            let node = compiler.compile(rule, MAX_DEPTH);
+            compiled.push(Definition { name, node });
+        }
+        for (place, location) in locations.into_iter().enumerate() {
+            if is_circle(place, &compiled) {
+                let mut compiler = Compiler::new(self, compiled[place].name.clone(), location);
+                compiler.mistake("the type is nothing but itself");
+            }
+        }
+        compiled.into()
+    }
+}
+
+/// Whether a definition leads back to itself without going into the value.
+fn is_circle(start: usize, definitions: &[Definition]) -> bool {
+    let mut place = start;
+    for _ in definitions {
+        match definitions[place].node.inner.as_deref() {
+            Some(Inner::Definition(next)) => place = *next,
+            _ => return false,
+        }
+        if place == start {
+            return true;
+        }
+    }
+    false
+}
+
+/// A name that needs no escapes in a URL, nor in a JSON pointer.
+fn plain(name: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
+    name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect()
+}

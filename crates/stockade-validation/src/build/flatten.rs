@@ -1,0 +1,110 @@
+//! Flattening: the properties of one rule in another.
+
+use serde_json::Value;
+
+use super::compile::Compiler;
+use crate::inner::{InnerRule, Key};
+use crate::rule::{Additional, Rule};
+
+impl Compiler<'_> {
+    /// Moves what is flattened into `rule`; `trail` holds the references that
+    /// led here.
+    pub(super) fn flatten(&mut self, rule: &mut Rule, trail: &mut Vec<Key>) {
+        let mut unions = Vec::new();
+        for other in std::mem::take(&mut rule.flattened) {
+            let known = trail.len();
+            if let Some(other) = self.expand(other, trail) {
+                self.merge(rule, other, &mut unions);
+            }
+            trail.truncate(known);
+        }
+        let mut unions = unions.into_iter();
+        if let Some((tag, variants)) = unions.next() {
+            if unions.next().is_some() || rule.inner.is_some() {
+                self.mistake("only one union can be flattened into an object");
+            }
+            spread(rule, tag, variants);
+        }
+    }
+
+    /// Replaces a reference by the rule that it means, and flattens that.
+    pub(super) fn expand(&mut self, mut rule: Rule, trail: &mut Vec<Key>) -> Option<Rule> {
+        while let Some(InnerRule::Reference(reference)) = &rule.inner {
+            if trail.contains(&reference.key) {
+                self.mistake(format!("`{}` cannot be a part of itself", reference.name));
+                return None;
+            }
+            trail.push(reference.key.clone());
+            let mut target = reference.rule();
+            target.keywords.extend(rule.keywords);
+            target.custom = rule.custom.or(target.custom);
+            target.transform = rule.transform.or(target.transform);
+            target.mistakes.append(&mut rule.mistakes);
+            rule = target;
+        }
+        self.flatten(&mut rule, trail);
+        Some(rule)
+    }
+
+    fn merge(&mut self, rule: &mut Rule, mut other: Rule, unions: &mut Vec<Union>) {
+        for message in std::mem::take(&mut other.mistakes) {
+            self.mistake(message);
+        }
+        let is_object = other.type_name().is_none_or(|kind| kind == "object");
+        let optional = other.keywords.get("nullable") == Some(&Value::Bool(true));
+        let counts = ["minProperties", "maxProperties"];
+        if other.custom.is_some()
+            || other.transform.is_some()
+            || counts.iter().any(|name| other.keywords.contains_key(*name))
+        {
+            self.mistake("a rule with `custom`, `transform` or counts of keys cannot be flattened");
+        }
+        match other.inner.take() {
+            None if is_object => take_properties(rule, other, optional),
+            Some(InnerRule::Tagged { tag, variants }) if !optional => unions.push((tag, variants)),
+            Some(InnerRule::Tagged { .. }) => {
+                self.mistake("a union that may be absent cannot be flattened");
+            }
+            _ => self.mistake("only objects, maps and tagged unions can be flattened"),
+        }
+    }
+}
+
+type Union = (String, Vec<(String, Rule)>);
+
+fn take_properties(rule: &mut Rule, other: Rule, optional: bool) {
+    let listed = match other.keywords.get("required") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    if !optional {
+        let listed = listed.iter().filter_map(Value::as_str).map(str::to_owned);
+        rule.required_fields.extend(listed.chain(other.required_fields));
+    }
+    let properties = other.properties.unwrap_or_default().into_iter().map(|(name, mut rule)| {
+        if optional {
+            rule.keywords.remove("required");
+        }
+        (name, rule)
+    });
+    rule.properties.get_or_insert_default().extend(properties);
+    if let Some(Additional::Rule(values)) = other.additional {
+        rule.additional.get_or_insert(Additional::Rule(values));
+    }
+}
+
+/// Makes a union of `rule`, each variant of which has its properties.
+fn spread(rule: &mut Rule, tag: String, variants: Vec<(String, Rule)>) {
+    let mut base = Rule::at(rule.location).with("type", "object");
+    base.properties = rule.properties.take();
+    base.required_fields = std::mem::take(&mut rule.required_fields);
+    base.additional = rule.additional.take();
+    if let Some(list @ Value::Array(_)) = rule.keywords.get("required").cloned() {
+        rule.keywords.remove("required");
+        base = base.with("required", list);
+    }
+    let variants =
+        variants.into_iter().map(|(name, variant)| (name, base.clone().flatten(variant)));
+    rule.inner = Some(InnerRule::Tagged { tag, variants: variants.collect() });
+    rule.keywords.insert("type".to_owned(), "object".into());
+}

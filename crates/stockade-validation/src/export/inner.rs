@@ -1,0 +1,157 @@
+//! Definitions as `$defs`, references as `$ref`, unions as `oneOf`.
+
+use serde_json::{Map, Value, json};
+
+use super::rule;
+use crate::node::{Compiled, Definition, Inner, Node, Tagged, Variants, kind};
+
+/// The root with the definitions that it leads to.
+pub(super) fn schema(compiled: &Compiled) -> Value {
+    let Compiled { root, definitions } = compiled;
+    let mut rules: Vec<Value> =
+        definitions.iter().map(|definition| rule(&definition.node, definitions)).collect();
+    let mut out = match bare_place(root) {
+        // The rule of a type: itself, unless it is needed by its name.
+        Some(place) if !is_used(&definitions[place].name, &rules) => {
+            let whole = rules[place].take();
+            if !whole.is_object() {
+                return whole;
+            }
+            whole
+        }
+        _ => rule(root, definitions),
+    };
+    let named = definitions.iter().zip(rules).filter(|(_, rule)| !rule.is_null());
+    let defs: Map<String, Value> =
+        named.map(|(definition, rule)| (definition.name.clone(), rule)).collect();
+    if let Value::Object(out) = &mut out
+        && !defs.is_empty()
+    {
+        out.insert("$defs".to_owned(), defs.into());
+    }
+    out
+}
+
+/// `{ "$ref": … }` for a node that says nothing else.
+pub(super) fn bare_reference(node: &Node, definitions: &[Definition]) -> Option<Value> {
+    let place = bare_place(node)?;
+    Some(json!({ "$ref": pointer(&definitions.get(place)?.name) }))
+}
+
+/// Adds what stands beside the keywords.
+pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String, Value>) -> Value {
+    match node.inner.as_deref() {
+        None => {}
+        Some(Inner::Definition(place)) => {
+            if let Some(definition) = definitions.get(*place) {
+                out.insert("$ref".to_owned(), pointer(&definition.name).into());
+            }
+            if node.nullable {
+                return or_null(out);
+            }
+        }
+        Some(Inner::Tagged(union)) => {
+            out.insert("oneOf".to_owned(), tagged(union, node.nullable, definitions));
+        }
+        Some(Inner::Variants(union)) => {
+            out.insert("oneOf".to_owned(), variants(union, node.nullable, definitions));
+        }
+        Some(Inner::Tuple(nodes)) => {
+            let elements = nodes.iter().map(|node| rule(node, definitions)).collect();
+            out.insert("prefixItems".to_owned(), elements);
+        }
+    }
+    Value::Object(out)
+}
+
+/// Whether `required: true` needs no words of its own, because the type that
+/// the node refers to has neither null nor text.
+pub(super) fn refuses_null(node: &Node, definitions: &[Definition]) -> bool {
+    let Some(Inner::Definition(place)) = node.inner.as_deref() else {
+        return false;
+    };
+    definitions.get(*place).is_some_and(|definition| {
+        let types = &definition.node.types;
+        types.given() && !types.take_text() && !types.has(kind::NULL) && !definition.node.nullable
+    })
+}
+
+fn bare_place(node: &Node) -> Option<usize> {
+    let Some(Inner::Definition(place)) = node.inner.as_deref() else {
+        return None;
+    };
+    let says_more = node.types.given()
+        || node.required
+        || node.nullable
+        || node.literals.is_some()
+        || node.text.is_some()
+        || node.number.is_some()
+        || node.size.is_some()
+        || node.array.is_some()
+        || node.object.is_some()
+        || node.default.is_some()
+        || !node.notes.is_empty();
+    (!says_more).then_some(*place)
+}
+
+/// Null beside a reference; the words for people stay outside.
+fn or_null(mut out: Map<String, Value>) -> Value {
+    let mut outer = Map::new();
+    for name in ["title", "description", "default", "examples", "deprecated"] {
+        if let Some(value) = out.remove(name) {
+            outer.insert(name.to_owned(), value);
+        }
+    }
+    outer.insert("anyOf".to_owned(), json!([out, { "type": "null" }]));
+    Value::Object(outer)
+}
+
+fn tagged(union: &Tagged, nullable: bool, definitions: &[Definition]) -> Value {
+    let variants = union.variants.iter().map(|(_, node)| rule(node, definitions));
+    variants.chain(null_if(nullable)).collect()
+}
+
+fn variants(union: &Variants, nullable: bool, definitions: &[Definition]) -> Value {
+    let names: Vec<Value> = union
+        .variants
+        .iter()
+        .filter(|(_, node)| node.is_none())
+        .map(|(name, _)| Value::from(&**name))
+        .collect();
+    let names = (!names.is_empty()).then(|| json!({ "type": "string", "enum": names }));
+    let objects = union.variants.iter().filter_map(|(name, node)| {
+        let mut properties = Map::new();
+        properties.insert(name.to_string(), rule(node.as_ref()?, definitions));
+        Some(json!({
+            "type": "object",
+            "properties": properties,
+            "required": [name],
+            "additionalProperties": false,
+        }))
+    });
+    names.into_iter().chain(objects).chain(null_if(nullable)).collect()
+}
+
+fn null_if(nullable: bool) -> Option<Value> {
+    nullable.then(|| json!({ "type": "null" }))
+}
+
+fn pointer(name: &str) -> String {
+    format!("#/$defs/{name}")
+}
+
+/// Whether some rule refers to the definition of this name.
+fn is_used(name: &str, rules: &[Value]) -> bool {
+    let pointer = pointer(name);
+    rules.iter().any(|rule| refers(rule, &pointer))
+}
+
+fn refers(value: &Value, pointer: &str) -> bool {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .any(|(name, value)| name == "$ref" && value == pointer || refers(value, pointer)),
+        Value::Array(items) => items.iter().any(|item| refers(item, pointer)),
+        _ => false,
+    }
+}

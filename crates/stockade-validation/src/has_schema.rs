@@ -1,0 +1,147 @@
+//! [`HasSchema`]: types that know what their JSON has to be.
+//!
+//! - here: the trait, and [`Unchecked`].
+//! - `has_schema_impls`: the types of the standard library.
+//!
+//! Spec: Validation schemas.
+
+use std::any::TypeId;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use stockade_errors::ConfigError;
+
+use crate::rule::Rule;
+use crate::schema::Schema;
+
+/// A type that knows the rule for its JSON.
+///
+/// With the feature `derive` it is written by `#[derive(Schema)]`. By hand:
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_validation::{HasSchema, Rule, ValidationOptions};
+///
+/// struct Even(u64);
+///
+/// impl HasSchema for Even {
+///     fn rule() -> Rule {
+///         u64::rule().custom(|value, _, _| value.as_u64().is_some_and(|n| n % 2 == 0))
+///     }
+/// }
+///
+/// let schema = Vec::<Even>::schema()?;
+/// let errors = schema.check(&json!([2, 3]), &ValidationOptions::new())?;
+/// assert_eq!(errors[0].message, "[1] is invalid");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Spec: Validation schemas.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no schema",
+    label = "has no schema",
+    note = "add `#[derive(Schema)]` to `{Self}`",
+    note = "for a type of another crate, wrap it: `Unchecked<{Self}>`"
+)]
+pub trait HasSchema: 'static {
+    /// The rule for a value of this type.
+    ///
+    /// A type that contains itself says [`Rule::of`] where it does.
+    #[track_caller]
+    fn rule() -> Rule;
+
+    /// The rule where this type is a part of another: a reference for types
+    /// with a name.
+    #[doc(hidden)]
+    #[track_caller]
+    fn field_rule() -> Rule {
+        Self::rule()
+    }
+
+    /// Whether a property of this type may be absent.
+    #[doc(hidden)]
+    #[must_use]
+    fn is_optional() -> bool {
+        false
+    }
+
+    /// The name in documents.
+    #[doc(hidden)]
+    #[must_use]
+    fn schema_name() -> Cow<'static, str> {
+        readable(std::any::type_name::<Self>()).into()
+    }
+
+    /// The compiled schema. It is made anew by each call: keep it.
+    ///
+    /// # Errors
+    /// When the schema cannot work: every mistake, with its field, file and
+    /// line.
+    #[track_caller]
+    fn schema() -> Result<Schema, ConfigError>
+    where
+        Self: Sized,
+    {
+        Ok(Self::field_rule().build()?.for_type(TypeId::of::<Self>()))
+    }
+}
+
+/// A value that serde alone reads; its schema allows everything, absence too.
+///
+/// For fields of types that have no schema.
+///
+/// ```
+/// use stockade_validation::Unchecked;
+///
+/// let port: Unchecked<std::net::SocketAddr> = serde_json::from_str(r#""127.0.0.1:80""#)?;
+/// assert_eq!(port.0.port(), 80);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Unchecked<T>(pub T);
+
+impl<T: 'static> HasSchema for Unchecked<T> {
+    fn rule() -> Rule {
+        Rule::any()
+    }
+
+    fn is_optional() -> bool {
+        true
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Unchecked<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<T: Serialize> Serialize for Unchecked<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+/// The name of a type without paths and signs: `Page_User`.
+fn readable(type_name: &str) -> String {
+    let is_sign = |char: char| !char.is_alphanumeric() && char != '_' && char != ':';
+    let words = type_name.split(is_sign).map(|word| word.rsplit("::").next().unwrap_or(word));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_readable() {
+        for (type_name, expected) in [
+            ("app::User", "User"),
+            ("app::Page<app::user::User>", "Page_User"),
+            ("app::Pair<(alloc::string::String, [u8; 4])>", "Pair_String_u8_4"),
+            ("app::main::{{closure}}::Inner", "closure_Inner"),
+        ] {
+            assert_eq!(readable(type_name), expected);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! [`HasSchema`] for the types of the standard library and of serde_json.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::format::Format;
+use crate::has_schema::HasSchema;
+use crate::rule::Rule;
+
+/// Types whose rule is one expression.
+macro_rules! rules {
+    ($($ty:ty => $rule:expr;)*) => {
+        $(impl HasSchema for $ty {
+            fn rule() -> Rule {
+                $rule
+            }
+        })*
+    };
+}
+
+rules! {
+    bool => Rule::boolean();
+    i8 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    i16 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    i32 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    i64 => Rule::integer();
+    i128 => Rule::integer();
+    isize => Rule::integer();
+    u8 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    u16 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    u32 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
+    u64 => Rule::integer().minimum(0);
+    u128 => Rule::integer().minimum(0);
+    usize => Rule::integer().minimum(0);
+    f32 => Rule::number().minimum(f64::from(Self::MIN)).maximum(f64::from(Self::MAX));
+    f64 => Rule::number();
+    char => Rule::string().min_length(1).max_length(1);
+    String => Rule::string();
+    Box<str> => Rule::string();
+    Rc<str> => Rule::string();
+    Arc<str> => Rule::string();
+    Cow<'static, str> => Rule::string();
+    () => Rule::kind("null");
+    Value => Rule::any();
+    Map<String, Value> => Rule::kind("object");
+    Ipv4Addr => Rule::string().format(Format::Ipv4);
+    Ipv6Addr => Rule::string().format(Format::Ipv6);
+    // One of two formats, which a list of types cannot say.
+    IpAddr => Rule::string().custom(|value, _, _| {
+        let is_address = value.as_str().is_none_or(|text| text.parse::<Self>().is_ok());
+        if is_address { Ok(()) } else { Err("Invalid IP address") }
+    });
+}
+
+/// Types that are written as what they hold.
+macro_rules! pointers {
+    ($($pointer:ident),*) => {
+        $(impl<T: HasSchema> HasSchema for $pointer<T> {
+            fn rule() -> Rule {
+                T::field_rule()
+            }
+
+            fn is_optional() -> bool {
+                T::is_optional()
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                T::schema_name()
+            }
+        })*
+    };
+}
+
+pointers!(Box, Rc, Arc);
+
+impl<T: HasSchema> HasSchema for Option<T> {
+    fn rule() -> Rule {
+        T::field_rule().nullable()
+    }
+
+    fn is_optional() -> bool {
+        true
+    }
+}
+
+/// Arrays of any length.
+macro_rules! lists {
+    ($($list:ty),*) => {
+        $(impl<T: HasSchema> HasSchema for $list {
+            fn rule() -> Rule {
+                Rule::array(T::field_rule())
+            }
+        })*
+    };
+}
+
+lists!(Vec<T>, Box<[T]>, VecDeque<T>);
+
+impl<T: HasSchema> HasSchema for BTreeSet<T> {
+    fn rule() -> Rule {
+        Rule::array(T::field_rule()).unique_items()
+    }
+}
+
+impl<T: HasSchema, S: 'static> HasSchema for HashSet<T, S> {
+    fn rule() -> Rule {
+        Rule::array(T::field_rule()).unique_items()
+    }
+}
+
+impl<T: HasSchema, const N: usize> HasSchema for [T; N] {
+    fn rule() -> Rule {
+        Rule::array(T::field_rule()).min_items(N).max_items(N)
+    }
+}
+
+/// The keys are read by serde alone.
+impl<K: 'static, V: HasSchema> HasSchema for BTreeMap<K, V> {
+    fn rule() -> Rule {
+        Rule::map(V::field_rule())
+    }
+}
+
+/// The keys are read by serde alone.
+impl<K: 'static, V: HasSchema, S: 'static> HasSchema for HashMap<K, V, S> {
+    fn rule() -> Rule {
+        Rule::map(V::field_rule())
+    }
+}
+
+/// Arrays of exactly these elements.
+macro_rules! tuples {
+    ($(($($element:ident)+))*) => {
+        $(impl<$($element: HasSchema),+> HasSchema for ($($element,)+) {
+            fn rule() -> Rule {
+                Rule::tuple([$($element::field_rule()),+])
+            }
+        })*
+    };
+}
+
+tuples! {
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+}

@@ -1,0 +1,236 @@
+//! Rules made of other rules: rules of types, unions, tuples, flattening.
+//!
+//! Spec: Validation schemas.
+
+use std::any::TypeId;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::has_schema::HasSchema;
+use crate::rule::Rule;
+
+/// What a rule asks for beside its keywords.
+#[derive(Clone, Debug)]
+pub(crate) enum InnerRule {
+    Reference(Reference),
+    Tagged { tag: String, variants: Vec<(String, Rule)> },
+    Variants(Vec<(String, Option<Rule>)>),
+    Tuple(Vec<Rule>),
+}
+
+/// A rule that is made when it is needed, once for a schema.
+#[derive(Clone)]
+pub(crate) struct Reference {
+    pub(crate) key: Key,
+    /// The name that the definition gets if it is free.
+    pub(crate) name: String,
+    make: Arc<dyn Fn() -> Rule + Send + Sync>,
+}
+
+/// What makes two references the same.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Key {
+    Type(TypeId),
+    /// A definition of a document, which is told by its address: the reference
+    /// keeps it alive.
+    #[cfg(feature = "schemars")]
+    Document(usize, String),
+}
+
+impl Reference {
+    pub(crate) fn new(
+        key: Key,
+        name: String,
+        make: impl Fn() -> Rule + Send + Sync + 'static,
+    ) -> Self {
+        Self { key, name, make: Arc::new(make) }
+    }
+
+    pub(crate) fn rule(&self) -> Rule {
+        (self.make)()
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reference({})", self.name)
+    }
+}
+
+/// Rules made of other rules.
+impl Rule {
+    /// The rule of a type, by its name: it is made once for a schema, however
+    /// often it is used, and may use itself.
+    ///
+    /// In documents it is an entry of `$defs`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_validation::{HasSchema, Rule, ValidationOptions};
+    ///
+    /// struct Comment;
+    ///
+    /// impl HasSchema for Comment {
+    ///     fn rule() -> Rule {
+    ///         Rule::object([
+    ///             ("text", Rule::string().required()),
+    ///             ("replies", Rule::array(Rule::of::<Comment>())),
+    ///         ])
+    ///     }
+    /// }
+    ///
+    /// let schema = Comment::schema()?;
+    /// let data = json!({ "text": "a", "replies": [{ "text": "b", "replies": [{}] }] });
+    /// let errors = schema.check(&data, &ValidationOptions::new())?;
+    /// assert_eq!(errors[0].field, "replies[0].replies[0].text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn of<T: HasSchema>() -> Self {
+        let reference = Reference::new(
+            Key::Type(TypeId::of::<T>()),
+            T::schema_name().into_owned(),
+            T::rule as fn() -> Self,
+        );
+        Self::any().with_inner(InnerRule::Reference(reference))
+    }
+
+    /// An object whose property `tag` names its kind, which has a rule for the
+    /// whole object.
+    ///
+    /// The rules of the kinds need not list the tag. A tag that is missing or
+    /// unknown is the only error then.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_validation::{Rule, ValidationOptions};
+    ///
+    /// let schema = Rule::tagged("kind", [
+    ///     ("circle", Rule::object([("radius", Rule::number().required())])),
+    ///     ("square", Rule::object([("side", Rule::number().required())])),
+    /// ])
+    /// .build()?;
+    ///
+    /// let check = |data| schema.check(&data, &ValidationOptions::new());
+    /// assert!(check(json!({ "kind": "circle", "radius": 2 }))?.is_empty());
+    /// assert_eq!(check(json!({ "kind": "square" }))?[0].field, "side");
+    /// let errors = check(json!({ "kind": "star" }))?;
+    /// assert_eq!(errors[0].message, r#"Must be one of: "circle", "square""#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Beyond the spec
+    ///
+    /// The errors of the tag are those of `required` and `enum`.
+    #[track_caller]
+    pub fn tagged<N: Into<String>>(
+        tag: impl Into<String>,
+        variants: impl IntoIterator<Item = (N, Self)>,
+    ) -> Self {
+        let variants = variants.into_iter().map(|(name, rule)| (name.into(), rule)).collect();
+        Self::kind("object").with_inner(InnerRule::Tagged { tag: tag.into(), variants })
+    }
+
+    /// An object with two properties: `tag` names the kind, `content` follows
+    /// the rule of this kind. `None` is a kind without content.
+    ///
+    /// The content must be there unless its rule is nullable.
+    #[track_caller]
+    pub fn tagged_content<N: Into<String>>(
+        tag: impl Into<String>,
+        content: impl Into<String>,
+        variants: impl IntoIterator<Item = (N, Option<Self>)>,
+    ) -> Self {
+        let content = content.into();
+        let location = Location::caller();
+        let holder = |rule: Option<Self>| {
+            let is_nullable = |rule: &Self| rule.keywords.get("nullable") == Some(&true.into());
+            let required = rule.as_ref().is_some_and(|rule| !is_nullable(rule));
+            let rule = rule.unwrap_or_else(|| Self::at(location).with("type", "null"));
+            let holder = Self::at(location).with("type", "object");
+            holder
+                .property(content.clone(), rule)
+                .required_fields(required.then(|| content.clone()))
+        };
+        Self::tagged(tag, variants.into_iter().map(|(name, rule)| (name, holder(rule))))
+    }
+
+    /// One of several kinds, each with a name: an object whose only key is the
+    /// name and whose value follows the rule, or for a kind without a rule the
+    /// name alone.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_validation::{Rule, ValidationOptions};
+    ///
+    /// let schema = Rule::variants([("anyone", None), ("user", Some(Rule::integer()))]).build()?;
+    /// let check = |data| schema.check(&data, &ValidationOptions::new());
+    /// assert!(check(json!("anyone"))?.is_empty());
+    /// assert!(check(json!({ "user": 7 }))?.is_empty());
+    /// assert_eq!(check(json!({ "user": "Ada" }))?[0].field, "user");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Beyond the spec
+    ///
+    /// An unknown name is an error of `enum`; more or fewer than one key is one
+    /// of `maxProperties` or `minProperties`.
+    #[track_caller]
+    pub fn variants<N: Into<String>>(
+        variants: impl IntoIterator<Item = (N, Option<Self>)>,
+    ) -> Self {
+        let variants: Vec<(String, Option<Self>)> =
+            variants.into_iter().map(|(name, rule)| (name.into(), rule)).collect();
+        let has_names = variants.iter().any(|(_, rule)| rule.is_none());
+        let has_objects = variants.iter().any(|(_, rule)| rule.is_some());
+        let rule = match (has_names, has_objects) {
+            (true, true) => Self::kinds(["string", "object"]),
+            (false, true) => Self::kind("object"),
+            (_, false) => {
+                return Self::string().one_of(variants.into_iter().map(|(name, _)| name));
+            }
+        };
+        rule.with_inner(InnerRule::Variants(variants))
+    }
+
+    /// An array with exactly these elements.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_validation::{Rule, ValidationOptions};
+    ///
+    /// let schema = Rule::tuple([Rule::string(), Rule::integer()]).build()?;
+    /// let errors = schema.check(&json!(["a", "b"]), &ValidationOptions::new())?;
+    /// assert_eq!(errors[0].field, "[1]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn tuple(elements: impl IntoIterator<Item = Self>) -> Self {
+        let elements: Vec<Self> = elements.into_iter().collect();
+        let count = elements.len();
+        let rule = Self::kind("array").min_items(count).max_items(count);
+        rule.with_inner(InnerRule::Tuple(elements))
+    }
+
+    /// Adds the properties of another object rule, as if they stood here.
+    ///
+    /// The other rule may be one of a map, whose rule then holds for the keys
+    /// that are not listed, or one made with [`tagged`](Self::tagged). Whether
+    /// it refuses unknown keys makes no difference.
+    pub fn flatten(mut self, other: Self) -> Self {
+        self.flattened.push(other);
+        self
+    }
+
+    pub(crate) fn with_inner(self, inner: InnerRule) -> Self {
+        Self { inner: Some(inner), ..self }
+    }
+
+    /// What kind of value the rule says by name, if it says one.
+    pub(crate) fn type_name(&self) -> Option<&Value> {
+        self.keywords.get("type")
+    }
+}

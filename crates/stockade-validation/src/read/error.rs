@@ -1,0 +1,72 @@
+//! [`ReadError`]: why there is no typed value.
+
+use std::error::Error;
+use std::fmt;
+
+use stockade_errors::{ApiError, FieldError};
+
+/// Why text or data did not become a typed value.
+///
+/// As an [`ApiError`] it is what a client is told.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The text is not JSON: also text that is not UTF-8, is empty, goes on
+    /// behind the value, is nested 128 levels deep or more, or has a number
+    /// that no `f64` holds. The error knows line and column. 400.
+    Syntax(serde_json::Error),
+    /// The data breaks the schema, or does not fit the type. Never empty. 400.
+    Invalid(Vec<FieldError>),
+    /// A function of the schema failed or panicked. 500.
+    Failed(ApiError),
+}
+
+impl ReadError {
+    /// For one value that does not fit.
+    pub(super) fn misfit(error: FieldError) -> Self {
+        Self::Invalid(vec![error])
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => write!(f, "invalid JSON: {error}"),
+            Self::Invalid(errors) => {
+                f.write_str("validation failed")?;
+                errors
+                    .first()
+                    .map_or(Ok(()), |error| write!(f, ": {:?}: {}", error.field, error.message))
+            }
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Syntax(error) => Some(error),
+            Self::Invalid(_) => None,
+            Self::Failed(error) => error.source(),
+        }
+    }
+}
+
+/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, or what a
+/// function failed with.
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Syntax(error) => Self::new(400, "Invalid JSON body").with_source(error),
+            ReadError::Invalid(errors) => Self::validation(&errors),
+            ReadError::Failed(error) => error,
+        }
+    }
+}
+
+impl From<ApiError> for ReadError {
+    fn from(error: ApiError) -> Self {
+        Self::Failed(error)
+    }
+}

@@ -1,0 +1,249 @@
+//! The keywords of `#[schema(…)]`.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use stockade_validation::{
+    HasSchema, Rule, Schema, ValidationOptions, Verdict, validate_against_schema,
+};
+
+use crate::support::{check_type, lines};
+
+#[derive(Deserialize, Schema)]
+#[serde(default)]
+#[derive(Default)]
+struct Texts {
+    #[schema(kind = "email")]
+    email: Option<String>,
+    #[schema(one_of = ["a", "b"])]
+    one_of: Option<String>,
+    #[schema(constant = "x")]
+    constant: Option<String>,
+    #[schema(pattern = "^[a-z]+$", message = "only letters")]
+    pattern: Option<String>,
+    #[schema(min_length = 2, max_length = LONGEST)]
+    length: Option<String>,
+    #[schema(min = 2, max = 3)]
+    size: Option<String>,
+    #[schema(format = "date-time")]
+    format: Option<String>,
+    #[schema(trim, min_length = 1)]
+    trim: Option<String>,
+    #[schema(transform = upper, one_of = ["A"])]
+    transform: Option<String>,
+    #[schema(custom = is_even)]
+    custom: Option<u8>,
+    #[schema(custom = |value, _, _| value != "bad")]
+    closure: Option<String>,
+}
+
+const LONGEST: usize = 3;
+
+fn upper(value: Value) -> Value {
+    match value {
+        Value::String(text) => text.to_uppercase().into(),
+        other => other,
+    }
+}
+
+fn is_even(value: &Value, field: &str, _root: &Value) -> Verdict {
+    let is_even = value.as_u64().is_some_and(|number| number % 2 == 0);
+    if is_even { Verdict::Valid } else { Verdict::Because(format!("{field} is odd")) }
+}
+
+#[test]
+fn keywords_for_strings() {
+    check_type::<Texts>(
+        &json!({
+            "email": "a@b.example", "one_of": "a", "constant": "x", "pattern": "a", "length": "ab",
+            "size": "ab", "format": "2024-01-01T00:00:00Z", "trim": " a", "transform": "a",
+            "custom": 2, "closure": "good",
+        }),
+        &[],
+    );
+    check_type::<Texts>(
+        &json!({
+            "email": "a", "one_of": "c", "constant": "y", "pattern": "1", "length": "abcd",
+            "size": "a", "format": "x", "trim": " ", "transform": "b", "custom": 1,
+            "closure": "bad",
+        }),
+        &[
+            "email: Invalid email format (email)",
+            r#"one_of: Must be one of: "a", "b" (enum)"#,
+            r#"constant: Must be "x" (const)"#,
+            "pattern: only letters (pattern)",
+            "length: String must be at most 3 characters (maxLength)",
+            "size: String must be at least 2 characters (min)",
+            "format: Invalid date-time (format)",
+            "trim: String must be at least 1 characters (minLength)",
+            r#"transform: Must be one of: "A" (enum)"#,
+            "custom: custom is odd (custom)",
+            "closure: closure is invalid (custom)",
+        ],
+    );
+}
+
+#[derive(Deserialize, Schema)]
+#[serde(default)]
+#[derive(Default)]
+struct Others {
+    #[schema(minimum = -1, maximum = 1.5)]
+    range: f64,
+    #[schema(exclusive_minimum = 0, exclusive_maximum = 2)]
+    open: i8,
+    #[schema(min_items = 1, max_items = 2, unique_items, items(min_length = 2, trim))]
+    list: Option<Vec<String>>,
+    #[schema(min_properties = 1, max_properties = 1)]
+    map: Option<HashMap<String, u8>>,
+    #[schema(additional_properties = Rule::integer())]
+    value: Option<Value>,
+    #[schema(nullable)]
+    nullable: Option<u8>,
+    #[schema(items(items(maximum = 3)))]
+    matrix: Vec<Vec<u8>>,
+}
+
+#[test]
+fn keywords_for_other_types() {
+    check_type::<Others>(
+        &json!({
+            "range": -1, "open": 1, "list": ["ab"], "map": { "a": 1 }, "value": { "a": 1 },
+            "nullable": null, "matrix": [[1], []],
+        }),
+        &[],
+    );
+    check_type::<Others>(
+        &json!({
+            "range": -2, "open": 2, "list": ["ab", "c "], "map": {}, "value": { "a": "b" },
+            "matrix": [[4]],
+        }),
+        &[
+            "range: Number must be at least -1 (minimum)",
+            "open: Number must be less than 2 (exclusiveMaximum)",
+            "list[1]: String must be at least 2 characters (minLength)",
+            "map: Object must have at least 1 properties (minProperties)",
+            "value.a: Expected integer, got string (type)",
+            "matrix[0][0]: Number must be at most 3 (maximum)",
+        ],
+    );
+}
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "only read")]
+struct Presence {
+    #[schema(required)]
+    required: String,
+    present: String,
+    #[schema(required)]
+    child: Option<Child>,
+    #[serde(default)]
+    #[schema(default = "reader")]
+    role: String,
+}
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "only read")]
+struct Child {
+    #[schema(trim)]
+    name: String,
+}
+
+#[test]
+fn required_refuses_empty_text_too() {
+    let child = json!({ "name": "a" });
+    check_type::<Presence>(&json!({ "required": "a", "present": "", "child": child }), &[]);
+    check_type::<Presence>(
+        &json!({ "required": "", "present": "" }),
+        &[
+            "required: Required field 'required' is missing (required)",
+            "child: Required field 'child' is missing (required)",
+        ],
+    );
+    check_type::<Presence>(
+        &json!({ "child": {} }),
+        &[
+            "present: Required field 'present' is missing (required)",
+            "required: Required field 'required' is missing (required)",
+            "child.name: Required field 'name' is missing (required)",
+        ],
+    );
+}
+
+#[test]
+fn defaults_and_trims_arrive() {
+    let schema = Presence::schema().unwrap();
+    let data = json!({ "required": "a", "present": "b", "child": { "name": " c " } });
+    let outcome = validate_against_schema(&schema, data, &ValidationOptions::new()).unwrap();
+    assert_eq!(lines(&outcome.errors), Vec::<String>::new());
+    assert_eq!(outcome.data["child"]["name"], "c");
+    assert_eq!(outcome.data["role"], "reader");
+}
+
+/// Words for people,
+/// in two lines.
+#[derive(Schema)]
+#[schema(title = "T", example = json!({ "a": 1 }), name = "Described")]
+#[schema(custom = |_, _, _| true, additional_properties = false, max_properties = 5)]
+#[expect(dead_code, reason = "only its schema is made")]
+struct Words {
+    /// The doc comment.
+    #[schema(example = 1, example = 2, deprecated)]
+    a: u8,
+    /// Not this.
+    #[schema(description = "This.", title = "B")]
+    b: bool,
+    #[deprecated]
+    #[schema(default = true)]
+    c: bool,
+}
+
+#[test]
+fn words_are_exported() {
+    let document = Words::schema().unwrap().to_json_schema();
+    assert_eq!(
+        document,
+        json!({
+            "title": "T",
+            "examples": [{ "a": 1 }],
+            "description": "Words for people,\nin two lines.",
+            "type": "object",
+            "properties": {
+                "a": {
+                    "examples": [1, 2],
+                    "deprecated": true,
+                    "description": "The doc comment.",
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 255,
+                },
+                "b": { "description": "This.", "title": "B", "type": "boolean" },
+                "c": { "type": "boolean", "deprecated": true, "default": true },
+            },
+            "required": ["a", "b"],
+            "additionalProperties": false,
+            "maxProperties": 5,
+        })
+    );
+}
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "only read")]
+struct Handle(#[schema(trim, max_length = 3)] String);
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "only read")]
+struct Account {
+    #[schema(required, message = "bad nick")]
+    nick: Handle,
+}
+
+// Failed: the message of the field was not that of the failures of its type,
+// and white space passed as a text.
+#[test]
+fn a_message_and_required_reach_the_type_of_the_field() {
+    check_type::<Account>(&json!({ "nick": "ab" }), &[]);
+    check_type::<Account>(&json!({ "nick": "abcd" }), &["nick: bad nick (maxLength)"]);
+    check_type::<Account>(&json!({ "nick": "  " }), &["nick: bad nick (required)"]);
+    check_type::<Account>(&json!({ "nick": 1 }), &["nick: bad nick (type)"]);
+}
