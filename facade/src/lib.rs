@@ -2,7 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(inline)]
-pub use stockade_core::{extract, middleware, reply};
+pub use stockade_core::{extract, reply};
 #[doc(inline)]
 pub use stockade_errors as errors;
 #[doc(inline)]
@@ -10,6 +10,8 @@ pub use stockade_routing as routing;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use stockade_server as server;
+#[doc(inline)]
+pub use stockade_validation as validation;
 
 // The vocabulary of HTTP, in the version that our types use.
 #[doc(no_inline)]
@@ -17,8 +19,8 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    BodyError, BodyKind, Endpoint, FromRequest, HttpBody, Middleware, Next, ParamShape, PeerAddr,
-    Reply, Request, Response, RouteDoc, Validated, Validation,
+    BodyError, BodyKind, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware, Next, ParamShape,
+    PeerAddr, Reply, Request, Response, RouteDoc, Validation,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
@@ -31,10 +33,20 @@ pub use stockade_routing::{
 
 pub mod prelude;
 
+/// [`Middleware`] in its three forms, and the middleware that the specification
+/// names.
+pub mod middleware {
+    #[doc(inline)]
+    pub use stockade_core::middleware::*;
+    #[doc(inline)]
+    pub use stockade_middleware::*;
+}
+
 /// What the macros expand to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use stockade_core as core;
     pub use stockade_errors as errors;
     pub use stockade_routing as routing;
+    pub use stockade_validation as validation;
 }

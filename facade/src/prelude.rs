@@ -23,8 +23,15 @@ pub use stockade_core::reply::{Event, Html, Json, Redirect, ResponseWriter, Sse,
 pub use stockade_core::{FromRequest, Middleware, Next, Reply, Request, Response};
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
 pub use stockade_macros::{ApiError, Reply, routes};
+pub use stockade_middleware::{
+    InputRule, InputType, with_input_validation, with_params_validation, with_query_validation,
+    with_validation,
+};
 pub use stockade_routing::{
     App, CallOptions, RouteEntry, RouteTree, Router, RouterOptions, create_router,
 };
 #[cfg(feature = "server")]
 pub use stockade_server::{CreateServer, ServerOptions};
+pub use stockade_validation::{
+    HasSchema, Rule, Schema, Unchecked, ValidationOptions, schema, validate_against_schema,
+};

@@ -12,7 +12,7 @@ use stockade::{HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, show};
 
-#[derive(Deserialize, Serialize, Reply)]
+#[derive(Deserialize, Serialize, Reply, Schema)]
 struct Point {
     x: i32,
     #[serde(default)]
@@ -95,23 +95,28 @@ fn the_place_of_a_mistake_is_told_only_in_development() {
 
 #[test]
 fn a_value_that_does_not_fit_names_its_field() {
-    let refused = |field: &str, message: &str| {
-        let error = json!({ "field": field, "message": message, "rule": "type" });
+    let refused = |field: &str, message: &str, rule: &str| {
+        let error = json!({ "field": field, "message": message, "rule": rule });
         let body = json!({ "error": "Validation failed", "details": { "errors": [error] } });
         format!("400 {body}")
     };
-    post("/typed", JSON, "{}", &refused("x", "Required field 'x' is missing"));
-    post("/typed", JSON, r#"{"x":"a"}"#, &refused("x", "Expected integer, got string"));
-    post("/typed", JSON, r#"{"x":1,"x":2}"#, &refused("x", "Field 'x' is there twice"));
-    post("/typed", JSON, r#"{"x":1,"y":300}"#, &refused("y", "The integer is out of range"));
-    post("/typed", JSON, r#"{"x":null}"#, &refused("x", "Expected integer, got null"));
+    post("/typed", JSON, "{}", &refused("x", "Required field 'x' is missing", "required"));
+    post("/typed", JSON, r#"{"x":"a"}"#, &refused("x", "Expected integer, got string", "type"));
+    post("/typed", JSON, r#"{"x":1,"x":2}"#, &refused("x", "Field 'x' is there twice", "type"));
+    post(
+        "/typed",
+        JSON,
+        r#"{"x":1,"y":300}"#,
+        &refused("y", "Number must be at most 255", "maximum"),
+    );
+    post("/typed", JSON, r#"{"x":null}"#, &refused("x", "Expected integer, got null", "type"));
     // serde would take an array by position.
-    post("/typed", JSON, "[1,2]", &refused("", "Expected object, got array"));
+    post("/typed", JSON, "[1,2]", &refused("", "Expected object, got array", "type"));
     post("/typed", JSON, "[1,2", INVALID);
-    post("/typed", JSON, "7", &refused("", "Expected object, got integer"));
+    post("/typed", JSON, "7", &refused("", "Expected object, got number", "type"));
     let form = "content-type: application/x-www-form-urlencoded";
-    post("/typed", form, "y=300&x=1", &refused("y", "Expected an integer from 0 to 255"));
-    post("/typed", form, "x=one", &refused("x", "Expected integer, got string"));
+    post("/typed", form, "y=300&x=1", &refused("y", "Number must be at most 255", "maximum"));
+    post("/typed", form, "x=one", &refused("x", "Expected integer, got string", "type"));
 }
 
 #[test]
@@ -227,7 +232,7 @@ fn errors_of_a_streamed_body_keep_their_status() {
 
 #[test]
 fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
-    #[derive(Deserialize, Serialize, Reply)]
+    #[derive(Deserialize, Serialize, Reply, Schema)]
     struct Form {
         n: u32,
         #[serde(default)]
@@ -236,17 +241,15 @@ fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
     async fn looks(req: &mut Request) -> Result<(), ApiError> {
         req.body().await.map(drop)
     }
-    fn anything(_body: &Value) -> Vec<FieldError> {
-        Vec::new()
-    }
     async fn optional(Body(form): Body<Option<Form>>) -> Option<Form> {
         form
     }
+    let anything = Rule::any;
     let app = app_of(routes! {
         middleware: [looks],
-        "form": { POST: { handler: async |Body(form): Body<Form>| form, validation: anything } },
-        "optional": { POST: { handler: optional, validation: anything } },
-        "bytes": { POST: { handler: async |bytes: Bytes| bytes, validation: anything } },
+        "form": { POST: { handler: async |Body(form): Body<Form>| form, validation: anything() } },
+        "optional": { POST: { handler: optional, validation: anything() } },
+        "bytes": { POST: { handler: async |bytes: Bytes| bytes, validation: anything() } },
     });
     let form = "content-type: application/x-www-form-urlencoded";
     check(&app, &format!("POST /form\n{form}\n\nn=7&tag=a"), r#"200 {"n":7,"tag":["a"]}"#);

@@ -9,7 +9,7 @@ use stockade::prelude::*;
 use stockade::serde_json;
 use stockade::server::ServerOptions;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 #[allow(dead_code, reason = "only its shape counts")]
 struct Flight {
     from: String,
@@ -131,16 +131,16 @@ fn optional_parameters_need_optional_types() {
     router.get("/a/:id?", async |Path(_): Path<u32>| ());
     router.get("/b/:id?", async |Path(_): Path<Option<u32>>| ());
     router.get("/c/:x/:y?", async |Path(_): Path<(u32, u32)>| ());
-    router.get("/d/:kind/:page?", async |Path(_): Path<Shelf>| ());
+    router.get("/d/:kind/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
     // Another name of the field, as serde knows it.
-    router.get("/e/:category/:page?", async |Path(_): Path<Shelf>| ());
-    router.get("/f/:kind?/:page?", async |Path(_): Path<Shelf>| ());
-    router.get("/g/:kind", async |Path(_): Path<Shelf>| ());
+    router.get("/e/:category/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
+    router.get("/f/:kind?/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
+    router.get("/g/:kind", async |Path(_): Path<Unchecked<Shelf>>| ());
     let expected = [
         "GET /a/:id?: `id` is optional in the path: write `Path<Option<u32>>`",
         "GET /c/:x/:y?: `y` is optional in the path, and a tuple cannot say",
         "GET /f/:kind?/:page?: `kind` is optional in the path: in `",
-        "Shelf>` reads `page`, which the path does not have",
+        "Shelf>>` reads `page`, which the path does not have",
     ];
     check(router, &expected);
 }

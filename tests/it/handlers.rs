@@ -107,17 +107,17 @@ fn arguments_come_in_any_order() {
 
 #[test]
 fn paths_fill_values_tuples_and_structs() {
-    #[derive(Deserialize)]
+    #[derive(Deserialize, Schema)]
     struct Flight {
         to: String,
         from: String,
     }
-    #[derive(Deserialize)]
+    #[derive(Deserialize, Schema)]
     struct Shelf {
         kind: Option<Kind>,
         page: Option<u8>,
     }
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, Schema)]
     #[serde(rename_all = "lowercase")]
     enum Kind {
         Tea,
@@ -138,20 +138,20 @@ fn paths_fill_values_tuples_and_structs() {
     check(&app, "GET /k/tea", "200 Some(Tea) None");
     check(&app, "GET /k/coffee/7", "200 Some(Coffee) Some(7)");
 
-    let refused = |field: &str, message: &str| {
-        let error = json!({ "field": field, "message": message, "rule": "type" });
+    let refused = |field: &str, message: &str, rule: &str| {
+        let error = json!({ "field": field, "message": message, "rule": rule });
         format!("400 {}", json!({ "error": "Validation failed", "details": { "errors": [error] } }))
     };
-    check(&app, "GET /n/256", &refused("id", "Expected an integer from 0 to 255"));
-    check(&app, "GET /n/x", &refused("id", "Expected integer, got string"));
-    check(&app, "GET /t/inf-true", &refused("a", "Expected number, got string"));
-    check(&app, "GET /t/1-yes", &refused("b", "Expected boolean, got string"));
-    check(&app, "GET /k/milk", &refused("kind", "Must be one of: tea, coffee"));
+    check(&app, "GET /n/256", &refused("id", "Number must be at most 255", "maximum"));
+    check(&app, "GET /n/x", &refused("id", "Expected integer, got string", "type"));
+    check(&app, "GET /t/inf-true", &refused("a", "Expected number, got string", "type"));
+    check(&app, "GET /t/1-yes", &refused("b", "Expected boolean, got string", "type"));
+    check(&app, "GET /k/milk", &refused("kind", r#"Must be one of: "tea", "coffee""#, "enum"));
 }
 
 #[test]
 fn queries_fill_structs() {
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, Schema)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code, reason = "read through Debug")]
     struct Search {
@@ -168,14 +168,14 @@ fn queries_fill_structs() {
     let all = "GET /s?tag=x&q=&page=2&tag=y&exact=true";
     check(&app, all, &shown("", r#"page: Some(2), tag: ["x", "y"], exact: true"#));
 
-    let refused = |field: &str, message: &str| {
-        let error = json!({ "field": field, "message": message, "rule": "type" });
+    let refused = |field: &str, message: &str, rule: &str| {
+        let error = json!({ "field": field, "message": message, "rule": rule });
         format!("400 {}", json!({ "error": "Validation failed", "details": { "errors": [error] } }))
     };
-    check(&app, "GET /s", &refused("q", "Required field 'q' is missing"));
-    check(&app, "GET /s?q=a&q=b", &refused("q", "Expected string, got array"));
-    check(&app, "GET /s?q=a&x=1", &refused("x", "Unknown field 'x'"));
-    check(&app, "GET /s?q=a&page=-1", &refused("page", "Expected an integer from 0 to 4294967295"));
+    check(&app, "GET /s", &refused("q", "Required field 'q' is missing", "required"));
+    check(&app, "GET /s?q=a&q=b", &refused("q", "Expected string, got array", "type"));
+    check(&app, "GET /s?q=a&x=1", &refused("x", "Unknown field 'x'", "additionalProperties"));
+    check(&app, "GET /s?q=a&page=-1", &refused("page", "Number must be at least 0", "minimum"));
     let many = format!("GET /s?{}", vec!["a=1"; 1_001].join("&"));
     check(&app, &many, r#"400 {"error":"Too many parameters"}"#);
 }

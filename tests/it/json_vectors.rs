@@ -29,7 +29,7 @@ fn a_document_that_is_skipped_is_judged_alike() {
 }
 
 /// The document stands in a field that this does not have.
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, Schema)]
 struct Kept {
     known: u8,
 }

@@ -12,6 +12,7 @@ mod bodies;
 mod handlers;
 mod json_vectors;
 mod middleware;
+mod validation;
 
 mod errors;
 

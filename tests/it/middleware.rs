@@ -197,22 +197,18 @@ fn middleware_sees_and_changes_the_body() {
 
 #[test]
 fn validation_comes_after_middleware_and_before_the_handler() {
-    fn positive(body: &Value) -> Vec<FieldError> {
-        match body["n"].as_i64() {
-            Some(1..) => Vec::new(),
-            _ => vec![FieldError::new("n", "Number must be at least 1", "minimum")],
-        }
-    }
+    let positive = schema!({ "n": { "type": "integer", "minimum": 1, "default": 0 } });
+    let positive = positive.unwrap();
     let app = app_of(routes! {
-        "x": { POST: { handler: async |Body(body): Body<Value>| body, validation: positive } },
-        "guarded": { POST: { handler: async || "", validation: positive, middleware: [|_: &mut Request| StatusCode::FORBIDDEN] } },
+        "x": { POST: { handler: async |Body(body): Body<Value>| body, validation: &positive } },
+        "guarded": { POST: { handler: async || "", validation: &positive, middleware: [|_: &mut Request| StatusCode::FORBIDDEN] } },
     });
     let json = "content-type: application/json";
     check(&app, &format!("POST /x\n{json}\n\n{{\"n\":1}}"), r#"200 {"n":1}"#);
     let refused = r#"400 {"error":"Validation failed","details":{"errors":[{"field":"n","message":"Number must be at least 1","rule":"minimum"}]}}"#;
     check(&app, &format!("POST /x\n{json}\n\n{{\"n\":0}}"), refused);
-    // An empty body is `{}` for validation.
-    check(&app, "POST /x", refused);
+    // An empty body is `{}` for validation, and the default makes it a body.
+    check(&app, "POST /x", r#"200 {"n":0}"#);
     check(
         &app,
         "POST /x\ncontent-type: image/png\n\nx",

@@ -2,7 +2,6 @@
 //!
 //! Spec: Route tree (object router); Route entry object.
 
-use stockade::FieldError;
 use stockade::prelude::*;
 
 use crate::support::{app_of, check};
@@ -152,14 +151,9 @@ fn middleware_of_all_forms_stands_in_one_list() {
 
 #[test]
 fn entries_carry_validation_and_limits() {
-    fn no_name(body: &Value) -> Vec<FieldError> {
-        match body.get("name") {
-            Some(_) => Vec::new(),
-            None => vec![FieldError::new("name", "is missing", "required")],
-        }
-    }
+    let user = json!({ "name": { "type": "string", "required": true, "message": "is missing" } });
     let app = app_of(routes! {
-        "users": { POST: { handler: echo, validation: no_name, max_body: 8 + 8 } },
+        "users": { POST: { handler: echo, validation: user, max_body: 8 + 8 } },
     });
     let post = "POST /users\ncontent-type: application/json\n\n";
     check(&app, &format!("{post}{{\"name\":\"Ada\"}}"), r#"200 {"name":"Ada"}"#);

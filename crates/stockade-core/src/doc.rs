@@ -8,8 +8,11 @@ use std::any::{TypeId, type_name};
 
 use http::Method;
 use serde::de::DeserializeOwned;
+use stockade_errors::ConfigError;
+use stockade_validation::HasSchema;
 
 use crate::text::{Fit, fit_of, from_nothing, shape_of};
+use crate::validation::Input;
 use crate::{FromRequest, States};
 
 /// The description of one route, and the mistakes found while it was made.
@@ -20,6 +23,7 @@ pub struct RouteDoc {
     params: Vec<(String, bool)>,
     body: Option<BodyKind>,
     needs: Vec<(TypeId, &'static str)>,
+    pub(crate) inputs: Vec<Input>,
     mistakes: Vec<String>,
     whole_requests: usize,
     writers: usize,
@@ -47,6 +51,8 @@ pub enum ParamShape {
     Single,
     /// A tuple: as many parameters, in the order of the path.
     Tuple(usize),
+    /// A list of as many values as there are, in the order of the path.
+    List,
     /// A struct: parameters by name.
     Fields(&'static [&'static str]),
     /// A map or something that cannot be told: anything goes.
@@ -63,6 +69,7 @@ impl RouteDoc {
             params,
             body: None,
             needs: Vec::new(),
+            inputs: Vec::new(),
             mistakes: Vec::new(),
             whole_requests: 0,
             writers: 0,
@@ -84,6 +91,12 @@ impl RouteDoc {
     /// Notes a mistake: lower case, no full stop.
     pub fn mistake(&mut self, message: impl Into<String>) {
         self.mistakes.push(message.into());
+    }
+
+    /// Notes the mistakes of a schema; `place` says where it stands.
+    pub fn schema_mistakes(&mut self, place: &str, error: &ConfigError) {
+        let mistakes = error.mistakes().iter().map(|mistake| format!("{place}: {mistake}"));
+        self.mistakes.extend(mistakes);
     }
 
     /// Says that a value of type `T` must be provided.
@@ -111,7 +124,7 @@ impl RouteDoc {
 
     /// Says which type the parameters of the path are read into: `T` of a
     /// `Path<T>`.
-    pub fn reads_params<T: DeserializeOwned>(&mut self) {
+    pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {
         let type_name = type_name::<T>();
         let count = self.params.len();
         let optional = self.params.iter().find(|(_, optional)| *optional);
@@ -132,11 +145,15 @@ impl RouteDoc {
             (ParamShape::Fields(fields), optional) => {
                 self.reads_fields::<T>(fields, optional.is_some());
             }
-            (ParamShape::Single | ParamShape::Tuple(_) | ParamShape::Any, _) => {}
+            (ParamShape::Single | ParamShape::Tuple(_) | ParamShape::List | ParamShape::Any, _) => {
+            }
         }
     }
 
-    fn reads_fields<T: DeserializeOwned>(&mut self, fields: &[&str], some_optional: bool) {
+    fn reads_fields<T>(&mut self, fields: &[&str], some_optional: bool)
+    where
+        T: HasSchema + DeserializeOwned,
+    {
         let names: Vec<&str> = self.params.iter().map(|(name, _)| name.as_str()).collect();
         let type_name = type_name::<T>();
         let mut mistakes = Vec::new();
@@ -152,9 +169,11 @@ impl RouteDoc {
         if some_optional && mistakes.is_empty() {
             let required = self.params.iter().filter(|(_, optional)| !optional);
             let required: Vec<&str> = required.map(|(name, _)| name.as_str()).collect();
-            if let Fit::Missing(field) = fit_of::<T>(&required) {
+            if let Fit::Missing(field) = fit_of::<T>(&required)
+                && !T::schema().is_ok_and(|schema| schema.fills(field))
+            {
                 mistakes.push(format!(
-                    "`{field}` is optional in the path: in `{type_name}` it must be an `Option`"
+                    "`{field}` is optional in the path: in `{type_name}` it must be an `Option`, or have a default"
                 ));
             }
         }

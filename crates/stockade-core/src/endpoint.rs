@@ -30,7 +30,7 @@ pub struct Endpoint {
     name: Option<Box<str>>,
     middleware: Box<[Middleware]>,
     handler: Handler,
-    validation: Option<Arc<dyn Validation>>,
+    validation: Validation,
     states: States,
     max_body: Option<u64>,
 }
@@ -44,7 +44,7 @@ impl Endpoint {
             name: None,
             middleware: Box::default(),
             handler,
-            validation: None,
+            validation: Validation::new(),
             states: States::default(),
             max_body: None,
         }
@@ -64,9 +64,9 @@ impl Endpoint {
         self
     }
 
-    /// Gives it what checks the body before the handler runs.
+    /// Gives it what it checks before the handler runs.
     #[must_use]
-    pub fn with_validation(mut self, validation: Option<Arc<dyn Validation>>) -> Self {
+    pub fn with_validation(mut self, validation: Validation) -> Self {
         self.validation = validation;
         self
     }
@@ -107,6 +107,12 @@ impl Endpoint {
     #[must_use]
     pub fn middleware(&self) -> &[Middleware] {
         &self.middleware
+    }
+
+    /// What it checks before the handler runs.
+    #[must_use]
+    pub fn validation(&self) -> &Validation {
+        &self.validation
     }
 
     /// Its own body limit, in bytes.
@@ -230,8 +236,11 @@ impl Rest {
         // The validation comes once, after the last middleware.
         let is_first = self.at == endpoint.middleware.len();
         self.at += 1;
-        self.state = match &endpoint.validation {
-            Some(validation) if is_first => State::Step(validate(Arc::clone(validation), req)),
+        self.state = match is_first.then(|| endpoint.validation.judge_text(&mut req)) {
+            Some(Err(error)) => State::Ready(Some(Err(error))),
+            Some(Ok(())) if endpoint.validation.body.is_some() => {
+                State::Step(validate_body(Arc::clone(endpoint), req))
+            }
             _ => State::Handler(endpoint.handler.call(req)),
         };
     }
@@ -284,20 +293,11 @@ impl fmt::Debug for Rest {
 }
 
 /// Checks the body and puts the checked data in its place.
-fn validate(validation: Arc<dyn Validation>, mut req: Request) -> Step {
+fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
-        let checked = match req.body().await {
-            Ok(body) => {
-                let validated = validation.validate(body.take());
-                *body = validated.data;
-                validated.errors
-            }
-            Err(error) => return (req, Err(error)),
-        };
-        if !checked.is_empty() {
-            return (req, Err(ApiError::validation(&checked)));
-        }
-        (req, Ok(Flow::Continue))
+        let outcome = endpoint.validation.judge_body(&mut req).await;
+        let outcome = outcome.map_err(|error| req.first_failure(error));
+        (req, outcome.map(|()| Flow::Continue))
     })
 }
 

@@ -75,7 +75,10 @@ where
     F::Future: Send,
     Args: Send,
 {
-    let args = <F::Signature as Signature>::extract(&mut req).await?;
+    let args = match <F::Signature as Signature>::extract(&mut req).await {
+        Ok(args) => args,
+        Err(error) => return Err(req.first_failure(error)),
+    };
     let Some(link) = req.writer.take() else {
         return F::Signature::reply(function.call(args).await);
     };

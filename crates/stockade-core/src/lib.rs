@@ -15,7 +15,7 @@
 //! - `reply`: [`Reply`] and what handlers may return.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
-//! - `validation`: [`Validation`], what checks a body before the handler.
+//! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
 //! - `state`: [`States`], what the application provides, by type.
 //! - `doc`: [`RouteDoc`], what a route says of itself when it is built.
@@ -51,7 +51,7 @@ pub use reply::Reply;
 pub use request::Request;
 pub use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
-pub use validation::{Validated, Validation};
+pub use validation::{IntoSchema, Validation};
 
 /// A response: that of the `http` crate, with our body.
 pub type Response = http::Response<HttpBody>;

@@ -82,6 +82,36 @@ impl Middleware {
         function.into_middleware()
     }
 
+    /// Makes middleware of a function that owns the request while it waits, and
+    /// gives it back with whether to go on.
+    ///
+    /// For middleware that holds something of its own, whose futures cannot
+    /// borrow from both. Else [`new`](Self::new) is simpler.
+    ///
+    /// ```
+    /// use stockade_core::{ApiError, Flow, Middleware, Request};
+    ///
+    /// fn at_most(length: usize) -> Middleware {
+    ///     Middleware::before(move |mut req: Request| async move {
+    ///         let flow = match req.bytes().await {
+    ///             Ok(bytes) if bytes.len() > length => Err(ApiError::new(413, "too long")),
+    ///             Ok(_) => Ok(Flow::Continue),
+    ///             Err(error) => Err(error),
+    ///         };
+    ///         (req, flow)
+    ///     })
+    ///     .named("at_most")
+    /// }
+    /// assert_eq!(at_most(10).name(), "at_most");
+    /// ```
+    pub fn before<F, Fut>(function: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = (Request, Result<Flow, ApiError>)> + Send + 'static,
+    {
+        Self::of::<F>(Run::Before(Arc::new(move |req| Box::pin(function(req)))))
+    }
+
     /// Gives it another name than that of its function, for logs and listings.
     #[must_use]
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {

@@ -41,7 +41,16 @@ pub struct Request {
     /// In bytes.
     pub(crate) max_body: u64,
     pub(crate) writer: Option<writer::Link>,
+    /// What was put in the place of the parameters and the query; mostly none.
+    pub(crate) replaced: Option<Box<Replaced>>,
     peer: Option<PeerAddr>,
+}
+
+/// What validation or middleware put in the place of what was sent.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    pub(crate) params: Option<Map<String, Value>>,
+    pub(crate) query: Option<Map<String, Value>>,
 }
 
 impl Request {
@@ -59,6 +68,7 @@ impl Request {
             settings: Settings::default(),
             max_body: DEFAULT_MAX_BODY_BYTES,
             writer: None,
+            replaced: None,
             peer,
         }
     }
@@ -116,25 +126,73 @@ impl Request {
         &mut self.head.extensions
     }
 
-    /// The decoded value of a path parameter; `*` and `**` are called `splat`.
+    /// The decoded value of a path parameter, as text; `*` and `**` are called
+    /// `splat`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.params.get(self.path(), name)
+        match self.replaced_params() {
+            Some(params) => params.get(name).map(as_text),
+            None => self.params.get(self.path(), name),
+        }
     }
 
-    /// All path parameters, decoded, in the order of the path. An optional one
-    /// that is absent has no entry.
+    /// All path parameters, decoded, as text, in the order of the path. An
+    /// optional one that is absent has no entry.
     pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-        self.params.iter(self.path())
+        let replaced = self.replaced_params();
+        let sent = replaced.is_none().then(|| self.params.iter(self.path()));
+        let replaced = replaced.into_iter().flatten();
+        let replaced = replaced.map(|(name, value)| (name.as_str(), as_text(value)));
+        sent.into_iter().flatten().chain(replaced)
     }
 
-    /// The query string as an object of texts; the values of a repeated key
-    /// are an array.
+    /// The path parameters as an object: texts, unless a validation made
+    /// numbers or booleans of them.
+    #[must_use]
+    pub fn param_values(&self) -> Map<String, Value> {
+        match self.replaced_params() {
+            Some(params) => params.clone(),
+            None => self
+                .params
+                .iter(self.path())
+                .map(|(name, value)| (name.to_owned(), value.into_owned().into()))
+                .collect(),
+        }
+    }
+
+    /// Replaces the path parameters for whoever comes later.
+    pub fn set_params(&mut self, params: Map<String, Value>) {
+        self.replaced.get_or_insert_default().params = Some(params);
+    }
+
+    /// The names in the path, in its order, of what is there.
+    pub(crate) fn path_names(&self) -> impl Iterator<Item = &str> {
+        self.params.iter(self.path()).map(|(name, _)| name)
+    }
+
+    pub(crate) fn replaced_params(&self) -> Option<&Map<String, Value>> {
+        self.replaced.as_deref()?.params.as_ref()
+    }
+
+    /// The query string as an object of texts, unless a validation made numbers
+    /// or booleans of them; the values of a repeated key are an array.
     ///
     /// # Errors
     /// 400 for more than 1,000 pairs.
     pub fn query(&self) -> Result<Map<String, Value>, ApiError> {
-        crate::query::object(self.head.uri.query().unwrap_or_default())
+        match self.replaced_query() {
+            Some(query) => Ok(query.clone()),
+            None => crate::query::object(self.head.uri.query().unwrap_or_default()),
+        }
+    }
+
+    /// Replaces the query for whoever comes later; the target stays as it is.
+    pub fn set_query(&mut self, query: Map<String, Value>) {
+        self.replaced.get_or_insert_default().query = Some(query);
+    }
+
+    pub(crate) fn replaced_query(&self) -> Option<&Map<String, Value>> {
+        self.replaced.as_deref()?.query.as_ref()
     }
 
     /// The pattern of the matched route, such as `/users/:id`; `None` outside
@@ -230,10 +288,19 @@ impl Request {
         settings: Settings,
         max_body: u64,
     ) {
+        self.replaced = None;
         self.endpoint = Some(endpoint);
         self.params = params;
         self.settings = settings;
         self.max_body = max_body;
+    }
+
+    /// The error to report when an argument of the handler could not be taken.
+    pub(crate) fn first_failure(&self, error: ApiError) -> ApiError {
+        match self.endpoint.as_deref() {
+            Some(endpoint) => endpoint.validation().first_failure(self, error),
+            None => error,
+        }
     }
 
     /// Moves the whole request out and leaves an empty one.
@@ -243,6 +310,14 @@ impl Request {
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
         self.writer = writer;
         taken
+    }
+}
+
+/// A value as text, as it could stand in a path or a query.
+pub(crate) fn as_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => text.into(),
+        other => other.to_string().into(),
     }
 }
 

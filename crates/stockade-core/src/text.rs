@@ -11,7 +11,9 @@ use std::fmt;
 use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
+use stockade_validation::{Asked, Schema, ValidationOptions, asked, is_decimal};
 
 use crate::doc::ParamShape;
 
@@ -20,18 +22,37 @@ pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 /// Reads a struct or a map; the order of the pairs does not matter.
 pub(crate) fn from_pairs<T: DeserializeOwned>(pairs: Vec<Pair<'_>>) -> Result<T, ApiError> {
-    // With an index, because a hostile query has a thousand different keys.
-    let mut index = HashMap::with_capacity(pairs.len());
+    T::deserialize(MapDeserializer::new(fields_of(pairs).into_iter()))
+        .map_err(Misfit::into_api_error)
+}
+
+/// As [`from_pairs`], judged by a schema on the way; `None` if it has to be
+/// judged with words.
+pub(crate) fn judged_pairs<T: DeserializeOwned>(
+    pairs: Vec<Pair<'_>>,
+    schema: &Schema,
+    options: &ValidationOptions,
+) -> Option<T> {
+    schema.read_quickly(MapDeserializer::new(fields_of(pairs).into_iter()), options)
+}
+
+/// The values by their names, in the order of the first of each.
+fn fields_of(pairs: Vec<Pair<'_>>) -> Vec<(Cow<'_, str>, Values<'_>)> {
     let mut fields: Vec<(Cow<'_, str>, Values<'_>)> = Vec::with_capacity(pairs.len());
+    // A hostile query has a thousand different keys; most have a few.
+    let mut index = (pairs.len() > 16).then(|| HashMap::with_capacity(pairs.len()));
     for (name, value) in pairs {
-        let at = *index.entry(name.clone()).or_insert(fields.len());
-        if at == fields.len() {
-            fields.push((name.clone(), Values::of(name, value)));
-        } else {
-            fields[at].1.more.push(value);
+        let next = fields.len();
+        let at = match &mut index {
+            Some(index) => *index.entry(name.clone()).or_insert(next),
+            None => fields.iter().position(|(known, _)| *known == name).unwrap_or(next),
+        };
+        match fields.get_mut(at) {
+            Some((_, values)) => values.more.push(value),
+            None => fields.push((name.clone(), Values::of(name, value))),
         }
     }
-    T::deserialize(MapDeserializer::new(fields.into_iter())).map_err(Misfit::into_api_error)
+    fields
 }
 
 /// Reads the parameters of a path: a struct or a map by name, a tuple by
@@ -40,9 +61,21 @@ pub(crate) fn from_params<T: DeserializeOwned>(params: Vec<Pair<'_>>) -> Result<
     T::deserialize(ParamsDeserializer { params }).map_err(Misfit::into_api_error)
 }
 
-/// Reads one text, such as a `text/plain` body.
-pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
-    T::deserialize(Values::of("".into(), text.into())).map_err(Misfit::into_api_error)
+/// As [`from_params`], judged by a schema on the way; `None` if it has to be
+/// judged with words.
+pub(crate) fn judged_params<T: DeserializeOwned>(
+    params: Vec<Pair<'_>>,
+    schema: &Schema,
+    options: &ValidationOptions,
+) -> Option<T> {
+    schema.read_quickly(ParamsDeserializer { params }, options)
+}
+
+/// Reads data that was judged: the texts in it may still be numbers and
+/// booleans where only the type wants them. `name` is that of the value.
+pub(crate) fn from_data<T: DeserializeOwned>(name: &str, data: &Value) -> Result<T, ApiError> {
+    let reader = DataDeserializer { name: name.into(), data };
+    T::deserialize(reader).map_err(Misfit::into_api_error)
 }
 
 /// Reads what is not there: only an `Option` can take it.
@@ -52,10 +85,13 @@ pub(crate) fn from_nothing<T: DeserializeOwned>() -> Option<T> {
 
 /// Finds out what a type would be read from, without any data.
 pub(crate) fn shape_of<T: DeserializeOwned>() -> ParamShape {
-    let mut shape = ParamShape::Any;
-    // It always fails; what counts is what was asked for.
-    let _ = T::deserialize(Probe { shape: &mut shape });
-    shape
+    match asked::<T>() {
+        Asked::Single => ParamShape::Single,
+        Asked::Tuple(length) => ParamShape::Tuple(length),
+        Asked::List => ParamShape::List,
+        Asked::Fields(fields) => ParamShape::Fields(fields),
+        _ => ParamShape::Any,
+    }
 }
 
 /// Finds out whether a struct can be read from fields of these names, without
@@ -102,6 +138,21 @@ impl Misfit {
 impl de::Error for Misfit {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { field: String::new(), message: message.to_string() }
+    }
+
+    fn invalid_type(found: de::Unexpected<'_>, _expected: &dyn de::Expected) -> Self {
+        // What is expected would name types of Rust.
+        let kind = match found {
+            de::Unexpected::Bool(_) => "boolean",
+            de::Unexpected::Unsigned(_) | de::Unexpected::Signed(_) => "integer",
+            de::Unexpected::Float(_) => "number",
+            de::Unexpected::Char(_) | de::Unexpected::Str(_) => "string",
+            de::Unexpected::Seq => "array",
+            de::Unexpected::Map => "object",
+            de::Unexpected::Unit => "null",
+            _ => "value",
+        };
+        Self::custom(format_args!("Expected another type, got {kind}"))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -197,9 +248,10 @@ impl<'de> de::Deserializer<'de> for Values<'_> {
     }
 
     fn deserialize_f32<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
-        // Rust also reads "inf" and "NaN", which are no numbers in JSON.
+        // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
         let text = self.one("number")?;
-        match text.parse::<f32>().ok().filter(|number| number.is_finite()) {
+        let number = is_decimal(&text).then(|| text.parse::<f32>().ok()).flatten();
+        match number.filter(|number| number.is_finite()) {
             Some(number) => visitor.visit_f32(number),
             None => Err(self.misfit("Expected number, got string".to_owned())),
         }
@@ -207,7 +259,8 @@ impl<'de> de::Deserializer<'de> for Values<'_> {
 
     fn deserialize_f64<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
         let text = self.one("number")?;
-        match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
+        let number = is_decimal(&text).then(|| text.parse::<f64>().ok()).flatten();
+        match number.filter(|number| number.is_finite()) {
             Some(number) => visitor.visit_f64(number),
             None => Err(self.misfit("Expected number, got string".to_owned())),
         }
@@ -289,6 +342,116 @@ impl<'de> de::Deserializer<'de> for Values<'_> {
 
     forward_to_deserialize_any! {
         bytes byte_buf unit unit_struct tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A value, some parts of which may be text that stands for something else.
+struct DataDeserializer<'a> {
+    name: Cow<'a, str>,
+    data: &'a Value,
+}
+
+impl<'a> DataDeserializer<'a> {
+    fn member(&self, name: &'a str) -> Cow<'a, str> {
+        if self.name.is_empty() { name.into() } else { format!("{}.{name}", self.name).into() }
+    }
+
+    fn misfit(&self, message: &str) -> Misfit {
+        Misfit { field: self.name.clone().into_owned(), message: message.to_owned() }
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Misfit> for DataDeserializer<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+/// The methods that a text answers as what it stands for.
+macro_rules! of_text {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            match self.data {
+                Value::String(text) => Values::of(self.name, text.into()).$method(visitor),
+                _ => self.deserialize_any(visitor),
+            }
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for DataDeserializer<'_> {
+    type Error = Misfit;
+
+    of_text! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64 deserialize_bool
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let data = self.data;
+        let result = match data {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(flag) => visitor.visit_bool(*flag),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(number), _, _) => visitor.visit_u64(number),
+                (_, Some(number), _) => visitor.visit_i64(number),
+                (_, _, Some(number)) => visitor.visit_f64(number),
+                _ => Err(self.misfit("The number is out of range")),
+            },
+            Value::String(text) => visitor.visit_str(text),
+            Value::Array(values) => {
+                let element =
+                    |(index, data)| Self { name: format!("{}[{index}]", self.name).into(), data };
+                visitor.visit_seq(SeqDeserializer::new(values.iter().enumerate().map(element)))
+            }
+            Value::Object(members) => {
+                let member = |(name, data)| (name, Self { name: self.member(name), data });
+                let members = members.iter().map(|(name, data)| member((name.as_str(), data)));
+                visitor.visit_map(MapDeserializer::new(members))
+            }
+        };
+        result.map_err(|error: Misfit| error.at(&self.name))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        if self.data.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// A single text fits a list as its only element.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.data {
+            Value::String(text) => Values::of(self.name, text.into()).deserialize_seq(visitor),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        if let Value::String(text) = self.data {
+            return Values::of(self.name, text.into()).deserialize_enum(name, variants, visitor);
+        }
+        let read = self.data.clone().deserialize_enum(name, variants, visitor);
+        read.map_err(|_| self.misfit("The value does not fit"))
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
+        ignored_any
     }
 }
 
@@ -399,92 +562,6 @@ impl<'de> de::Deserializer<'de> for Nothing {
     forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 bool char str string bytes byte_buf unit
         unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-/// Notes what a type asks for and always fails.
-struct Probe<'s> {
-    shape: &'s mut ParamShape,
-}
-
-impl Probe<'_> {
-    fn note<T>(self, shape: ParamShape) -> Result<T, Misfit> {
-        *self.shape = shape;
-        Err(de::Error::custom("probe"))
-    }
-}
-
-macro_rules! probe_single {
-    ($($method:ident)*) => {
-        $(fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Misfit> {
-            self.note(ParamShape::Single)
-        })*
-    };
-}
-
-impl<'de> de::Deserializer<'de> for Probe<'_> {
-    type Error = Misfit;
-
-    probe_single! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64 deserialize_bool deserialize_char deserialize_str
-        deserialize_string
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Misfit> {
-        self.note(ParamShape::Any)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        len: usize,
-        _visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.note(ParamShape::Tuple(len))
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        len: usize,
-        _visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.note(ParamShape::Tuple(len))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.note(ParamShape::Fields(fields))
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.note(ParamShape::Single)
-    }
-
-    forward_to_deserialize_any! {
-        bytes byte_buf unit unit_struct seq map identifier ignored_any
     }
 }
 

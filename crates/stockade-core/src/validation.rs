@@ -1,47 +1,262 @@
-//! [`Validation`]: what the `validation` entry of a route holds.
+//! [`Validation`]: what a route checks before its handler runs.
 //!
-//! Spec: Route entry object; Validation helpers.
+//! Spec: Route entry object › validation; Middleware helpers.
 
-use serde_json::Value;
-use stockade_errors::FieldError;
+use std::any::TypeId;
 
-/// Checks a request's body before the handler runs.
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use stockade_errors::{ApiError, ConfigError};
+use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
+
+use crate::doc::ParamShape;
+use crate::media::Media;
+use crate::read::Payload;
+use crate::text::shape_of;
+use crate::{Request, RouteDoc};
+
+/// What a route checks before its handler runs: the parameters of the path, the
+/// query, the body, in this order. The first of them that fails is answered
+/// with 400 and reported alone.
 ///
-/// It is implemented for functions that list the errors of a value.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot check a body",
-    label = "not a validation",
-    note = "a validation is a function from `&Value` to a list of what is wrong, `Vec<FieldError>`"
-)]
-pub trait Validation: Send + Sync + 'static {
-    /// Checks `data`, and gives it back as the handler shall see it.
-    fn validate(&self, data: Value) -> Validated;
+/// Spec: Route entry object; Validation helpers.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Validation {
+    /// The schema of the parameters of the path.
+    pub params: Option<Schema>,
+    /// The schema of the query.
+    pub query: Option<Schema>,
+    /// The schema of the body.
+    pub body: Option<Schema>,
+    /// How all of them judge. Parameters and queries are text, and numbers and
+    /// booleans are made of it whatever is said here.
+    pub options: ValidationOptions,
+    /// The schemas of the types that the handler takes.
+    pub(crate) inputs: Vec<Input>,
 }
 
-/// The outcome of a validation.
-///
-/// Spec: Validation helpers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Validated {
-    /// Everything that is wrong; the data is valid when there is nothing.
-    pub errors: Vec<FieldError>,
-    /// The data, with defaults and conversions applied.
-    pub data: Value,
+/// The schema of a type that a handler takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    source: Source,
+    type_id: TypeId,
+    pub(crate) schema: Schema,
+    pub(crate) shape: ParamShape,
+    /// Reads a value of the type, to find out what is wrong with it.
+    read: fn(&Request) -> Result<(), ApiError>,
 }
 
-impl Validated {
-    /// Whether nothing is wrong.
-    #[must_use]
-    pub fn valid(&self) -> bool {
-        self.errors.is_empty()
+impl Input {
+    pub(crate) fn new<T: HasSchema + DeserializeOwned>(
+        source: Source,
+        schema: Schema,
+        read: fn(&Request) -> Result<(), ApiError>,
+    ) -> Self {
+        Self { source, type_id: TypeId::of::<T>(), schema, shape: shape_of::<T>(), read }
     }
 }
 
-impl<F> Validation for F
-where
-    F: Fn(&Value) -> Vec<FieldError> + Send + Sync + 'static,
-{
-    fn validate(&self, data: Value) -> Validated {
-        Validated { errors: self(&data), data }
+/// Where a value comes from, in the order in which it is judged.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Source {
+    Params,
+    Query,
+    Body,
+}
+
+impl Validation {
+    /// A route that checks nothing but the types that its handler takes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the schemas of the types that the handler takes, as they described
+    /// themselves to `doc`. What a type judges itself is not judged twice.
+    #[must_use]
+    pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
+        self.inputs.clone_from(&doc.inputs);
+        // In the order in which they are judged.
+        self.inputs.sort_by_key(|input| input.source);
+        for input in &self.inputs {
+            let own = match input.source {
+                Source::Params => &mut self.params,
+                Source::Query => &mut self.query,
+                Source::Body => &mut self.body,
+            };
+            own.take_if(|schema| schema.type_id() == Some(input.type_id));
+        }
+        self
+    }
+
+    /// The schema of `T`, if the handler takes it from there.
+    pub(crate) fn input<T: 'static>(&self, source: Source) -> Option<&Input> {
+        let wanted = |input: &&Input| input.source == source && input.type_id == TypeId::of::<T>();
+        self.inputs.iter().find(wanted)
+    }
+
+    /// What is wrong with the sources that are judged before the one that
+    /// failed, if it came first only because the handler names it first or
+    /// because the body has a schema of its own.
+    #[cold]
+    pub(crate) fn first_failure(&self, req: &Request, error: ApiError) -> ApiError {
+        if !matches!(error.status(), 400 | 415) {
+            return error;
+        }
+        let failure = self.inputs.iter().find_map(|input| (input.read)(req).err());
+        failure.unwrap_or(error)
+    }
+
+    /// Checks what came with the head of the request.
+    pub(crate) fn judge_text(&self, req: &mut Request) -> Result<(), ApiError> {
+        if let Some(schema) = &self.params {
+            req.validate_params(schema, &self.options)?;
+        }
+        if let Some(schema) = &self.query {
+            req.validate_query(schema, &self.options)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the body.
+    pub(crate) async fn judge_body(&self, req: &mut Request) -> Result<(), ApiError> {
+        match &self.body {
+            Some(schema) => req.validate_body(schema, &self.options).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The options with the conversions that text needs.
+pub(crate) fn as_text(options: &ValidationOptions) -> ValidationOptions {
+    options.clone().coerce_types(true).list_from_one(true)
+}
+
+/// What a schema can be made of: a [`Schema`](struct@Schema), a [`Rule`], JSON in either
+/// notation, or what `schema!` and `T::schema()` give.
+///
+/// Spec: Validation schemas.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a schema",
+    label = "not a schema",
+    note = "a schema is what `schema!({{ … }})` or `T::schema()` give, a `Schema`, a `Rule`, or a `serde_json::Value` in either notation"
+)]
+pub trait IntoSchema {
+    /// Compiles the schema.
+    ///
+    /// # Errors
+    /// Every mistake in it.
+    fn into_schema(self) -> Result<Schema, ConfigError>;
+}
+
+impl IntoSchema for Schema {
+    fn into_schema(self) -> Result<Schema, ConfigError> {
+        Ok(self)
+    }
+}
+
+impl IntoSchema for &Schema {
+    fn into_schema(self) -> Result<Schema, ConfigError> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoSchema for Result<Schema, ConfigError> {
+    fn into_schema(self) -> Result<Schema, ConfigError> {
+        self
+    }
+}
+
+impl IntoSchema for Rule {
+    fn into_schema(self) -> Result<Schema, ConfigError> {
+        self.build()
+    }
+}
+
+impl IntoSchema for Value {
+    #[track_caller]
+    fn into_schema(self) -> Result<Schema, ConfigError> {
+        Schema::from_value(&self)
+    }
+}
+
+/// Checks by schemas. What is checked is replaced by the outcome: defaults,
+/// trims, transforms and conversions applied.
+impl Request {
+    /// Checks the parameters of the path: text becomes numbers and booleans
+    /// where `schema` asks for them. [`param`](Self::param),
+    /// [`param_values`](Self::param_values) and `Path<T>` give the outcome.
+    ///
+    /// # Errors
+    /// 400 with what is wrong; 500 when a function of the schema fails.
+    ///
+    /// Spec: Middleware helpers › `withParamsValidation`.
+    pub fn validate_params(
+        &mut self,
+        schema: &Schema,
+        options: &ValidationOptions,
+    ) -> Result<(), ApiError> {
+        let mut data = judge(schema, self.param_values(), &as_text(options))?;
+        let names = self.path_names().map(str::to_owned);
+        // In the order of the path, and not of the schema: a tuple is read by it.
+        let mut params: Map<_, _> =
+            names.filter_map(|name| data.shift_remove_entry(&name)).collect();
+        params.extend(data);
+        self.set_params(params);
+        Ok(())
+    }
+
+    /// Checks the query: text becomes numbers and booleans where `schema` asks
+    /// for them, and a single value a list where it asks for one.
+    /// [`query`](Self::query) and `Query<T>` give the outcome.
+    ///
+    /// # Errors
+    /// 400 with what is wrong, or for more than 1,000 pairs; 500 when a
+    /// function of the schema fails.
+    ///
+    /// Spec: Middleware helpers › `withQueryValidation`.
+    pub fn validate_query(
+        &mut self,
+        schema: &Schema,
+        options: &ValidationOptions,
+    ) -> Result<(), ApiError> {
+        let data = judge(schema, self.query()?, &as_text(options))?;
+        self.set_query(data);
+        Ok(())
+    }
+
+    /// Checks the parsed body. [`body`](Self::body) and `Body<T>` give the
+    /// outcome; the bytes stay as they were sent.
+    ///
+    /// # Errors
+    /// 400 with what is wrong; those of [`body`](Self::body); 500 when a
+    /// function of the schema fails.
+    ///
+    /// Spec: Middleware helpers › `withValidation`.
+    pub async fn validate_body(
+        &mut self,
+        schema: &Schema,
+        options: &ValidationOptions,
+    ) -> Result<(), ApiError> {
+        let is_form = Media::of(self.headers()) == Media::Form;
+        let is_text = is_form && !matches!(self.payload, Payload::Replaced(_));
+        let body = self.body().await?;
+        let options = if is_text { &as_text(options) } else { options };
+        let outcome = validate_against_schema(schema, body.take(), options)?;
+        *body = outcome.data;
+        if outcome.errors.is_empty() { Ok(()) } else { Err(ApiError::validation(&outcome.errors)) }
+    }
+}
+
+/// The object as `schema` leaves it.
+fn judge(
+    schema: &Schema,
+    object: Map<String, Value>,
+    options: &ValidationOptions,
+) -> Result<Map<String, Value>, ApiError> {
+    match validate_against_schema(schema, object.into(), options)?.into_result()? {
+        Value::Object(data) => Ok(data),
+        other => Err(ApiError::new(500, format!("the schema made {other} of an object"))),
     }
 }

@@ -10,6 +10,7 @@ use http::Method;
 use stockade_core::{Endpoint, Request, Response, RouteDoc, Settings};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_path::{Pattern, join};
+use stockade_validation::Schema;
 
 use crate::dispatch::{self, Answering};
 use crate::matcher::{Table, TableBuilder};
@@ -148,6 +149,8 @@ impl<'o> Compiler<'o> {
         let path = join(&self.options.prefix, &route.path);
         let label = format!("{} {path}", route.method);
         let location = route.entry.location;
+        let mistakes = route.entry.mistakes.iter().cloned();
+        self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
         if let Err(messages) = self.compile(route, &path, &label) {
             let mistakes = messages.into_iter().map(|message| Mistake::new(message).on(&label));
             self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
@@ -178,11 +181,15 @@ impl<'o> Compiler<'o> {
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
         entry.handler.describe(&mut doc);
         faults.extend(doc.mistakes(&self.options.states));
+        faults.extend(foreign_params(entry.validation.params.as_ref(), &pattern));
+        if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
+            faults.push(format!("`validation` checks a body, which {method} has not"));
+        }
 
         let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
             .with_name(entry.name)
             .with_middleware(middleware)
-            .with_validation(entry.validation.map(|validation| validation.0))
+            .with_validation(entry.validation.with_handler(&doc))
             .with_states(self.options.states.clone())
             .with_max_body(entry.max_body);
         let endpoint = Arc::new(endpoint);
@@ -225,6 +232,18 @@ impl<'o> Compiler<'o> {
             }),
         })
     }
+}
+
+/// The mistakes in a schema of parameters that names others than those of the
+/// path.
+fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
+    let schema = schema.map(Schema::to_json_schema);
+    let names = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+    let names = names.into_iter().flat_map(serde_json::Map::keys);
+    names
+        .filter(|name| pattern.params().all(|(param, _)| param != name.as_str()))
+        .map(|name| format!("params: the path has no parameter `{name}`"))
+        .collect()
 }
 
 /// What was declared already, with the words that name its place.

@@ -5,7 +5,8 @@
 //!
 //! # Where things are
 //!
-//! - `tree`: [`RouteTree`] and [`RouteEntry`], what `routes!` expands to.
+//! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], what `routes!` expands
+//!   to.
 //! - `router`: [`Router`], [`create_router`].
 //! - `app`: [`App`] and the compilation.
 //! - `dispatch`: the life of a request. Hot.
@@ -17,6 +18,7 @@
 
 mod app;
 mod dispatch;
+mod entry;
 mod matcher;
 mod options;
 mod router;
@@ -25,10 +27,11 @@ mod url;
 
 pub use app::App;
 pub use dispatch::Answering;
+pub use entry::{RouteEntry, RouteRef};
 pub use http::Method;
 pub use matcher::{InsertError, Match, Table, TableBuilder};
 pub use options::{CallOptions, RouterOptions};
-pub use router::{RouteRef, Router, create_router};
+pub use router::{Router, create_router};
 pub use stockade_macros::routes;
-pub use tree::{IntoNode, Node, RouteEntry, RouteTree};
+pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

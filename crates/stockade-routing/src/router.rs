@@ -5,16 +5,15 @@
 //!
 //! Spec: Router construction and members.
 
-use std::panic::Location;
-
 use http::Method;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature, Validation};
+use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::app::App;
+use crate::entry::{RouteEntry, RouteRef};
 use crate::options::RouterOptions;
-use crate::tree::{RouteEntry, RouteTree, Validator};
+use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
 
 /// Makes a router of a tree and its options.
@@ -136,7 +135,7 @@ impl Router {
         entry.middleware = self.used.clone();
         self.routes.push(RouteDef { method, path: join("", path), entry });
         let index = self.routes.len() - 1;
-        RouteRef { entry: &mut self.routes[index].entry }
+        RouteRef::of(&mut self.routes[index].entry)
     }
 
     /// Adds the routes of a tree.
@@ -255,47 +254,4 @@ pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
         let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
         param.map(|(_, value)| value.as_str().into())
     })
-}
-
-/// A route that was just added, to say more about it.
-#[derive(Debug)]
-pub struct RouteRef<'r> {
-    entry: &'r mut RouteEntry,
-}
-
-#[expect(
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    reason = "the route is added already"
-)]
-impl RouteRef<'_> {
-    /// Names the route for `generate_url`.
-    pub fn name(self, name: impl Into<String>) -> Self {
-        self.entry.name = Some(name.into());
-        self
-    }
-
-    /// Adds middleware that runs after that of the router and its groups.
-    pub fn middleware<M>(self, list: impl IntoMiddlewareList<M>) -> Self {
-        self.entry.middleware.extend(list.into_list());
-        self
-    }
-
-    /// Checks the body before the handler runs; what fails is a 400.
-    pub fn validation(self, validation: impl Validation) -> Self {
-        self.entry.validation = Some(Validator(std::sync::Arc::new(validation)));
-        self
-    }
-
-    /// Limits the body of this route, in bytes, instead of the router's limit.
-    pub fn max_body(self, bytes: u64) -> Self {
-        self.entry.max_body = Some(bytes);
-        self
-    }
-
-    /// Where the route was added.
-    #[must_use]
-    pub fn location(&self) -> &'static Location<'static> {
-        self.entry.location
-    }
 }

@@ -17,12 +17,13 @@
 //! Spec: Route tree (object router); Route entry object.
 
 use std::panic::Location;
-use std::sync::Arc;
 
 use http::Method;
-use stockade_core::{Handler, IntoMiddlewareList, Middleware, Shape, Signature, Validation};
+use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
+
+use crate::entry::RouteEntry;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
@@ -139,84 +140,6 @@ impl RouteTree {
             Child { spread: true, ..child }
         }));
         self.mistakes.extend(mistakes);
-        self
-    }
-}
-
-/// What a method holds: a handler, and what belongs to it.
-///
-/// Spec: Route entry object.
-#[derive(Debug)]
-#[must_use = "an entry does nothing until it stands in a tree"]
-pub struct RouteEntry {
-    pub(crate) handler: Handler,
-    pub(crate) middleware: Vec<Middleware>,
-    pub(crate) validation: Option<Validator>,
-    pub(crate) name: Option<String>,
-    pub(crate) path: Option<String>,
-    pub(crate) max_body: Option<u64>,
-    pub(crate) location: &'static Location<'static>,
-}
-
-/// Only for `Debug`.
-#[derive(Clone)]
-pub(crate) struct Validator(pub(crate) Arc<dyn Validation>);
-
-impl std::fmt::Debug for Validator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Validation")
-    }
-}
-
-impl RouteEntry {
-    /// An entry of this handler and nothing else.
-    #[track_caller]
-    pub fn new<F, Args>(handler: F) -> Self
-    where
-        F: Shape<Args>,
-        F::Signature: Signature<Args = Args, Output = F::Output>,
-        F::Future: Send,
-        Args: Send + 'static,
-    {
-        Self {
-            handler: Handler::new(handler),
-            middleware: Vec::new(),
-            validation: None,
-            name: None,
-            path: None,
-            max_body: None,
-            location: Location::caller(),
-        }
-    }
-
-    /// Adds middleware that runs after that of the tree, in list order.
-    pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
-        self.middleware.extend(list.into_list());
-        self
-    }
-
-    /// Checks the body before the handler runs; what fails is a 400.
-    pub fn validation(mut self, validation: impl Validation) -> Self {
-        self.validation = Some(Validator(Arc::new(validation)));
-        self
-    }
-
-    /// Names the route for `generate_url`.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Replaces the path that the tree gives it; the router's prefix still
-    /// applies.
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(path.into());
-        self
-    }
-
-    /// Limits the body of this route, in bytes, instead of the router's limit.
-    pub fn max_body(mut self, bytes: u64) -> Self {
-        self.max_body = Some(bytes);
         self
     }
 }

@@ -28,6 +28,7 @@ mod multipart;
 mod path;
 mod query;
 mod state;
+mod typed;
 
 pub use body::Body;
 pub use connection::{ClientIp, Headers};
@@ -66,7 +67,7 @@ use crate::{Request, RouteDoc};
     message = "a handler cannot take `{Self}`",
     label = "this argument cannot be taken from a request",
     note = "a handler takes Path<T>, Query<T>, Body<T>, State<T>, Headers, ClientIp, Bytes, Request, …",
-    note = "T must implement serde::Deserialize for Path, Query and Body"
+    note = "in Path, Query and Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
 )]
 pub trait FromRequest: Sized + Send {
     /// Whether it takes the whole request away. Such an argument is made
@@ -79,7 +80,9 @@ pub trait FromRequest: Sized + Send {
     /// When the request does not have it: the error is the answer.
     fn from_request(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
-    /// Says what it needs, while the router is built.
+    /// Says what it needs, while the router is built. An extractor that is made
+    /// of others lets them describe themselves: only then the schemas of their
+    /// types are compiled once, and not for each request.
     fn describe(_doc: &mut RouteDoc) {}
 }
 

@@ -2,20 +2,25 @@
 
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
+use stockade_validation::HasSchema;
 
-use crate::text::from_params;
+use super::typed::{self, Judge};
+use crate::text::{from_params, judged_params};
+use crate::validation::Source;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The path parameters: a single one as a value, several as a tuple in the
 /// order of the path, or a struct by name.
 ///
-/// A value that does not fit its type is a 400 that names the parameter. Names
+/// The schema of `T` judges the value; what fails is a 400 that names the
+/// parameter. Names
 /// and counts that do not fit the path are found when the router is built.
 ///
 /// ```
 /// use stockade_core::extract::Path;
 ///
-/// #[derive(serde::Deserialize)]
+/// # use stockade_validation::Schema;
+/// #[derive(serde::Deserialize, Schema)]
 /// struct Flight { from: String, to: String }
 ///
 /// async fn by_id(Path(id): Path<u64>) -> String { format!("user {id}") }
@@ -26,13 +31,29 @@ use crate::{FromRequest, Request, RouteDoc};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Path<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequest for Path<T> {
+impl<T: HasSchema + DeserializeOwned + Send> Path<T> {
+    fn read(req: &Request) -> Result<Self, ApiError> {
+        let judge = Judge::of::<T>(req, Source::Params)?;
+        if req.replaced_params().is_none() {
+            let params = req.params().map(|(name, value)| (name.into(), value)).collect();
+            if judge.schema.is_any() {
+                return from_params(params).map(Self);
+            }
+            if let Some(value) = judged_params(params, &judge.schema, &judge.options) {
+                return Ok(Self(value));
+            }
+        }
+        judge.read_params(req).map(Self)
+    }
+}
+
+impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let params = req.params().map(|(name, value)| (name.into(), value)).collect();
-        from_params(params).map(Self)
+        Self::read(req)
     }
 
     fn describe(doc: &mut RouteDoc) {
         doc.reads_params::<T>();
+        typed::describe::<T>(doc, Source::Params, |req| Self::read(req).map(drop));
     }
 }

@@ -1,0 +1,128 @@
+//! Typed values from what comes as text, judged by the schema of their type.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use stockade_errors::{ApiError, FieldError};
+use stockade_validation::{
+    HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
+};
+
+use crate::doc::ParamShape;
+use crate::read::invalid_json;
+use crate::text::{from_data, shape_of};
+use crate::validation::{Input, Source, as_text};
+use crate::{Request, RouteDoc};
+
+/// The schema of a type that a handler takes, and how it judges.
+pub(super) struct Judge {
+    pub(super) schema: Schema,
+    pub(super) options: ValidationOptions,
+    shape: ParamShape,
+}
+
+impl Judge {
+    /// What the router compiled for the route of `req`; made anew for a type
+    /// that has not described itself to a router.
+    pub(super) fn of<T>(req: &Request, source: Source) -> Result<Self, ApiError>
+    where
+        T: HasSchema + DeserializeOwned,
+    {
+        let validation = req.endpoint.as_deref().map(crate::Endpoint::validation);
+        let options = validation.map(|validation| validation.options.clone()).unwrap_or_default();
+        if let Some(input) = validation.and_then(|validation| validation.input::<T>(source)) {
+            return Ok(Self { schema: input.schema.clone(), options, shape: input.shape });
+        }
+        let schema = T::schema().map_err(ApiError::internal)?;
+        Ok(Self { schema, options, shape: shape_of::<T>() })
+    }
+
+    /// Reads a query or a form.
+    pub(super) fn read_object<T: DeserializeOwned>(
+        &self,
+        object: Map<String, Value>,
+    ) -> Result<T, ApiError> {
+        let data = match self.shape {
+            ParamShape::List => pairs_of(object),
+            _ => object.into(),
+        };
+        from_data("", &self.judge(data, |field| field)?)
+    }
+
+    /// Reads the parameters of a path, as the type asks for them.
+    pub(super) fn read_params<T: DeserializeOwned>(&self, req: &Request) -> Result<T, ApiError> {
+        let params = req.param_values();
+        let names: Vec<&str> = req.path_names().collect();
+        let named = |index: usize| names.get(index).copied().unwrap_or_default();
+        let mut values = names.iter().map(|name| params.get(*name).cloned().unwrap_or_default());
+        match self.shape {
+            ParamShape::Single => {
+                let value = values.next().unwrap_or_default();
+                from_data(named(0), &self.judge(value, |_| named(0).to_owned())?)
+            }
+            ParamShape::Tuple(_) | ParamShape::List => {
+                let name = |field: String| {
+                    let index = field.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                    let name = index.and_then(|index| index.parse().ok()).map_or("", named);
+                    if name.is_empty() { field } else { name.to_owned() }
+                };
+                from_data("", &self.judge(values.collect(), name)?)
+            }
+            ParamShape::Fields(_) | ParamShape::Any => {
+                from_data("", &self.judge(params.clone().into(), |field| field)?)
+            }
+        }
+    }
+
+    /// Reads JSON.
+    pub(super) fn read_json<T: DeserializeOwned>(
+        &self,
+        text: &[u8],
+        expose: bool,
+    ) -> Result<T, ApiError> {
+        self.schema.read_json(text, &self.options).map_err(|error| match error {
+            ReadError::Syntax(error) => invalid_json(&error, expose),
+            other => other.into(),
+        })
+    }
+
+    /// Reads a value that was parsed already.
+    pub(super) fn read_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, ApiError> {
+        Ok(self.schema.read_value(value, &self.options)?)
+    }
+
+    /// Reads one text.
+    pub(super) fn read_text<T: DeserializeOwned>(&self, text: &str) -> Result<T, ApiError> {
+        from_data("", &self.judge(text.into(), |field| field)?)
+    }
+
+    fn judge(&self, data: Value, name: impl Fn(String) -> String) -> Result<Value, ApiError> {
+        let outcome = validate_against_schema(&self.schema, data, &as_text(&self.options))?;
+        if outcome.valid() {
+            return Ok(outcome.data);
+        }
+        let named = |error: FieldError| FieldError { field: name(error.field), ..error };
+        let errors: Vec<FieldError> = outcome.errors.into_iter().map(named).collect();
+        Err(ApiError::validation(&errors))
+    }
+}
+
+/// An object as the list of its pairs, for a type that wants a list.
+fn pairs_of(object: Map<String, Value>) -> Value {
+    let pairs = object.into_iter().flat_map(|(name, value)| match value {
+        Value::Array(values) => values.into_iter().map(|value| json!([name, value])).collect(),
+        value => vec![json!([name, value])],
+    });
+    pairs.collect()
+}
+
+/// Compiles the schema of `T` for a route that reads it from `source`.
+pub(super) fn describe<T: HasSchema + DeserializeOwned>(
+    doc: &mut RouteDoc,
+    source: Source,
+    read: fn(&Request) -> Result<(), ApiError>,
+) {
+    match T::schema() {
+        Ok(schema) => doc.inputs.push(Input::new::<T>(source, schema, read)),
+        Err(error) => doc.schema_mistakes(std::any::type_name::<T>(), &error),
+    }
+}

@@ -1,0 +1,260 @@
+//! [`with_input_validation`]: simple checks of the body's fields.
+//!
+//! Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use stockade_core::{Flow, Middleware, Request};
+use stockade_errors::{ApiError, ConfigError};
+use stockade_validation::{Rule, Schema, ValidationOptions};
+
+/// Checks fields of the body, each by its rule, in the order given. The body
+/// stays as it is.
+///
+/// What fails is a 400 with a list of texts: `<field> is required`,
+/// `<field> must be of type <type>`, `<field> must be at least <n> characters`,
+/// `<field> must be at most <n> characters`, `<field> format is invalid`.
+///
+/// ```
+/// use stockade_middleware::{InputRule, InputType, with_input_validation};
+///
+/// let check = with_input_validation([
+///     ("name", InputRule::new().required().kind(InputType::String).min_length(2)),
+///     ("zip", InputRule::new().pattern("^[0-9]{5}$")),
+/// ]);
+/// assert_eq!(check.name(), "with_input_validation");
+/// ```
+///
+/// Spec: Middleware helpers › `withInputValidation`.
+#[doc(alias = "withInputValidation")]
+pub fn with_input_validation<N: Into<String>>(
+    rules: impl IntoIterator<Item = (N, InputRule)>,
+) -> Middleware {
+    let rules: Vec<(String, InputRule)> =
+        rules.into_iter().map(|(field, rule)| (field.into(), rule)).collect();
+    let rules = Arc::new(rules);
+    let mistakes = Arc::clone(&rules);
+    Middleware::before(move |mut req: Request| {
+        let rules = Arc::clone(&rules);
+        async move {
+            let outcome = match req.body().await {
+                Ok(body) => check(&rules, body),
+                Err(error) => Err(error),
+            };
+            (req, outcome.map(|()| Flow::Continue))
+        }
+    })
+    .named("with_input_validation")
+    .describing(move |doc| {
+        for (field, rule) in mistakes.iter() {
+            if let Some(Err(error)) = &rule.pattern {
+                doc.schema_mistakes(&format!("with_input_validation: {field}"), error);
+            }
+        }
+    })
+}
+
+/// The rule of one field; by default it allows everything.
+///
+/// A field that is absent or null is only checked for being required.
+///
+/// Spec: Middleware helpers › `withInputValidation`.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a rule checks nothing by itself"]
+pub struct InputRule {
+    required: bool,
+    kind: Option<InputType>,
+    min_length: Option<usize>,
+    max_length: Option<usize>,
+    pattern: Option<Result<Schema, ConfigError>>,
+}
+
+/// The type of a JSON value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(missing_docs, reason = "the names of JSON")]
+pub enum InputType {
+    String,
+    Number,
+    Boolean,
+    Object,
+    Array,
+    Null,
+}
+
+impl InputRule {
+    /// A rule that allows everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The field must be there, and be neither null nor empty text.
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// The value must be of this type. `type` in the specification.
+    #[doc(alias = "type")]
+    pub fn kind(mut self, kind: InputType) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// A text must have at least this many Unicode code points.
+    #[doc(alias = "minLength")]
+    pub fn min_length(mut self, length: usize) -> Self {
+        self.min_length = Some(length);
+        self
+    }
+
+    /// A text must have at most this many Unicode code points.
+    #[doc(alias = "maxLength")]
+    pub fn max_length(mut self, length: usize) -> Self {
+        self.max_length = Some(length);
+        self
+    }
+
+    /// A text must contain a match of this regular expression, within the
+    /// bounds of the keyword `pattern` of schemas. A bad one is reported when
+    /// the router is built.
+    #[track_caller]
+    pub fn pattern(mut self, pattern: &str) -> Self {
+        self.pattern = Some(Rule::any().pattern(pattern).build());
+        self
+    }
+
+    /// What is wrong with the value of `field`.
+    fn faults(&self, field: &str, value: Option<&Value>) -> Vec<String> {
+        let is_empty = |value: &&Value| value.is_null() || value.as_str() == Some("");
+        if self.required && value.filter(|value| !is_empty(value)).is_none() {
+            return vec![format!("{field} is required")];
+        }
+        let Some(value) = value.filter(|value| !value.is_null()) else {
+            return Vec::new();
+        };
+        let mut faults = Vec::new();
+        if let Some(kind) = self.kind.filter(|kind| *kind != InputType::of(value)) {
+            faults.push(format!("{field} must be of type {kind}"));
+        }
+        if let Some(text) = value.as_str() {
+            let length = text.chars().count();
+            if let Some(min) = self.min_length.filter(|min| length < *min) {
+                faults.push(format!("{field} must be at least {min} characters"));
+            }
+            if let Some(max) = self.max_length.filter(|max| length > *max) {
+                faults.push(format!("{field} must be at most {max} characters"));
+            }
+            if !self.matches(value) {
+                faults.push(format!("{field} format is invalid"));
+            }
+        }
+        faults
+    }
+
+    fn matches(&self, value: &Value) -> bool {
+        match &self.pattern {
+            Some(Ok(pattern)) => {
+                let errors = pattern.check(value, &ValidationOptions::new());
+                errors.is_ok_and(|errors| errors.is_empty())
+            }
+            Some(Err(_)) | None => true,
+        }
+    }
+}
+
+impl InputType {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+}
+
+impl fmt::Display for InputType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::Null => "null",
+        })
+    }
+}
+
+fn check(rules: &[(String, InputRule)], body: &Value) -> Result<(), ApiError> {
+    let faults: Vec<String> =
+        rules.iter().flat_map(|(field, rule)| rule.faults(field, body.get(field))).collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new(400, "Validation failed").with_details(json!(faults)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn faults(rule: InputRule, body: impl Into<Value>, expected: &[&str]) {
+        let body = body.into();
+        let outcome = check(&[("f".to_owned(), rule)], &body);
+        let details = outcome.err().map_or(json!([]), |error| error.details().cloned().unwrap());
+        assert_eq!(details, json!(expected), "{body}");
+    }
+
+    #[test]
+    fn required_ends_the_field() {
+        let rule = || InputRule::new().required().kind(InputType::Number).min_length(3);
+        for body in [json!({}), json!({ "f": null }), json!({ "f": "" }), json!([]), json!(7)] {
+            faults(rule(), body, &["f is required"]);
+        }
+        faults(InputRule::new().required(), json!({ "f": false }), &[]);
+        faults(InputRule::new().required(), json!({ "f": 0 }), &[]);
+    }
+
+    #[test]
+    fn other_failures_add_up() {
+        let rule = InputRule::new().kind(InputType::Number).min_length(3).pattern("^[0-9]+$");
+        let expected =
+            ["f must be of type number", "f must be at least 3 characters", "f format is invalid"];
+        faults(rule, json!({ "f": "ä" }), &expected);
+        let long = InputRule::new().max_length(2);
+        faults(long.clone(), json!({ "f": "äöü" }), &["f must be at most 2 characters"]);
+        faults(long, json!({ "f": "äö" }), &[]);
+    }
+
+    #[test]
+    fn types_are_those_of_json() {
+        let values = [
+            (InputType::String, json!("")),
+            (InputType::Number, json!(1.5)),
+            (InputType::Boolean, json!(true)),
+            (InputType::Object, json!({})),
+            (InputType::Array, json!([])),
+        ];
+        for (kind, _) in &values {
+            for (other, value) in &values {
+                let fault = format!("f must be of type {kind}");
+                let expected: &[&str] = if kind == other { &[] } else { &[&fault] };
+                faults(InputRule::new().kind(*kind), json!({ "f": value }), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_absent_is_not_checked() {
+        let rule = || InputRule::new().kind(InputType::String).min_length(1).pattern("x");
+        for body in [json!({}), json!({ "f": null }), json!("text"), json!(null)] {
+            faults(rule(), body, &[]);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! [`with_validation`], [`with_query_validation`], [`with_params_validation`].
+//!
+//! Spec: Middleware helpers.
+
+use std::sync::Arc;
+
+use stockade_core::middleware::form;
+use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request};
+use stockade_errors::ConfigError;
+use stockade_validation::{Schema, ValidationOptions};
+
+/// Checks the body by a schema. What fails is a 400; what passes is put in the
+/// place of the body, defaults and conversions applied.
+///
+/// A mistake in the schema is reported when the router is built.
+///
+/// ```
+/// use stockade_core::Middleware;
+/// use stockade_middleware::with_validation;
+/// use stockade_validation::{ValidationOptions, schema};
+///
+/// let check = with_validation(schema!({ "name": { "type": "string", "required": true } }))
+///     .options(ValidationOptions::new().strip_unknown(true));
+/// assert_eq!(Middleware::new(check).name(), "with_validation");
+/// ```
+///
+/// Spec: Middleware helpers › `withValidation`.
+#[doc(alias = "withValidation")]
+#[track_caller]
+pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
+    SchemaCheck::new(Place::Body, schema.into_schema())
+}
+
+/// Checks the query by a field map. Numbers and booleans are made of texts
+/// where the schema asks for them, and written back.
+///
+/// Spec: Middleware helpers › `withQueryValidation`.
+#[doc(alias = "withQueryValidation")]
+#[track_caller]
+pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
+    SchemaCheck::new(Place::Query, schema.into_schema())
+}
+
+/// Checks the parameters of the path by a field map. Numbers and booleans are
+/// made of texts where the schema asks for them, and written back.
+///
+/// Spec: Middleware helpers › `withParamsValidation`.
+#[doc(alias = "withParamsValidation")]
+#[track_caller]
+pub fn with_params_validation(schema: impl IntoSchema) -> SchemaCheck {
+    SchemaCheck::new(Place::Params, schema.into_schema())
+}
+
+/// Middleware that checks a part of the request by a schema.
+#[derive(Clone, Debug)]
+#[must_use = "it checks nothing until a route or a router has it"]
+pub struct SchemaCheck {
+    place: Place,
+    schema: Result<Schema, ConfigError>,
+    options: ValidationOptions,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Body,
+    Query,
+    Params,
+}
+
+impl SchemaCheck {
+    fn new(place: Place, schema: Result<Schema, ConfigError>) -> Self {
+        Self { place, schema, options: ValidationOptions::new() }
+    }
+
+    /// Says how the schema judges.
+    pub fn options(mut self, options: ValidationOptions) -> Self {
+        self.options = options;
+        self
+    }
+}
+
+impl IntoMiddleware<form::Ready> for SchemaCheck {
+    fn into_middleware(self) -> Middleware {
+        let Self { place, schema, options } = self;
+        let name = place.helper();
+        match schema {
+            Ok(schema) => place.middleware(schema, options).named(name),
+            // It never runs: the router is not built.
+            Err(mistakes) => Middleware::new(|_: &mut Request| {})
+                .named(name)
+                .describing(move |doc| doc.schema_mistakes(name, &mistakes)),
+        }
+    }
+}
+
+impl Place {
+    fn helper(self) -> &'static str {
+        match self {
+            Self::Body => "with_validation",
+            Self::Query => "with_query_validation",
+            Self::Params => "with_params_validation",
+        }
+    }
+
+    fn middleware(self, schema: Schema, options: ValidationOptions) -> Middleware {
+        match self {
+            Self::Body => {
+                let check = Arc::new((schema, options));
+                Middleware::before(move |mut req: Request| {
+                    let check = Arc::clone(&check);
+                    async move {
+                        let outcome = req.validate_body(&check.0, &check.1).await;
+                        (req, outcome.map(|()| Flow::Continue))
+                    }
+                })
+            }
+            Self::Query => {
+                Middleware::new(move |req: &mut Request| req.validate_query(&schema, &options))
+            }
+            Self::Params => {
+                Middleware::new(move |req: &mut Request| req.validate_params(&schema, &options))
+            }
+        }
+    }
+}
