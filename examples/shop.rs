@@ -45,7 +45,7 @@ fn api() -> RouteTree {
         "health": { GET: async || json!({ "ok": true }) },
         "users": {
             GET: list_users,
-            POST: { handler: create_user, name: "users.create", validation: check_user, max_body: 16 * 1024 },
+            POST: { handler: create_user, name: "users.create", max_body: 16 * 1024 },
             r":id(\d+)": {
                 GET: { handler: show_user, name: "users.show" },
                 PATCH: rename_user,
@@ -53,8 +53,8 @@ fn api() -> RouteTree {
             },
         },
         "products": {
-            GET: search_products,
-            POST: { handler: create_product, middleware: [clerks_only] },
+            GET: { handler: search_products, validation_options: strict() },
+            POST: { handler: create_product, middleware: [clerks_only], validation_options: strict() },
             r":id(\d+)": {
                 GET: { handler: show_product, name: "products.show" },
                 "image": { POST: { handler: upload_image, middleware: [clerks_only], max_body: 4 * 1024 * 1024 } },
@@ -111,16 +111,9 @@ fn clerks_only(req: &mut Request) -> Result<(), ApiError> {
     }
 }
 
-/// Lists what is wrong with a new user; anything at all is a 400.
-fn check_user(user: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if user["name"].as_str().is_none_or(|name| name.trim().is_empty()) {
-        errors.push(FieldError::new("name", "Required field 'name' is missing", "required"));
-    }
-    if !user["email"].as_str().is_some_and(|email| email.contains('@')) {
-        errors.push(FieldError::new("email", "Invalid email format", "email"));
-    }
-    errors
+/// A misspelt field is an error and not silently left out.
+fn strict() -> ValidationOptions {
+    ValidationOptions::new().allow_unknown(false)
 }
 
 // What the shop keeps.
@@ -228,9 +221,13 @@ async fn list_users(shop: State<Shop>) -> Json<Vec<User>> {
     Json(shop.stock.read().await.users.values().cloned().collect())
 }
 
-#[derive(Deserialize)]
+/// The schema says more than the types: what does not follow it is a 400 that
+/// names the field, and the handler never runs.
+#[derive(Deserialize, Schema)]
 struct NewUser {
+    #[schema(trim, required, max_length = 100)]
     name: String,
+    #[schema(kind = "email")]
     email: String,
 }
 
@@ -246,8 +243,9 @@ async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<User, ShopE
     shop.stock.read().await.users.get(&id).cloned().ok_or(unknown("user", id))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct NewName {
+    #[schema(trim, required, max_length = 100)]
     name: String,
 }
 
@@ -268,13 +266,16 @@ async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), ShopE
     removed.map(drop).ok_or(unknown("user", id))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct Search {
     #[serde(default)]
+    #[schema(trim, max_length = 100)]
     q: String,
     #[serde(default)]
+    #[schema(max_items = 10)]
     category: Vec<String>,
-    page: Option<usize>,
+    #[schema(minimum = 1, default = 1)]
+    page: usize,
 }
 
 /// One page of products, with what is needed to turn the page.
@@ -286,8 +287,7 @@ struct Page {
 }
 
 impl Page {
-    fn of(products: Vec<Product>, page: Option<usize>) -> Self {
-        let page = page.unwrap_or(1).max(1);
+    fn of(products: Vec<Product>, page: usize) -> Self {
         let pages = products.len().div_ceil(PAGE_SIZE);
         let skipped = (page - 1).saturating_mul(PAGE_SIZE);
         Self { page, pages, products: products.into_iter().skip(skipped).take(PAGE_SIZE).collect() }
@@ -306,10 +306,12 @@ async fn search_products(shop: State<Shop>, Query(search): Query<Search>) -> Pag
     Page::of(found.cloned().collect(), search.page)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct Shelf {
+    #[schema(max_length = 40)]
     category: Option<String>,
-    page: Option<usize>,
+    #[schema(minimum = 1, default = 1)]
+    page: usize,
 }
 
 /// `/catalogue`, `/catalogue/tea`, `/catalogue/tea/2`.
@@ -321,10 +323,13 @@ async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Page {
     Page::of(stock.products.values().filter(wanted).cloned().collect(), shelf.page)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct NewProduct {
+    #[schema(trim, required, max_length = 100)]
     name: String,
+    #[schema(one_of = ["tea", "coffee", "crockery"])]
     category: String,
+    #[schema(minimum = 1, maximum = 1_000_000)]
     price_cents: u32,
 }
 
@@ -412,15 +417,11 @@ fn lines_of(stock: &Stock, cart: u32) -> Result<Vec<OrderLine>, ShopError> {
     Ok(items.iter().filter_map(line).collect())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct NewItem {
     product: u32,
-    #[serde(default = "one")]
+    #[schema(minimum = 1, maximum = 99, default = 1)]
     count: u8,
-}
-
-fn one() -> u8 {
-    1
 }
 
 async fn add_item(
@@ -438,7 +439,7 @@ async fn add_item(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Schema)]
 struct CartItem {
     cart: u32,
     product: u32,

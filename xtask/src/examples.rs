@@ -1,4 +1,5 @@
-//! Builds the examples, starts the shop and sends the README's requests.
+//! Builds the examples, checks a bad file with one of them, starts the shop and
+//! sends the README's requests.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -14,6 +15,7 @@ use crate::{Outcome, announce, cargo, cargo_output, root};
 
 pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-examples", "--examples"])?;
+    check_validation_only()?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|error| error.to_string())?;
     let exchanges = exchanges(&readme);
     if exchanges.len() != 3 {
@@ -30,6 +32,30 @@ pub fn run() -> Outcome {
     let _ = shop.wait();
     outcome
 }
+
+/// The example without HTTP must find what is wrong with its bad file.
+fn check_validation_only() -> Outcome {
+    // Alone, so that no feature comes from another package.
+    cargo(&["build", "-p", VALIDATION_ONLY])?;
+    let binary = target_directory()?.join(format!("debug/{VALIDATION_ONLY}{EXE_SUFFIX}"));
+    let mut command = Command::new(binary);
+    command.arg("examples/validation-only/bad.json").current_dir(root());
+    announce(&command);
+    let output = command.output().map_err(|error| format!("{VALIDATION_ONLY}: {error}"))?;
+    let problems = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() != Some(1) || !problems.lines().any(|line| line == BAD_PORT) {
+        return Err(format!(
+            "{VALIDATION_ONLY}: {}, not 1 with the line {BAD_PORT:?}:\n{problems}",
+            output.status
+        ));
+    }
+    Ok(())
+}
+
+const VALIDATION_ONLY: &str = "validation-only";
+
+const BAD_PORT: &str =
+    "examples/validation-only/bad.json:4:13: listen.port: Number must be at most 65535";
 
 /// Where cargo puts what it builds.
 fn target_directory() -> Result<PathBuf, String> {

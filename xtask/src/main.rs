@@ -21,7 +21,7 @@ const TASKS: &[Task] = &[
     Task { name: "doc", about: "build the documentation; `doc --open` shows it", run: doc },
     Task {
         name: "examples",
-        about: "build the examples, run the shop and its README lines",
+        about: "build and run the examples, send the shop the README's lines",
         run: examples::run,
     },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
@@ -97,7 +97,7 @@ fn lint() -> Outcome {
 }
 
 /// Each is compiled alone by `lint`.
-const FACADE_FEATURES: &[&str] = &["multipart", "server", "tls"];
+const FACADE_FEATURES: &[&str] = &["multipart", "schemars", "server", "tls"];
 
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;
