@@ -1,0 +1,259 @@
+//! [`ApiKey`] and [`ApiKeyHash`]: keys that programs show, hashed at rest.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use ring::digest;
+use stockade_errors::ApiError;
+use subtle::ConstantTimeEq;
+
+use crate::random::array;
+use crate::{RandomError, base64url};
+
+/// A new API key, to be shown to its owner once; what is stored is its
+/// [`hash`](Self::hash).
+///
+/// It has 256 random bits, so one round of SHA-256 is enough: there is nothing
+/// to guess, and no salt is needed to look it up.
+///
+/// ```
+/// use stockade_auth::{ApiKey, ApiKeyHash};
+///
+/// let key = ApiKey::generate("shop")?;
+/// assert!(key.reveal().starts_with("shop_"));
+/// let stored = key.hash().to_string();
+///
+/// // Later, with what a client sent:
+/// let hash: ApiKeyHash = stored.parse()?;
+/// assert!(hash.verify(key.reveal()));
+/// assert!(!hash.verify("shop_guess"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no API keys.
+#[derive(Clone)]
+pub struct ApiKey {
+    text: String,
+}
+
+/// The SHA-256 of an API key, which may be stored; its text is 64 lower-case
+/// hex characters, and one key always has the same, so that it can be a key of
+/// a table.
+///
+/// Two are compared for equality in constant time. Their order, and so a look
+/// in a map, takes as long as it takes: it tells of the hash, not of the key.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiKeyHash {
+    digest: [u8; 32],
+}
+
+impl ApiKey {
+    /// A random key: `prefix`, `_` and 43 characters of base64url.
+    ///
+    /// The prefix says whose key it is, to people and to scanners for leaked
+    /// secrets; without one there is no `_`. It has 0 to 32 characters, each an
+    /// ASCII letter or digit, `_` or `-`, so that a key fits into a header.
+    ///
+    /// # Errors
+    /// When the prefix is another, or the operating system gives no randomness.
+    pub fn generate(prefix: &str) -> Result<Self, ApiKeyError> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if prefix.len() > MAX_PREFIX_LENGTH || !prefix.bytes().all(is_allowed) {
+            return Err(ApiKeyError::Prefix);
+        }
+        let random = base64url::encode(&array::<32>()?);
+        let separator = if prefix.is_empty() { "" } else { "_" };
+        Ok(Self { text: format!("{prefix}{separator}{random}") })
+    }
+
+    /// The key itself, for its owner and nobody else.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+
+    /// What is stored in its place.
+    #[must_use]
+    pub fn hash(&self) -> ApiKeyHash {
+        ApiKeyHash::of(&self.text)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(..)")
+    }
+}
+
+impl ApiKeyHash {
+    /// The hash of a key that a client sent.
+    #[must_use]
+    pub fn of(key: &str) -> Self {
+        let mut bytes = [0; 32];
+        let digest = digest::digest(&digest::SHA256, key.as_bytes());
+        // SHA-256 has as many bytes as the array.
+        bytes.copy_from_slice(digest.as_ref());
+        Self { digest: bytes }
+    }
+
+    /// Whether this is the hash of `key`, in constant time.
+    #[must_use]
+    pub fn verify(&self, key: &str) -> bool {
+        *self == Self::of(key)
+    }
+}
+
+/// In constant time.
+impl PartialEq for ApiKeyHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest.ct_eq(&other.digest).into()
+    }
+}
+
+impl Eq for ApiKeyHash {}
+
+impl Hash for ApiKeyHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest.hash(state);
+    }
+}
+
+/// By the bytes, as the texts are ordered; not in constant time.
+impl Ord for ApiKeyHash {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.digest.cmp(&other.digest)
+    }
+}
+
+impl PartialOrd for ApiKeyHash {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for ApiKeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.digest))
+    }
+}
+
+/// Reads the 64 hex characters, in either case.
+impl FromStr for ApiKeyHash {
+    type Err = ApiKeyHashError;
+
+    fn from_str(text: &str) -> Result<Self, ApiKeyHashError> {
+        let mut digest = [0; 32];
+        hex::decode_to_slice(text, &mut digest).map_err(|_| ApiKeyHashError(()))?;
+        Ok(Self { digest })
+    }
+}
+
+/// Why an API key was not made; as an [`ApiError`] it is a 500.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ApiKeyError {
+    /// The prefix is not 0 to 32 ASCII letters, digits, `_` and `-`.
+    Prefix,
+    /// The operating system gave no random bytes.
+    Random(RandomError),
+}
+
+impl fmt::Display for ApiKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix => f.write_str(
+                "the prefix of an API key must be 0 to 32 ASCII letters, digits, `_` and `-`",
+            ),
+            Self::Random(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ApiKeyError {}
+
+impl From<RandomError> for ApiKeyError {
+    fn from(error: RandomError) -> Self {
+        Self::Random(error)
+    }
+}
+
+impl From<ApiKeyError> for ApiError {
+    fn from(error: ApiKeyError) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// A stored text is not the hash of an API key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ApiKeyHashError(());
+
+impl fmt::Display for ApiKeyHashError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the hash of an API key must be 64 hex characters")
+    }
+}
+
+impl std::error::Error for ApiKeyHashError {}
+
+/// Longer prefixes are refused; in bytes, which are characters here.
+const MAX_PREFIX_LENGTH: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, HashMap};
+
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_short_and_plain() {
+        for prefix in ["shop", "shop_live", "Shop-2", "_", "-", &"x".repeat(32)] {
+            let key = ApiKey::generate(prefix).unwrap();
+            let random = key.reveal().strip_prefix(prefix).and_then(|key| key.strip_prefix('_'));
+            assert_eq!(random.map(str::len), Some(43), "{prefix:?}");
+        }
+        for prefix in
+            [" ", "a b", "a\n", "a\0", "a:b", "a.b", "a/b", "shöp", "\u{1f600}", &"x".repeat(33)]
+        {
+            assert_eq!(ApiKey::generate(prefix).unwrap_err(), ApiKeyError::Prefix, "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn a_hash_is_a_key_of_maps() {
+        let hashes = ["one", "two", "three"].map(ApiKeyHash::of);
+        let by_hash: HashMap<_, _> = hashes.iter().copied().zip(1..).collect();
+        let by_order: BTreeMap<_, _> = hashes.iter().copied().zip(1..).collect();
+        for (key, expected) in [("one", Some(1)), ("three", Some(3)), ("four", None)] {
+            let hash = ApiKeyHash::of(key);
+            assert_eq!(
+                (by_hash.get(&hash), by_order.get(&hash)),
+                (expected.as_ref(), expected.as_ref())
+            );
+        }
+        let texts: Vec<String> = by_order.keys().map(ToString::to_string).collect();
+        assert!(texts.is_sorted(), "{texts:?}");
+    }
+
+    #[test]
+    fn the_hash_is_sha_256() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(ApiKeyHash::of("abc").to_string(), expected);
+        assert_eq!(expected.to_uppercase().parse(), Ok(ApiKeyHash::of("abc")));
+        for text in ["", "ba", &expected[1..], &format!("{expected}00"), &"g".repeat(64)] {
+            assert!(text.parse::<ApiKeyHash>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keys_differ_and_are_not_printed() {
+        let (one, other) = (ApiKey::generate("").unwrap(), ApiKey::generate("").unwrap());
+        assert_ne!(one.reveal(), other.reveal());
+        assert_eq!(one.reveal().len(), 43);
+        assert_eq!(format!("{one:?}"), "ApiKey(..)");
+        assert!(one.hash().verify(one.reveal()));
+        assert!(!one.hash().verify(other.reveal()));
+    }
+}

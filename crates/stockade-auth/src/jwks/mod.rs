@@ -1,0 +1,16 @@
+//! Tokens of other issuers: asymmetric keys and JWK sets.
+//!
+//! - `key`: one public key, and the algorithms that it is for.
+//! - `set`: [`JwkSet`]; `source`: [`JwkSource`], a set that is refreshed.
+//!
+//! The types of the documents and the names of the algorithms are those of
+//! `jsonwebtoken`. Its cryptography is never called, because that needs a
+//! provider for the whole process and panics without one: signatures are
+//! verified on ring.
+
+mod key;
+mod set;
+mod source;
+
+pub use set::{JwkSet, MAX_KEYS};
+pub use source::JwkSource;

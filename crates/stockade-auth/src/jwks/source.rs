@@ -1,0 +1,193 @@
+//! [`JwkSource`]: a JWK set that is refreshed by a function of the program.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use stockade_errors::{BoxError, ConfigError};
+
+use super::JwkSet;
+use crate::token::{Clock, Compact, SealedKeys, TokenError};
+
+/// A JWK set that is refreshed by a function which the program passes in.
+///
+/// The function gives the document; this crate has no HTTP. Verifying never
+/// calls it and never waits for it: a token with a key that is not known is
+/// refused, and [`wants_refresh`](Self::wants_refresh) is true from then on
+/// until a refresh succeeds, at most once in
+/// [`min_interval`](Self::min_interval), so that forged tokens cannot drive the
+/// program to ask its issuer all the time. The program calls
+/// [`refresh_if_wanted`](Self::refresh_if_wanted) from a thread or a timer.
+///
+/// A key is not known when the token names one (`kid`) that the set does not
+/// name, or names none, and no key of the set verifies it.
+///
+/// ```
+/// use stockade_auth::JwkSource;
+///
+/// let source = JwkSource::new(|| {
+///     // In a program: ask https://login.example/.well-known/jwks.json.
+///     Ok(r#"{ "keys": [{
+///         "kty": "OKP", "crv": "Ed25519", "kid": "1",
+///         "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+///     }] }"#.to_owned())
+/// })?;
+/// assert_eq!(source.current().len(), 1);
+/// assert!(!source.wants_refresh());
+/// # Ok::<(), stockade_errors::BoxError>(())
+/// ```
+///
+/// A program whose way to the issuer is asynchronous makes the source of the
+/// first document and calls [`update`](Self::update) with each later one.
+pub struct JwkSource {
+    fetch: Box<Fetch>,
+    current: RwLock<Arc<JwkSet>>,
+    clock: Clock,
+    max_age_seconds: u64,
+    min_interval_seconds: u64,
+    /// When the set was taken over, in seconds since 1970.
+    refreshed_at: AtomicU64,
+    /// When a refresh was last tried, in seconds since 1970.
+    tried_at: AtomicU64,
+    /// Whether a token asked for a key that is not here, since `refreshed_at`.
+    missed: AtomicBool,
+}
+
+type Fetch = dyn Fn() -> Result<String, BoxError> + Send + Sync;
+
+impl JwkSource {
+    /// Calls `fetch` for the first document.
+    ///
+    /// # Errors
+    /// The error of `fetch`, or a [`ConfigError`] for its document; see
+    /// [`JwkSet::from_json`].
+    pub fn new(
+        fetch: impl Fn() -> Result<String, BoxError> + Send + Sync + 'static,
+    ) -> Result<Self, BoxError> {
+        let first = JwkSet::from_json(fetch()?)?;
+        let source = Self {
+            fetch: Box::new(fetch),
+            current: RwLock::new(Arc::new(first)),
+            clock: Clock::default(),
+            max_age_seconds: 3_600,
+            min_interval_seconds: 60,
+            refreshed_at: AtomicU64::new(0),
+            tried_at: AtomicU64::new(0),
+            missed: AtomicBool::new(false),
+        };
+        source.note_success();
+        Ok(source)
+    }
+
+    /// How old a set may become before a refresh is wanted, in whole seconds.
+    /// Default: 3600.
+    #[must_use]
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age_seconds = age.as_secs();
+        self
+    }
+
+    /// How long after a refresh, successful or not, none is wanted, in whole
+    /// seconds. Default: 60.
+    #[must_use]
+    pub fn min_interval(mut self, interval: Duration) -> Self {
+        self.min_interval_seconds = interval.as_secs();
+        self
+    }
+
+    /// Where the time comes from; the set counts as refreshed at its now.
+    /// Default: the system.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self.note_success();
+        self
+    }
+
+    /// The set as it is now.
+    #[must_use]
+    pub fn current(&self) -> Arc<JwkSet> {
+        // Whoever panicked had not begun to change the set.
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the set is old, or lacks a key that a token asked for, and the
+    /// last try is long enough ago.
+    #[must_use]
+    pub fn wants_refresh(&self) -> bool {
+        let now = self.now();
+        let age = now.saturating_sub(self.refreshed_at.load(Ordering::Relaxed));
+        let rest = now.saturating_sub(self.tried_at.load(Ordering::Relaxed));
+        let is_due = age >= self.max_age_seconds || self.missed.load(Ordering::Relaxed);
+        is_due && rest >= self.min_interval_seconds
+    }
+
+    /// Calls the function and takes over its document; if that fails, what
+    /// there was stays, and is as old as it was.
+    ///
+    /// # Errors
+    /// As [`JwkSource::new`].
+    pub fn refresh(&self) -> Result<(), BoxError> {
+        self.note_try();
+        let document = (self.fetch)()?;
+        Ok(self.update(document)?)
+    }
+
+    /// [`refresh`](Self::refresh) if one is wanted; whether it was.
+    ///
+    /// # Errors
+    /// As [`JwkSource::new`].
+    pub fn refresh_if_wanted(&self) -> Result<bool, BoxError> {
+        let wanted = self.wants_refresh();
+        if wanted {
+            self.refresh()?;
+        }
+        Ok(wanted)
+    }
+
+    /// Takes over a document that the program has got in another way; if it
+    /// cannot be read, what there was stays, and is as old as it was.
+    ///
+    /// # Errors
+    /// As [`JwkSet::from_json`].
+    #[track_caller]
+    pub fn update(&self, document: impl AsRef<[u8]>) -> Result<(), ConfigError> {
+        self.note_try();
+        let set = Arc::new(JwkSet::from_json(document)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = set;
+        self.note_success();
+        Ok(())
+    }
+
+    fn note_try(&self) {
+        self.tried_at.store(self.now(), Ordering::Relaxed);
+    }
+
+    fn note_success(&self) {
+        self.note_try();
+        self.refreshed_at.store(self.now(), Ordering::Relaxed);
+        self.missed.store(false, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now().unwrap_or(0)
+    }
+}
+
+impl fmt::Debug for JwkSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JwkSource").field("current", &self.current()).finish_non_exhaustive()
+    }
+}
+
+impl SealedKeys for JwkSource {
+    fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError> {
+        self.current().judge(token).map_err(|refusal| {
+            if refusal.lacks_key {
+                self.missed.store(true, Ordering::Relaxed);
+            }
+            refusal.error
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! Authentication: tokens, passwords, API keys, signed session ids; usable
+//! alone: no HTTP, no runtime.
+//!
+//! ```
+//! use serde_json::json;
+//! use stockade_auth::{Secret, generate_jwt, hash_password, verify_password, verify_token};
+//!
+//! let stored = hash_password("correct horse")?;
+//! assert!(verify_password("correct horse", &stored));
+//!
+//! let secret = Secret::new("a secret of thirty-two bytes or more")?;
+//! let token = generate_jwt(json!({ "sub": "7", "role": "admin" }), "1h", &secret)?;
+//! let claims = verify_token(&format!("Bearer {token}"), &secret).ok_or("not valid")?;
+//! assert_eq!(claims["role"], "admin");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What there is
+//!
+//! | To | Take |
+//! |---|---|
+//! | make and check tokens (HS256) | [`Secret`], [`generate_jwt`], [`verify_token`] |
+//! | change a secret | [`KeyRing`] |
+//! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
+//! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
+//! | make a random text | [`generate_token`] |
+//! | store passwords | [`hash_password`], [`verify_password`] |
+//! | store them better (PBKDF2, or Argon2id with feature `argon2`) | [`hash_password_with`], [`PasswordCost`], [`needs_rehash`] |
+//! | hand out API keys | [`ApiKey`], [`ApiKeyHash`] |
+//! | sign the id of a session | [`SessionId`] |
+//! | read `Authorization: Basic` | [`BasicCredentials`] |
+//!
+//! # Promises
+//!
+//! Secrets, keys and passwords are never printed. Signatures and hashes are
+//! compared in constant time. Nothing here panics, whatever it is given.
+//! A [`Secret`] takes HS256 only, and a JWK set asymmetric algorithms only.
+//!
+//! Spec: Authentication.
+//!
+//! # Where things are
+//!
+//! - `secret`: [`Secret`], [`KeyRing`]; `random`: [`generate_token`].
+//! - `token`: making and judging tokens; `verify` in it is the hot path.
+//! - `jwks`: public keys of other issuers.
+//! - `password`, `api_key`, `session`, `basic`.
+
+mod api_key;
+mod base64url;
+mod basic;
+#[cfg(feature = "jwks")]
+mod jwks;
+mod password;
+mod random;
+mod secret;
+mod session;
+mod token;
+
+pub use api_key::{ApiKey, ApiKeyError, ApiKeyHash, ApiKeyHashError};
+pub use basic::BasicCredentials;
+#[cfg(feature = "jwks")]
+pub use jwks::{JwkSet, JwkSource, MAX_KEYS};
+pub use password::{
+    PasswordCost, PasswordError, hash_password, hash_password_with, needs_rehash, verify_password,
+};
+pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
+pub use secret::{KeyRing, Secret};
+pub use session::{SessionId, SessionIdError};
+pub use token::{
+    Claims, Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
+    TokenIssuer, TokenKeys, TokenVerifier, generate_jwt, verify_token, verify_token_as,
+};
+
+/// The target of this crate's log lines.
+const LOG_TARGET: &str = "stockade::auth";

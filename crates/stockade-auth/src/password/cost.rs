@@ -1,0 +1,188 @@
+//! [`PasswordCost`]: how much work a password hash is.
+
+use std::panic::Location;
+
+use stockade_errors::{ConfigError, Mistake};
+
+/// How much work a password hash is, for whoever checks it and for whoever
+/// guesses.
+///
+/// The default is PBKDF2-HMAC-SHA512 with 210,000 iterations, which OWASP
+/// advises; the specification's 10,000 are a hash of the past.
+///
+/// ```
+/// use stockade_auth::PasswordCost;
+///
+/// assert_eq!(PasswordCost::default(), PasswordCost::pbkdf2(210_000)?);
+/// assert!(PasswordCost::pbkdf2(9_999).is_err());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PasswordCost {
+    pub(super) work: Work,
+}
+
+/// The function and its parameters.
+///
+/// Invariant: every number is within the limits below, so that a stored hash
+/// cannot make a check run for ever.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Work {
+    /// PBKDF2-HMAC-SHA512 with so many iterations.
+    Pbkdf2 { iterations: u32 },
+    /// Argon2id, version 0x13.
+    Argon2id { memory_kib: u32, passes: u32, lanes: u32 },
+}
+
+impl Default for PasswordCost {
+    fn default() -> Self {
+        Self { work: Work::Pbkdf2 { iterations: ADVISED_ITERATIONS } }
+    }
+}
+
+impl PasswordCost {
+    /// PBKDF2-HMAC-SHA512 with so many iterations.
+    ///
+    /// # Errors
+    /// Below the specification's 10,000 and above 10,000,000.
+    #[track_caller]
+    pub fn pbkdf2(iterations: u32) -> Result<Self, ConfigError> {
+        let location = Location::caller();
+        if iterations < SPECIFIED_ITERATIONS {
+            let message = format!(
+                "{iterations} iterations of PBKDF2 are below the specification's \
+                 {SPECIFIED_ITERATIONS}"
+            );
+            return Err(Mistake::new(message).at(location).into());
+        }
+        let cost = Work::Pbkdf2 { iterations }.checked();
+        cost.map(|work| Self { work }).map_err(|message| Mistake::new(message).at(location).into())
+    }
+
+    /// Argon2id with so much memory (in KiB), so many passes over it, and so
+    /// many lanes. OWASP advises 19,456 KiB (19 MiB), 2 and 1.
+    ///
+    /// # Errors
+    /// Memory below 8 KiB for each lane or above 1,048,576 (1 GiB), passes
+    /// outside 1..=64, lanes outside 1..=16.
+    #[cfg(feature = "argon2")]
+    #[track_caller]
+    pub fn argon2id(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self, ConfigError> {
+        let location = Location::caller();
+        let cost = Work::Argon2id { memory_kib, passes, lanes }.checked();
+        cost.map(|work| Self { work }).map_err(|message| Mistake::new(message).at(location).into())
+    }
+}
+
+impl Work {
+    /// The cost of the specification's own format.
+    pub(super) const SPECIFIED: Self = Self::Pbkdf2 { iterations: SPECIFIED_ITERATIONS };
+
+    /// The same, if it is within the limits of what is ever computed.
+    pub(super) fn checked(self) -> Result<Self, String> {
+        let (is_within, limits) = match self {
+            Self::Pbkdf2 { iterations } => {
+                ((1..=MAX_ITERATIONS).contains(&iterations), "1 to 10,000,000 iterations")
+            }
+            Self::Argon2id { memory_kib, passes, lanes } => (
+                (1..=MAX_LANES).contains(&lanes)
+                    && (1..=MAX_PASSES).contains(&passes)
+                    && (MIN_KIB_PER_LANE * lanes..=MAX_MEMORY_KIB).contains(&memory_kib),
+                "8 KiB a lane to 1 GiB, 1 to 64 passes, 1 to 16 lanes",
+            ),
+        };
+        if is_within { Ok(self) } else { Err(format!("the cost is outside the limits, {limits}")) }
+    }
+
+    /// Whether a hash of this cost is as good as one of `wanted`; the rule is
+    /// that of [`needs_rehash`](super::needs_rehash).
+    pub(super) fn is_at_least(self, wanted: Self) -> bool {
+        match (self, wanted) {
+            (Self::Pbkdf2 { iterations }, Self::Pbkdf2 { iterations: wanted }) => {
+                iterations >= wanted
+            }
+            (
+                Self::Argon2id { memory_kib, passes, .. },
+                Self::Argon2id { memory_kib: wanted_kib, passes: wanted_passes, .. },
+            ) => memory_kib >= wanted_kib && passes >= wanted_passes,
+            (Self::Argon2id { memory_kib, passes, .. }, Self::Pbkdf2 { .. }) => ADVISED_ARGON2ID
+                .iter()
+                .any(|advised| memory_kib >= advised.0 && passes >= advised.1),
+            (Self::Pbkdf2 { .. }, Self::Argon2id { .. }) => false,
+        }
+    }
+}
+
+/// Spec: Limits › Password hash cost.
+pub(super) const SPECIFIED_ITERATIONS: u32 = 10_000;
+/// OWASP Password Storage Cheat Sheet, PBKDF2-HMAC-SHA512.
+const ADVISED_ITERATIONS: u32 = 210_000;
+/// OWASP Password Storage Cheat Sheet, Argon2id: memory in KiB and passes, each
+/// pair as good as the others.
+const ADVISED_ARGON2ID: [(u32, u32); 5] =
+    [(47_104, 1), (19_456, 2), (12_288, 3), (9_216, 4), (7_168, 5)];
+/// About five seconds of a processor.
+const MAX_ITERATIONS: u32 = 10_000_000;
+/// RFC 9106, section 3.1.
+const MIN_KIB_PER_LANE: u32 = 8;
+const MAX_MEMORY_KIB: u32 = 1_048_576;
+const MAX_PASSES: u32 = 64;
+const MAX_LANES: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_compared_in_its_own_terms() {
+        #[track_caller]
+        fn check(stored: Work, wanted: Work, expected: bool) {
+            assert_eq!(stored.is_at_least(wanted), expected, "{stored:?}, {wanted:?}");
+        }
+        let pbkdf2 = |iterations| Work::Pbkdf2 { iterations };
+        let argon2id = |memory_kib, passes, lanes| Work::Argon2id { memory_kib, passes, lanes };
+        check(pbkdf2(9_999), pbkdf2(10_000), false);
+        check(pbkdf2(10_000), pbkdf2(10_000), true);
+        check(argon2id(64, 2, 1), argon2id(64, 2, 4), true);
+        check(argon2id(63, 2, 1), argon2id(64, 2, 1), false);
+        check(argon2id(64, 1, 1), argon2id(64, 2, 1), false);
+        check(argon2id(128, 1, 1), argon2id(64, 2, 1), false);
+        // PBKDF2 is the weaker function, whatever the numbers are.
+        check(pbkdf2(10_000_000), argon2id(8, 1, 1), false);
+        // Argon2id is the better one if it is not cheaper than advised.
+        for (memory_kib, passes) in ADVISED_ARGON2ID {
+            check(argon2id(memory_kib, passes, 1), pbkdf2(10_000_000), true);
+            check(argon2id(memory_kib - 1, passes, 1), pbkdf2(10_000), false);
+        }
+        check(argon2id(47_103, 1, 1), pbkdf2(10_000), false);
+        check(argon2id(8, 1, 1), Work::SPECIFIED, false);
+        check(argon2id(8, 64, 1), Work::SPECIFIED, false);
+    }
+
+    #[test]
+    fn costs_are_bounded() {
+        #[track_caller]
+        fn check(work: Work, expected: bool) {
+            assert_eq!(work.checked().is_ok(), expected, "{work:?}");
+        }
+        for (iterations, expected) in
+            [(0, false), (1, true), (10_000_000, true), (10_000_001, false)]
+        {
+            check(Work::Pbkdf2 { iterations }, expected);
+        }
+        for (memory_kib, passes, lanes, expected) in [
+            (8, 1, 1, true),
+            (7, 1, 1, false),
+            (15, 1, 2, false),
+            (1_048_576, 64, 16, true),
+            (1_048_577, 1, 1, false),
+            (64, 65, 1, false),
+            (64, 0, 1, false),
+            (1_024, 1, 17, false),
+            (64, 1, 0, false),
+            (u32::MAX, u32::MAX, u32::MAX, false),
+        ] {
+            check(Work::Argon2id { memory_kib, passes, lanes }, expected);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! [`hash_password`], [`verify_password`] and their kin.
+//!
+//! Spec: Authentication › Password functions.
+
+use super::cost::Work;
+use super::derive::{derive, is_hash_of};
+use super::stored::{
+    ARGON2ID_LENGTH, PBKDF2_LENGTH, SALT_LENGTH, Stored, write_phc, write_specified,
+};
+use super::{PasswordCost, PasswordError};
+use crate::random::array;
+
+/// Hashes a password as the specification says: `<salt hex>:<hash hex>`, 16
+/// random bytes of salt, PBKDF2-HMAC-SHA512, 10,000 iterations, 64 bytes.
+///
+/// 10,000 iterations are few today. A program that is free to choose takes
+/// [`hash_password_with`]; [`verify_password`] reads what both make.
+///
+/// This takes some milliseconds of a processor: a server does it where it may
+/// block.
+///
+/// ```
+/// use stockade_auth::{hash_password, verify_password};
+///
+/// let stored = hash_password("correct horse")?;
+/// assert_eq!(stored.len(), 32 + 1 + 128);
+/// assert!(verify_password("correct horse", &stored));
+/// assert!(!verify_password("wrong horse", &stored));
+/// # Ok::<(), stockade_auth::PasswordError>(())
+/// ```
+///
+/// # Errors
+/// When the operating system gives no randomness; never for a password, and the
+/// empty one is allowed.
+///
+/// Spec: Authentication › Password functions.
+#[doc(alias = "hashPassword")]
+pub fn hash_password(password: &str) -> Result<String, PasswordError> {
+    let salt: [u8; SALT_LENGTH] = array()?;
+    let mut hash = [0; PBKDF2_LENGTH];
+    derive(Work::SPECIFIED, password.as_bytes(), &salt, &mut hash)?;
+    Ok(write_specified(&salt, &hash))
+}
+
+/// Hashes a password at a cost of the program's own, into the PHC string
+/// format, which says its function and cost.
+///
+/// ```
+/// use stockade_auth::{PasswordCost, hash_password_with, needs_rehash, verify_password};
+///
+/// let cost = PasswordCost::pbkdf2(20_000)?;
+/// let stored = hash_password_with("correct horse", cost)?;
+/// assert!(stored.starts_with("$pbkdf2-sha512$i=20000$"));
+/// assert!(verify_password("correct horse", &stored));
+/// assert!(needs_rehash(&stored, PasswordCost::default()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the operating system gives no randomness, and when Argon2id refuses:
+/// for a password of 4 GiB or more.
+///
+/// # Beyond the spec
+/// The specification only has [`hash_password`].
+pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, PasswordError> {
+    let salt: [u8; SALT_LENGTH] = array()?;
+    let length = match cost.work {
+        Work::Pbkdf2 { .. } => PBKDF2_LENGTH,
+        Work::Argon2id { .. } => ARGON2ID_LENGTH,
+    };
+    let mut hash = vec![0; length];
+    derive(cost.work, password.as_bytes(), &salt, &mut hash)?;
+    Ok(write_phc(cost.work, &salt, &hash))
+}
+
+/// Whether the password is the one that was hashed; false for a stored value
+/// that is malformed.
+///
+/// It reads all formats that are written here, the hex in either case, and
+/// hashes of the specification's format whose salt was the 32 characters
+/// instead of the 16 bytes, as older programs made them. The hashes are
+/// compared in constant time.
+///
+/// A stored value that asks for more than 10,000,000 iterations, 1 GiB or 64
+/// passes counts as malformed.
+///
+/// Spec: Authentication › Password functions.
+#[doc(alias = "verifyPassword")]
+#[must_use]
+pub fn verify_password(password: &str, stored: &str) -> bool {
+    let Some(stored) = Stored::parse(stored) else { return false };
+    let password = password.as_bytes();
+    let fits = |salt: &[u8]| is_hash_of(stored.work, password, salt, &stored.hash);
+    fits(&stored.salt) || stored.salt_text.as_ref().is_some_and(|text| fits(text.as_bytes()))
+}
+
+/// Whether a stored hash is weaker than `cost` and should be made anew the next
+/// time that its password is there; true also for one that is malformed.
+///
+/// | Stored | Wanted | Weaker |
+/// |---|---|---|
+/// | PBKDF2 | PBKDF2 | with fewer iterations |
+/// | Argon2id | Argon2id | with less memory, or fewer passes; lanes do not count |
+/// | PBKDF2 | Argon2id | always |
+/// | Argon2id | PBKDF2 | below all that OWASP advises for Argon2id: 46 MiB and 1 pass, 19 MiB and 2, 12 MiB and 3, 9 MiB and 4, 7 MiB and 5 |
+///
+/// A hash in the specification's format counts as PBKDF2 with 10,000
+/// iterations.
+///
+/// ```
+/// use stockade_auth::{PasswordCost, hash_password, needs_rehash};
+///
+/// let stored = hash_password("correct horse")?;
+/// assert!(needs_rehash(&stored, PasswordCost::default()));
+/// assert!(!needs_rehash(&stored, PasswordCost::pbkdf2(10_000)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn needs_rehash(stored: &str, cost: PasswordCost) -> bool {
+    Stored::parse(stored).is_none_or(|stored| !stored.work.is_at_least(cost.work))
+}

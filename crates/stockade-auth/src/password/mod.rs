@@ -1,0 +1,19 @@
+//! Passwords: hashing them, and checking them against what was stored.
+//!
+//! - `hash`: [`hash_password`], [`hash_password_with`], [`verify_password`],
+//!   [`needs_rehash`].
+//! - `cost`: [`PasswordCost`].
+//! - `stored`: the three formats of a stored hash, read and written.
+//! - `derive`: the functions themselves.
+//!
+//! Spec: Authentication › Password functions.
+
+mod cost;
+mod derive;
+mod error;
+mod hash;
+mod stored;
+
+pub use cost::PasswordCost;
+pub use error::PasswordError;
+pub use hash::{hash_password, hash_password_with, needs_rehash, verify_password};

@@ -1,0 +1,98 @@
+//! Random bytes from the operating system, and [`generate_token`].
+//!
+//! Spec: Authentication › Token functions.
+
+use std::fmt;
+use std::panic::Location;
+
+use stockade_errors::{ApiError, ConfigError, Mistake};
+
+/// A random text of `2 * bytes` lower-case hex characters; not a JWT.
+///
+/// The specification's default is [`DEFAULT_TOKEN_BYTES`].
+///
+/// ```
+/// use stockade_auth::{DEFAULT_TOKEN_BYTES, generate_token};
+///
+/// assert_eq!(generate_token(DEFAULT_TOKEN_BYTES)?.len(), 64);
+/// assert!(generate_token(0).is_err());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// # Errors
+/// When `bytes` is 0 or above [`MAX_TOKEN_BYTES`], and when the operating
+/// system gives no randomness.
+///
+/// Spec: Authentication › Token functions.
+#[doc(alias = "generateToken")]
+#[track_caller]
+pub fn generate_token(bytes: usize) -> Result<String, ConfigError> {
+    let location = Location::caller();
+    let refuse = |message: String| ConfigError::from(Mistake::new(message).at(location));
+    if bytes == 0 {
+        return Err(refuse("a token of 0 bytes is not random".to_owned()));
+    }
+    if bytes > MAX_TOKEN_BYTES {
+        return Err(refuse(format!("a token of {bytes} bytes is above {MAX_TOKEN_BYTES}")));
+    }
+    let mut random = vec![0; bytes];
+    fill(&mut random).map_err(|error| refuse(error.to_string()))?;
+    Ok(hex::encode(random))
+}
+
+/// The number of bytes that the specification gives a token by default: 32.
+pub const DEFAULT_TOKEN_BYTES: usize = 32;
+
+/// The largest number of bytes for [`generate_token`]: 1 MiB (1,048,576).
+pub const MAX_TOKEN_BYTES: usize = 1_048_576;
+
+/// The operating system gave no random bytes.
+///
+/// On the systems that Rust supports this does not happen after start-up; a
+/// program can only give up what it was about to make.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RandomError(());
+
+impl fmt::Display for RandomError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the operating system gave no random bytes")
+    }
+}
+
+impl std::error::Error for RandomError {}
+
+impl From<RandomError> for ApiError {
+    fn from(error: RandomError) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// Fills `bytes` with random ones.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
+    getrandom::fill(bytes).map_err(|_| RandomError(()))
+}
+
+/// An array of random bytes.
+pub(crate) fn array<const N: usize>() -> Result<[u8; N], RandomError> {
+    let mut bytes = [0; N];
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_hex_of_the_asked_length() {
+        for bytes in [1, 16, DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES] {
+            let token = generate_token(bytes).unwrap();
+            assert_eq!(token.len(), 2 * bytes);
+            assert!(token.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
+        }
+        assert_ne!(generate_token(16), generate_token(16));
+        for bytes in [0, MAX_TOKEN_BYTES + 1, usize::MAX] {
+            assert!(generate_token(bytes).is_err(), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! [`Secret`] and [`KeyRing`]: what tokens and session ids are signed with.
+//!
+//! Spec: Authentication › Token functions.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use ring::hmac;
+use stockade_errors::{ConfigError, Mistake};
+
+use crate::base64url;
+
+/// A secret for HMAC-SHA256, with its key prepared once.
+///
+/// It cannot be empty, is cheap to clone, and is never printed.
+///
+/// ```
+/// use stockade_auth::Secret;
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// assert_eq!(format!("{secret:?}"), "Secret(..)");
+/// assert!(Secret::new("").is_err());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Secret {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    key: hmac::Key,
+    kid: Option<String>,
+    /// The header of the tokens it signs, as base64url.
+    header: String,
+}
+
+/// One or more secrets: the first signs, all of them verify.
+///
+/// To change a secret, put the new one in front and keep the old one until the
+/// last token that it signed has expired.
+///
+/// ```
+/// use stockade_auth::{KeyRing, Secret, generate_jwt, verify_token};
+/// use serde_json::json;
+///
+/// let old = Secret::new("the secret of last year, 32 bytes long")?;
+/// let new = Secret::new("the secret of this year, 32 bytes long")?.with_kid("2026");
+/// let token = generate_jwt(json!({ "sub": "7" }), "1h", &old)?;
+///
+/// let ring = KeyRing::new(new).or(old);
+/// assert!(verify_token(&token, &ring).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KeyRing {
+    signer: Secret,
+    others: Vec<Secret>,
+}
+
+impl Secret {
+    /// A secret of this text or these bytes, as they are.
+    ///
+    /// Fewer than 32 bytes are accepted with a warning in the log, because
+    /// RFC 7518, section 3.2, asks for as many bytes as the hash has.
+    ///
+    /// # Errors
+    /// When `secret` is empty.
+    ///
+    /// Spec: Authentication › Token functions.
+    #[track_caller]
+    pub fn new(secret: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
+        let bytes = secret.as_ref();
+        let location = Location::caller();
+        if bytes.is_empty() {
+            return Err(Mistake::new("the secret is empty").at(location).into());
+        }
+        if bytes.len() < SHORT_SECRET {
+            log::warn!(
+                target: crate::LOG_TARGET,
+                "the secret at {}:{} has fewer than {SHORT_SECRET} bytes and can be guessed",
+                location.file(),
+                location.line(),
+            );
+        }
+        let key = hmac::Key::new(hmac::HMAC_SHA256, bytes);
+        Ok(Self { inner: Arc::new(Inner { key, kid: None, header: header(None) }) })
+    }
+
+    /// Gives the secret a name, which its tokens carry as `kid`.
+    ///
+    /// The name is for people and for other verifiers. It is not trusted here:
+    /// a token is tried with every secret of a ring, whatever its `kid` says.
+    #[must_use]
+    pub fn with_kid(self, kid: impl Into<String>) -> Self {
+        let kid = kid.into();
+        let header = header(Some(&kid));
+        let key = self.inner.key.clone();
+        Self { inner: Arc::new(Inner { key, kid: Some(kid), header }) }
+    }
+
+    /// The name given with [`with_kid`](Self::with_kid).
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.inner.kid.as_deref()
+    }
+
+    /// The base64url header of the tokens that this secret signs.
+    pub(crate) fn header(&self) -> &str {
+        &self.inner.header
+    }
+
+    /// The HMAC-SHA256 of `message`, 32 bytes.
+    pub(crate) fn sign(&self, message: &[u8]) -> hmac::Tag {
+        hmac::sign(&self.inner.key, message)
+    }
+
+    /// Whether `tag` is the whole HMAC-SHA256 of `message`, in constant time.
+    pub(crate) fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
+        hmac::verify(&self.inner.key, message, tag).is_ok()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl KeyRing {
+    /// A ring of one secret, the one that signs.
+    #[must_use]
+    pub fn new(secret: Secret) -> Self {
+        Self { signer: secret, others: Vec::new() }
+    }
+
+    /// Adds a secret that verifies and does not sign.
+    ///
+    /// A forged token costs an HMAC for each secret, so keep the ring short.
+    #[must_use]
+    pub fn or(mut self, secret: Secret) -> Self {
+        self.others.push(secret);
+        self
+    }
+
+    /// The secret that signs.
+    pub(crate) fn signer(&self) -> &Secret {
+        &self.signer
+    }
+
+    /// The secrets that only verify.
+    pub(crate) fn others(&self) -> &[Secret] {
+        &self.others
+    }
+}
+
+impl From<Secret> for KeyRing {
+    fn from(secret: Secret) -> Self {
+        Self::new(secret)
+    }
+}
+
+/// The header of a token, with its members in the order of the specification.
+///
+/// Spec: Authentication data.
+fn header(kid: Option<&str>) -> String {
+    let mut json = String::from(r#"{"alg":"HS256","typ":"JWT""#);
+    if let Some(kid) = kid {
+        json += r#","kid":"#;
+        json += &serde_json::Value::from(kid).to_string();
+    }
+    json.push('}');
+    base64url::encode(json.as_bytes())
+}
+
+/// Shorter secrets are warned of. RFC 7518, section 3.2.
+const SHORT_SECRET: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_that_of_the_specification() {
+        #[track_caller]
+        fn check(kid: Option<&str>, expected: &str) {
+            let decoded = base64url::decode(header(kid).as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(decoded).unwrap(), expected);
+        }
+        check(None, r#"{"alg":"HS256","typ":"JWT"}"#);
+        check(Some("a\"b"), r#"{"alg":"HS256","typ":"JWT","kid":"a\"b"}"#);
+    }
+
+    /// C2SP/wycheproof, HMAC-SHA256: the whole tags verify, the truncated ones
+    /// never do.
+    #[test]
+    fn wycheproof_hmac_sha256() {
+        let file = include_str!("../../../tests/vectors/wycheproof/hmac_sha256_test.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
+        let mut cases = 0;
+        for group in file["testGroups"].as_array().unwrap() {
+            for case in group["tests"].as_array().unwrap() {
+                let bytes = |name: &str| hex::decode(case[name].as_str().unwrap()).unwrap();
+                let secret = Secret::new(bytes("key")).unwrap();
+                let expected = case["result"] == "valid" && group["tagSize"] == 256;
+                let outcome = secret.verify(&bytes("msg"), &bytes("tag"));
+                assert_eq!(outcome, expected, "{}", case["tcId"]);
+                cases += 1;
+            }
+        }
+        assert_eq!(cases, 174);
+    }
+
+    #[test]
+    fn a_secret_is_a_ring_of_one() {
+        let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+        let ring: KeyRing = secret.clone().into();
+        assert_eq!(ring.signer().sign(b"a").as_ref(), secret.sign(b"a").as_ref());
+        assert!(ring.others().is_empty());
+    }
+
+    #[test]
+    fn nothing_prints_a_secret() {
+        let secret = Secret::new("correct horse battery staple").unwrap().with_kid("horse");
+        assert_eq!(format!("{secret:?}"), "Secret(..)");
+        assert_eq!(
+            format!("{:?}", KeyRing::new(secret)),
+            "KeyRing { signer: Secret(..), others: [] }"
+        );
+        let error = Secret::new([]).unwrap_err();
+        assert_eq!(error.mistakes()[0].message(), "the secret is empty");
+        assert_eq!(error.mistakes()[0].location().unwrap().file(), file!());
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Claims`]: what a verified token says.
+
+use std::fmt;
+use std::ops::Index;
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Number, Value};
+
+use super::{TokenError, json};
+
+/// The payload of a token that was verified; there is no other way to get one.
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_auth::{Secret, generate_jwt, verify_token};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let token = generate_jwt(json!({ "sub": "7", "role": "admin" }), "1h", &secret)?;
+/// let claims = verify_token(&token, &secret).ok_or("not valid")?;
+/// assert_eq!(claims.subject(), Some("7"));
+/// assert_eq!(claims["role"], "admin");
+/// assert_eq!(claims.expires_at(), claims.issued_at().map(|time| time + 3_600));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Spec: Authentication data.
+#[derive(Clone, PartialEq)]
+pub struct Claims {
+    map: Map<String, Value>,
+    times: Times,
+}
+
+/// The times of a payload, in whole seconds since 1970.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Times {
+    pub(super) exp: Option<u64>,
+    pub(super) iat: Option<u64>,
+    pub(super) nbf: Option<u64>,
+}
+
+impl Times {
+    /// Where the claim of this name belongs, if it is a time.
+    pub(super) fn place(&mut self, name: &str) -> Option<&mut Option<u64>> {
+        match name {
+            "exp" => Some(&mut self.exp),
+            "iat" => Some(&mut self.iat),
+            "nbf" => Some(&mut self.nbf),
+            _ => None,
+        }
+    }
+}
+
+impl Claims {
+    /// Reads the decoded payload of a token whose signature was checked.
+    pub(super) fn read(payload: &[u8]) -> Result<Self, TokenError> {
+        let map = json::object(payload).ok_or(TokenError::Malformed)?;
+        let mut times = Times::default();
+        for (name, value) in &map {
+            if let Some(place) = times.place(name) {
+                *place = Some(time(value).ok_or(TokenError::Malformed)?);
+            }
+        }
+        Ok(Self { map, times })
+    }
+
+    pub(super) fn times(&self) -> Times {
+        self.times
+    }
+
+    /// The claim of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name)
+    }
+
+    /// All claims, in the order of the token.
+    #[must_use]
+    pub fn as_map(&self) -> &Map<String, Value> {
+        &self.map
+    }
+
+    /// All claims as a JSON object, which is what handlers see as the user.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        Value::Object(self.map)
+    }
+
+    /// The claims as a type of the program's own.
+    ///
+    /// # Errors
+    /// When the claims do not fit the type.
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        T::deserialize(&self.map)
+    }
+
+    /// `sub`, if it is text.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.text("sub")
+    }
+
+    /// `iss`, if it is text.
+    #[must_use]
+    pub fn issuer(&self) -> Option<&str> {
+        self.text("iss")
+    }
+
+    /// `jti`, if it is text.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.text("jti")
+    }
+
+    /// `aud`: one text, or each text of a list.
+    pub fn audiences(&self) -> impl Iterator<Item = &str> {
+        let (one, many) = match self.map.get("aud") {
+            Some(Value::Array(items)) => (None, items.as_slice()),
+            Some(Value::String(text)) => (Some(text.as_str()), [].as_slice()),
+            _ => (None, [].as_slice()),
+        };
+        one.into_iter().chain(many.iter().filter_map(Value::as_str))
+    }
+
+    /// `exp`: when the token expires, in whole seconds since 1970.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<u64> {
+        self.times.exp
+    }
+
+    /// `iat`: when the token was made, in whole seconds since 1970.
+    #[must_use]
+    pub fn issued_at(&self) -> Option<u64> {
+        self.times.iat
+    }
+
+    /// `nbf`: when the token begins to be valid, in whole seconds since 1970.
+    #[must_use]
+    pub fn not_before(&self) -> Option<u64> {
+        self.times.nbf
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.map.get(name).and_then(Value::as_str)
+    }
+}
+
+/// The claim of this name, or JSON's null.
+impl Index<&str> for Claims {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.map.get(name).unwrap_or(&Value::Null)
+    }
+}
+
+/// Writes the claims as an object.
+impl Serialize for Claims {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.map.serialize(serializer)
+    }
+}
+
+/// Shows the claims, which are no secret: the token without its signature.
+impl fmt::Debug for Claims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Claims").field(&self.map).finish()
+    }
+}
+
+impl From<Claims> for Value {
+    fn from(claims: Claims) -> Self {
+        claims.into_value()
+    }
+}
+
+/// Reads a time: a number of seconds since 1970 from 0 to [`MAX_TIME`], of
+/// which the whole ones count. RFC 7519, section 2, `NumericDate`.
+pub(super) fn time(value: &Value) -> Option<u64> {
+    let Value::Number(number) = value else { return None };
+    let seconds = number.as_u64().or_else(|| whole(number))?;
+    (seconds <= MAX_TIME).then_some(seconds)
+}
+
+/// The whole part of a number with a fraction, if it is from 0 to 2^53.
+fn whole(number: &Number) -> Option<u64> {
+    let seconds = number.as_f64()?;
+    if !(0.0..=9_007_199_254_740_992.0).contains(&seconds) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between 0 and 2^53, and the fraction is not wanted"
+    )]
+    Some(seconds as u64)
+}
+
+/// The latest time, in seconds since 1970: the largest whole number that every
+/// reader of JSON holds exactly, 2^53 - 1.
+pub(super) const MAX_TIME: u64 = 9_007_199_254_740_991;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: Option<u64>) {
+        let value: Value = serde_json::from_str(json).unwrap();
+        assert_eq!(time(&value), expected, "{json}");
+    }
+
+    #[test]
+    fn times_are_numbers_in_range() {
+        check("0", Some(0));
+        check("-0", Some(0));
+        check("1.999", Some(1));
+        check("1e9", Some(1_000_000_000));
+        check("9007199254740991", Some(MAX_TIME));
+        for json in [
+            "9007199254740992",
+            "9007199254740992.0",
+            "18446744073709551615",
+            "1e300",
+            "-1",
+            "-0.5",
+            "\"1\"",
+            "null",
+            "true",
+            "[1]",
+            "{}",
+        ] {
+            check(json, None);
+        }
+    }
+
+    #[test]
+    fn audiences_are_one_text_or_several() {
+        #[track_caller]
+        fn check(json: &str, expected: &[&str]) {
+            let claims = Claims::read(json.as_bytes()).unwrap();
+            assert_eq!(claims.audiences().collect::<Vec<_>>(), expected, "{json}");
+        }
+        check("{}", &[]);
+        check(r#"{"aud":"a"}"#, &["a"]);
+        check(r#"{"aud":["a",1,"b"]}"#, &["a", "b"]);
+        check(r#"{"aud":7}"#, &[]);
+    }
+}

@@ -1,0 +1,65 @@
+//! [`Compact`]: a token taken apart at its two dots.
+
+use super::TokenError;
+
+/// The parts of a token in the compact serialization, still encoded.
+///
+/// RFC 7515, section 3.1.
+#[expect(unnameable_types, reason = "only sealed traits speak of it")]
+#[derive(Clone, Copy, Debug)]
+pub struct Compact<'a> {
+    pub(crate) header: &'a str,
+    pub(crate) payload: &'a str,
+    pub(crate) signature: &'a str,
+    /// Header, dot and payload: what is signed.
+    pub(crate) message: &'a str,
+}
+
+impl<'a> Compact<'a> {
+    /// Takes a token with or without `Bearer ` apart.
+    ///
+    /// More than three parts are found when the signature is decoded, because
+    /// a dot is no character of base64url.
+    pub(crate) fn parse(token: &'a str, max_length: usize) -> Result<Self, TokenError> {
+        let token = without_bearer(token);
+        if token.len() > max_length {
+            return Err(TokenError::TooLong);
+        }
+        let (header, rest) = token.split_once('.').ok_or(TokenError::Malformed)?;
+        let (payload, signature) = rest.split_once('.').ok_or(TokenError::Malformed)?;
+        let message = token.get(..header.len() + 1 + payload.len()).ok_or(TokenError::Malformed)?;
+        Ok(Self { header, payload, signature, message })
+    }
+}
+
+/// Takes off the word `Bearer`, in any case, and one space.
+fn without_bearer(token: &str) -> &str {
+    match token.split_at_checked(BEARER.len()) {
+        Some((word, rest)) if word.eq_ignore_ascii_case(BEARER) => rest,
+        _ => token,
+    }
+}
+
+const BEARER: &str = "Bearer ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_is_taken_off_once() {
+        #[track_caller]
+        fn check(token: &str, expected: &str) {
+            assert_eq!(without_bearer(token), expected);
+        }
+        check("Bearer a.b.c", "a.b.c");
+        check("bEARER a.b.c", "a.b.c");
+        check("Bearer  a.b.c", " a.b.c");
+        check("Bearer Bearer a", "Bearer a");
+        check("Bearer\ta", "Bearer\ta");
+        check("Bearer ", "");
+        check("Bearer", "Bearer");
+        check(" Bearer a", " Bearer a");
+        check("Bearé a", "Bearé a");
+    }
+}

@@ -1,0 +1,113 @@
+//! [`TokenError`] and [`IssueError`]: why there are no claims, or no token.
+
+use std::fmt;
+
+use stockade_errors::ApiError;
+
+/// Why a token is not valid, for the log of the program that refuses it.
+///
+/// A client is told none of this: the specification answers every one of them
+/// with the same null, which is what [`verify_token`](crate::verify_token) gives.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The header asks for another algorithm than the keys are for.
+    Algorithm,
+    /// The audience is not one of those asked for.
+    Audience,
+    /// `exp` is in the past.
+    Expired,
+    /// The issuer is not one of those asked for.
+    Issuer,
+    /// It is not three parts of base64url, a header that is understood and an
+    /// object of claims, each name once, with numbers as times.
+    Malformed,
+    /// A claim that was asked for is missing.
+    MissingClaim {
+        /// The claim's name.
+        claim: String,
+    },
+    /// `nbf` is in the future.
+    NotYetValid,
+    /// No key made this signature.
+    Signature,
+    /// It is longer than the limit, and nothing else was looked at.
+    TooLong,
+    /// No key of a JWK set has the name (`kid`) that the header asks for, and
+    /// none without a name verifies the token; the set may be older than it.
+    UnknownKey,
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Algorithm => "the token has another algorithm",
+            Self::Audience => "the token is for another audience",
+            Self::Expired => "the token has expired",
+            Self::Issuer => "the token is from another issuer",
+            Self::Malformed => "the token is malformed",
+            Self::MissingClaim { claim } => return write!(f, "the token has no claim {claim:?}"),
+            Self::NotYetValid => "the token is not valid yet",
+            Self::Signature => "the signature of the token is wrong",
+            Self::TooLong => "the token is too long",
+            Self::UnknownKey => "no key fits the token",
+        })
+    }
+}
+
+impl std::error::Error for TokenError {}
+
+/// Why a token was not made: it could never be verified.
+///
+/// As an [`ApiError`] it is a 500, because the payload is the program's own.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum IssueError {
+    /// The system's clock says that it is before 1970.
+    Clock,
+    /// The payload is not a JSON object.
+    NotAnObject,
+    /// The payload's `nbf` is not a time.
+    NotBefore,
+    /// The payload is nested deeper than readers take, 127 levels.
+    TooDeep,
+    /// The token would be longer than the limit.
+    TooLong {
+        /// The length it would have, in bytes.
+        bytes: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The payload cannot be turned into JSON.
+    Unserializable(serde_json::Error),
+}
+
+impl fmt::Display for IssueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clock => f.write_str("the clock is before 1970"),
+            Self::NotAnObject => f.write_str("the payload of a token must be an object"),
+            Self::NotBefore => f.write_str("`nbf` must be a number of seconds since 1970"),
+            Self::TooDeep => f.write_str("the payload of a token is nested too deep"),
+            Self::TooLong { bytes, limit } => {
+                write!(f, "a token of {bytes} bytes is above the limit of {limit}")
+            }
+            Self::Unserializable(_) => f.write_str("the payload of a token cannot become JSON"),
+        }
+    }
+}
+
+impl std::error::Error for IssueError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unserializable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<IssueError> for ApiError {
+    fn from(error: IssueError) -> Self {
+        Self::internal(error)
+    }
+}

@@ -1,0 +1,133 @@
+//! [`ExpiresIn`] and [`IntoExpiresIn`]: how long a token is valid, as `90m`,
+//! `1h`, `7d`.
+//!
+//! Spec: Authentication › Token functions; Limits › Token expiry default.
+
+use std::time::Duration;
+
+/// How long a token is valid; by default one hour.
+///
+/// Made of the specification's notation, `<digits><unit>` where the unit is
+/// `m` (minutes), `h` (hours) or `d` (days), or of a [`Duration`].
+///
+/// The specification gives one hour to every other text, so reading never
+/// fails: an unknown unit, a missing number, a sign, white space and a lifetime
+/// above `u64::MAX` seconds all mean 3600 s.
+/// A duration counts in whole seconds, rounded up.
+///
+/// ```
+/// use stockade_auth::ExpiresIn;
+///
+/// assert_eq!(ExpiresIn::from("90m").seconds(), 5_400);
+/// assert_eq!(ExpiresIn::from("soon").seconds(), 3_600);
+/// ```
+///
+/// Spec: Authentication › Token functions.
+#[doc(alias = "expiresIn")]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ExpiresIn {
+    seconds: u64,
+}
+
+impl ExpiresIn {
+    /// The lifetime in seconds.
+    #[must_use]
+    pub fn seconds(self) -> u64 {
+        self.seconds
+    }
+}
+
+impl Default for ExpiresIn {
+    fn default() -> Self {
+        Self { seconds: DEFAULT_SECONDS }
+    }
+}
+
+impl From<&str> for ExpiresIn {
+    fn from(notation: &str) -> Self {
+        parse(notation).map_or_else(Self::default, |seconds| Self { seconds })
+    }
+}
+
+impl From<&String> for ExpiresIn {
+    fn from(notation: &String) -> Self {
+        notation.as_str().into()
+    }
+}
+
+impl From<Duration> for ExpiresIn {
+    fn from(duration: Duration) -> Self {
+        let started = u64::from(duration.subsec_nanos() > 0);
+        Self { seconds: duration.as_secs().saturating_add(started) }
+    }
+}
+
+/// What becomes an [`ExpiresIn`]: a text, a [`Duration`], an `ExpiresIn`, and
+/// whatever else is `Into<ExpiresIn>`.
+///
+/// It is that bound with a message of its own; nobody has to implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no lifetime of a token",
+    label = "not a text, a `Duration`, or an `ExpiresIn`",
+    note = "write `\"90m\"`, `\"1h\"` or `\"7d\"`, or `Duration::from_secs(..)`"
+)]
+pub trait IntoExpiresIn: Into<ExpiresIn> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<ExpiresIn>> IntoExpiresIn for T {}
+
+fn parse(notation: &str) -> Option<u64> {
+    let (digits, seconds_per_unit) = None
+        .or_else(|| notation.strip_suffix('m').map(|digits| (digits, 60)))
+        .or_else(|| notation.strip_suffix('h').map(|digits| (digits, 3_600)))
+        .or_else(|| notation.strip_suffix('d').map(|digits| (digits, 86_400)))?;
+
+    // `str::parse::<u64>` takes a leading `+`; the notation does not.
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let count: u64 = digits.parse().ok()?;
+    count.checked_mul(seconds_per_unit)
+}
+
+const DEFAULT_SECONDS: u64 = 3_600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(notation: &str, expected_seconds: u64) {
+        assert_eq!(ExpiresIn::from(notation).seconds(), expected_seconds, "{notation:?}");
+    }
+
+    #[test]
+    fn reads_minutes_hours_and_days() {
+        check("90m", 5_400);
+        check("1h", 3_600);
+        check("7d", 604_800);
+        check("007d", 604_800);
+        check("0d", 0);
+    }
+
+    #[test]
+    fn anything_else_is_one_hour() {
+        for notation in [
+            "", "h", "m", "d", "7", "7w", "7s", "+7d", "-7d", " 7d", "7 d", "7d ", "1.5h", "7D",
+            "7H", "1h30m", "0x1d", "7día", "٧d", "1e3m", "7d\n", "\0d", "7dd", "12mh",
+        ] {
+            check(notation, 3_600);
+        }
+        check("99999999999999999999d", 3_600);
+        check("18446744073709551615d", 3_600);
+    }
+
+    #[test]
+    fn durations_count_in_whole_seconds() {
+        for (millis, seconds) in [(0, 0), (1, 1), (999, 1), (1_000, 1), (1_001, 2)] {
+            assert_eq!(ExpiresIn::from(Duration::from_millis(millis)).seconds(), seconds);
+        }
+        assert_eq!(ExpiresIn::from(Duration::MAX).seconds(), u64::MAX);
+        assert_eq!(ExpiresIn::default().seconds(), 3_600);
+    }
+}

@@ -1,0 +1,104 @@
+//! [`Header`]: what the header of a token may say.
+
+use serde_json::Value;
+
+use super::{TokenError, json};
+use crate::base64url;
+
+/// The members of a header that matter; everything that would make the token
+/// mean something else than a signed object is refused.
+///
+/// `jwk`, `jku`, `x5c` and their kin are not looked at: a token does not say
+/// which key it is to be believed with. RFC 8725, section 3.10.
+pub(crate) struct Header {
+    pub(crate) alg: String,
+    #[cfg_attr(not(feature = "jwks"), expect(dead_code, reason = "only JWK sets look at it"))]
+    pub(crate) kid: Option<String>,
+}
+
+impl Header {
+    /// Reads the encoded header of a token.
+    ///
+    /// A header with `crit` is refused, because no extension is understood
+    /// here, and so is one with `b64` other than true. RFC 7515, section
+    /// 4.1.11; RFC 7797, section 3.
+    pub(crate) fn read(encoded: &str) -> Result<Self, TokenError> {
+        let json = base64url::decode(encoded.as_bytes()).ok_or(TokenError::Malformed)?;
+        let mut members = json::object(&json).ok_or(TokenError::Malformed)?;
+        let is_encoded = members.get("b64").is_none_or(|b64| *b64 == Value::Bool(true));
+        if members.contains_key("crit") || !is_encoded {
+            return Err(TokenError::Malformed);
+        }
+        if members.get("typ").is_some_and(|typ| !typ.is_string()) {
+            return Err(TokenError::Malformed);
+        }
+        let Some(Value::String(alg)) = members.remove("alg") else {
+            return Err(TokenError::Malformed);
+        };
+        let kid = match members.remove("kid") {
+            None => None,
+            Some(Value::String(kid)) => Some(kid),
+            Some(_) => return Err(TokenError::Malformed),
+        };
+        Ok(Self { alg, kid })
+    }
+}
+
+/// Checks that an encoded header asks for HS256.
+///
+/// The two usual headers are known by their text.
+pub(super) fn check_hs256(encoded: &str) -> Result<(), TokenError> {
+    if matches!(encoded, ALG_TYP | TYP_ALG) {
+        return Ok(());
+    }
+    if Header::read(encoded)?.alg == "HS256" { Ok(()) } else { Err(TokenError::Algorithm) }
+}
+
+/// `{"alg":"HS256","typ":"JWT"}`, as it is made here.
+const ALG_TYP: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+
+/// `{"typ":"JWT","alg":"HS256"}`, as `jsonwebtoken` makes it.
+const TYP_ALG: &str = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: &Result<(), TokenError>) {
+        assert_eq!(check_hs256(&base64url::encode(json.as_bytes())), *expected, "{json}");
+    }
+
+    #[test]
+    fn the_known_headers_are_what_they_say() {
+        assert_eq!(base64url::encode(br#"{"alg":"HS256","typ":"JWT"}"#), ALG_TYP);
+        assert_eq!(base64url::encode(br#"{"typ":"JWT","alg":"HS256"}"#), TYP_ALG);
+    }
+
+    #[test]
+    fn only_a_plain_header_with_hs256_passes() {
+        check(r#"{"alg":"HS256"}"#, &Ok(()));
+        check(r#"{ "typ" : "at+jwt", "alg" : "HS256", "kid": "1", "b64": true }"#, &Ok(()));
+        check(r#"{"alg":"HS256","jwk":{"kty":"oct","k":"AA"},"jku":"http://x"}"#, &Ok(()));
+        for alg in ["hs256", "HS384", "HS512", "RS256", "none", "None", "nOnE", "", "HS256 "] {
+            check(&format!(r#"{{"alg":"{alg}"}}"#), &Err(TokenError::Algorithm));
+        }
+        for json in [
+            r#"{"typ":"JWT"}"#,
+            r#"{"alg":null}"#,
+            r#"{"alg":["HS256"]}"#,
+            r#"{"alg":"HS256","alg":"HS256"}"#,
+            r#"{"alg":"HS256","crit":[]}"#,
+            r#"{"alg":"HS256","crit":["exp"],"exp":1}"#,
+            r#"{"alg":"HS256","crit":null}"#,
+            r#"{"alg":"HS256","b64":false}"#,
+            r#"{"alg":"HS256","kid":7}"#,
+            r#"{"alg":"HS256","typ":{}}"#,
+            r#"["HS256"]"#,
+            r#""HS256""#,
+            "",
+        ] {
+            check(json, &Err(TokenError::Malformed));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! [`generate_jwt`] and [`TokenIssuer`]: making tokens.
+//!
+//! Spec: Authentication › Token functions.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::claims::{MAX_TIME, time};
+use super::{Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, json};
+use crate::{Secret, base64url};
+
+/// Makes a token of `payload`, signed with HMAC-SHA256.
+///
+/// `payload` is anything that becomes a JSON object. `iat` (now) and `exp`
+/// (now and `expires_in`) are added, and replace members of these names.
+/// `expires_in` is `"90m"`, `"1h"`, `"7d"` or a [`Duration`](std::time::Duration);
+/// any other text is one hour, and so is `ExpiresIn::default()`.
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_auth::{Secret, generate_jwt, verify_token};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let token = generate_jwt(json!({ "sub": "7" }), "15m", &secret)?;
+/// assert_eq!(verify_token(&token, &secret).ok_or("not valid")?["sub"], "7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the payload is not an object, cannot become JSON, is nested more than
+/// 127 levels deep, has an `nbf` that is not a time, or when the token would be
+/// longer than [`MAX_TOKEN_LENGTH`].
+///
+/// Spec: Authentication › Token functions.
+#[doc(alias = "generateJWT")]
+pub fn generate_jwt<K: SigningKeys + ?Sized>(
+    payload: impl Serialize,
+    expires_in: impl IntoExpiresIn,
+    keys: &K,
+) -> Result<String, IssueError> {
+    TokenIssuer::new().issue(payload, expires_in, keys)
+}
+
+/// [`generate_jwt`] with another limit or clock.
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_auth::{Clock, Secret, TokenIssuer};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let issuer = TokenIssuer::new().max_length(2_048).clock(Clock::at(1_000_000_000));
+/// assert!(issuer.issue(json!({ "scopes": "x".repeat(2_048) }), "1h", &secret).is_err());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenIssuer {
+    max_length: usize,
+    clock: Clock,
+}
+
+impl Default for TokenIssuer {
+    fn default() -> Self {
+        Self { max_length: MAX_TOKEN_LENGTH, clock: Clock::default() }
+    }
+}
+
+impl TokenIssuer {
+    /// The defaults of [`generate_jwt`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The longest token that is made, in bytes. Default: [`MAX_TOKEN_LENGTH`].
+    #[must_use]
+    pub fn max_length(mut self, max_length: usize) -> Self {
+        self.max_length = max_length;
+        self
+    }
+
+    /// Where the time comes from. Default: the system.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Makes a token; see [`generate_jwt`].
+    ///
+    /// # Errors
+    /// As [`generate_jwt`].
+    pub fn issue<K: SigningKeys + ?Sized>(
+        &self,
+        payload: impl Serialize,
+        expires_in: impl IntoExpiresIn,
+        keys: &K,
+    ) -> Result<String, IssueError> {
+        let payload = serde_json::to_value(payload).map_err(IssueError::Unserializable)?;
+        let Value::Object(mut claims) = payload else { return Err(IssueError::NotAnObject) };
+        let now = self.clock.now().ok_or(IssueError::Clock)?;
+        add_times(&mut claims, now, expires_in.into())?;
+        if json::is_too_deep(&claims) {
+            return Err(IssueError::TooDeep);
+        }
+        let payload = serde_json::to_vec(&claims).map_err(IssueError::Unserializable)?;
+        sign(keys.signer(), &payload, self.max_length)
+    }
+}
+
+/// Sets `iat` and `exp`, whatever the caller had there.
+///
+/// Spec: Authentication data.
+fn add_times(
+    claims: &mut Map<String, Value>,
+    now: u64,
+    expires_in: ExpiresIn,
+) -> Result<(), IssueError> {
+    if claims.get("nbf").is_some_and(|nbf| time(nbf).is_none()) {
+        return Err(IssueError::NotBefore);
+    }
+    let now = now.min(MAX_TIME);
+    // A lifetime beyond what verifiers read ends at the latest time they read.
+    let end = now.saturating_add(expires_in.seconds()).min(MAX_TIME);
+    claims.insert("iat".to_owned(), now.into());
+    claims.insert("exp".to_owned(), end.into());
+    Ok(())
+}
+
+/// Puts header, payload and signature together, if the length allows it.
+fn sign(secret: &Secret, payload: &[u8], limit: usize) -> Result<String, IssueError> {
+    let header = secret.header();
+    let encoded = base64url::encoded_len(payload.len()).unwrap_or(usize::MAX);
+    let bytes = encoded.saturating_add(header.len() + SIGNATURE_LENGTH + 2);
+    if bytes > limit {
+        return Err(IssueError::TooLong { bytes, limit });
+    }
+    let mut token = String::with_capacity(bytes);
+    token.push_str(header);
+    token.push('.');
+    base64url::encode_to(payload, &mut token);
+    let tag = secret.sign(token.as_bytes());
+    token.push('.');
+    base64url::encode_to(tag.as_ref(), &mut token);
+    Ok(token)
+}
+
+/// The characters of an HMAC-SHA256 in base64url.
+const SIGNATURE_LENGTH: usize = 43;

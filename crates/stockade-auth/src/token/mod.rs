@@ -1,0 +1,40 @@
+//! JSON web tokens: making them, and judging them.
+//!
+//! - `expiry`: the `expiresIn` notation.
+//! - `clock`: the time, as a function.
+//! - `issue`: [`generate_jwt`] and [`TokenIssuer`].
+//! - `verify`: [`verify_token`] and [`TokenVerifier`], the hot path.
+//! - `compact`: a token taken apart; `header`: what a header may say.
+//! - `keys`: which keys verify and sign.
+//! - `claims`: [`Claims`]; `json`: objects in which every name stands once.
+//!
+//! Spec: Authentication › Token functions.
+
+mod claims;
+mod clock;
+mod compact;
+mod error;
+mod expiry;
+mod header;
+mod issue;
+mod json;
+mod keys;
+mod verify;
+
+pub use claims::Claims;
+pub use clock::Clock;
+pub(crate) use compact::Compact;
+pub use error::{IssueError, TokenError};
+pub use expiry::{ExpiresIn, IntoExpiresIn};
+#[cfg(feature = "jwks")]
+pub(crate) use header::Header;
+pub use issue::{TokenIssuer, generate_jwt};
+#[cfg(feature = "jwks")]
+pub(crate) use keys::SealedKeys;
+pub(crate) use keys::find_signer;
+pub use keys::{SigningKeys, TokenKeys};
+pub use verify::{TokenVerifier, verify_token, verify_token_as};
+
+/// The largest token that is made or read, in bytes without `Bearer `:
+/// 16 KiB (16,384), inclusive.
+pub const MAX_TOKEN_LENGTH: usize = 16_384;

@@ -1,0 +1,235 @@
+//! Hot: [`verify_token`] and [`TokenVerifier`]: judging tokens.
+//!
+//! A call allocates the decoded payload and the claims, and nothing else if the
+//! header is one of the usual ones.
+//!
+//! Spec: Authentication › Token functions.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::claims::Times;
+use super::{Claims, Clock, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys};
+use crate::base64url;
+
+/// The claims of a token, or `None` when it is empty, malformed, forged or
+/// expired, or longer than [`MAX_TOKEN_LENGTH`].
+///
+/// The token may begin with `Bearer ` (one space, any case). One without `exp`
+/// is accepted; `exp` is compared in whole seconds, and the second that it
+/// names is still valid. An `nbf` in the future is `None`. `iss` and `aud` are
+/// not looked at: [`TokenVerifier`] asks for them, and tells why a token is
+/// refused.
+///
+/// The signature is compared in constant time, before anything else of the
+/// token is read.
+///
+/// ```
+/// use stockade_auth::{Secret, verify_token};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// assert!(verify_token("Bearer e30.e30.", &secret).is_none());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Authentication › Token functions.
+#[doc(alias = "verifyToken")]
+#[must_use]
+pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Claims> {
+    let claims = Claims::read(&payload(token, keys, MAX_TOKEN_LENGTH).ok()?).ok()?;
+    check_times(claims.times(), 0, &Clock::default()).ok()?;
+    Some(claims)
+}
+
+/// [`verify_token`] into a type of the program's own; `None` also when the
+/// claims do not fit it.
+///
+/// ```
+/// use serde_json::json;
+/// use stockade_auth::{Secret, generate_jwt, verify_token_as};
+///
+/// #[derive(serde::Deserialize)]
+/// struct User {
+///     sub: String,
+/// }
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let token = generate_jwt(json!({ "sub": "7" }), "1h", &secret)?;
+/// let user: User = verify_token_as(&token, &secret).ok_or("not valid")?;
+/// assert_eq!(user.sub, "7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn verify_token_as<T: DeserializeOwned>(
+    token: &str,
+    keys: &(impl TokenKeys + ?Sized),
+) -> Option<T> {
+    verify_token(token, keys)?.deserialize().ok()
+}
+
+/// [`verify_token`] with options, and with the reason when a token is refused.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use serde_json::json;
+/// use stockade_auth::{Secret, TokenError, TokenVerifier, generate_jwt};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let verifier = TokenVerifier::new()
+///     .issuer("https://login.example")
+///     .audience("shop")
+///     .require("sub")
+///     .leeway(Duration::from_secs(30));
+///
+/// let claims = json!({ "iss": "https://login.example", "aud": "shop", "sub": "7" });
+/// let token = generate_jwt(claims, "1h", &secret)?;
+/// assert_eq!(verifier.verify(&token, &secret)?.subject(), Some("7"));
+///
+/// let token = generate_jwt(json!({ "iss": "https://elsewhere.example" }), "1h", &secret)?;
+/// assert_eq!(verifier.verify(&token, &secret), Err(TokenError::Issuer));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Beyond the spec
+/// The specification knows none of these options; without any, this is
+/// [`verify_token`].
+#[derive(Clone, Debug)]
+pub struct TokenVerifier {
+    audiences: Vec<String>,
+    clock: Clock,
+    issuers: Vec<String>,
+    leeway_seconds: u64,
+    max_length: usize,
+    required: Vec<String>,
+}
+
+impl Default for TokenVerifier {
+    fn default() -> Self {
+        Self {
+            audiences: Vec::new(),
+            clock: Clock::default(),
+            issuers: Vec::new(),
+            leeway_seconds: 0,
+            max_length: MAX_TOKEN_LENGTH,
+            required: Vec::new(),
+        }
+    }
+}
+
+impl TokenVerifier {
+    /// The rules of [`verify_token`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How far clocks may be apart, in whole seconds: so long after `exp` and
+    /// before `nbf` a token is valid. Default: 0.
+    #[must_use]
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.leeway_seconds = leeway.as_secs();
+        self
+    }
+
+    /// Asks for this issuer; given several times, for any of them.
+    /// Default: any, or none.
+    #[must_use]
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuers.push(issuer.into());
+        self
+    }
+
+    /// Asks for this audience; given several times, for any of them.
+    /// Default: any, or none.
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audiences.push(audience.into());
+        self
+    }
+
+    /// Asks for a claim of this name, whatever its value but null; given
+    /// several times, for all of them. Default: none, not even `exp`.
+    #[must_use]
+    pub fn require(mut self, claim: impl Into<String>) -> Self {
+        self.required.push(claim.into());
+        self
+    }
+
+    /// The longest token that is looked at, in bytes without `Bearer `.
+    /// Default: [`MAX_TOKEN_LENGTH`].
+    #[must_use]
+    pub fn max_length(mut self, max_length: usize) -> Self {
+        self.max_length = max_length;
+        self
+    }
+
+    /// Where the time comes from. Default: the system.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The claims of a token.
+    ///
+    /// # Errors
+    /// The first reason why the token is not valid: the length, the parts, the
+    /// signature, the header, the claims, the times, and last what this
+    /// verifier asks for.
+    pub fn verify<K: TokenKeys + ?Sized>(
+        &self,
+        token: &str,
+        keys: &K,
+    ) -> Result<Claims, TokenError> {
+        let claims = Claims::read(&payload(token, keys, self.max_length)?)?;
+        check_times(claims.times(), self.leeway_seconds, &self.clock)?;
+        self.check(&claims)?;
+        Ok(claims)
+    }
+
+    /// What is asked for beyond the rules of the specification.
+    fn check(&self, claims: &Claims) -> Result<(), TokenError> {
+        let is_one_of = |asked: &[String], found: &str| asked.iter().any(|name| name == found);
+        if !self.issuers.is_empty()
+            && !claims.issuer().is_some_and(|issuer| is_one_of(&self.issuers, issuer))
+        {
+            return Err(TokenError::Issuer);
+        }
+        if !self.audiences.is_empty()
+            && !claims.audiences().any(|audience| is_one_of(&self.audiences, audience))
+        {
+            return Err(TokenError::Audience);
+        }
+        let mut missing = self.required.iter().filter(|claim| claims[claim.as_str()].is_null());
+        match missing.next() {
+            Some(claim) => Err(TokenError::MissingClaim { claim: claim.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The decoded payload of a token that one of the keys signed; the cheapest
+/// checks come first.
+fn payload<K: TokenKeys + ?Sized>(
+    token: &str,
+    keys: &K,
+    max_length: usize,
+) -> Result<Vec<u8>, TokenError> {
+    let token = Compact::parse(token, max_length)?;
+    keys.authenticate(&token)?;
+    base64url::decode(token.payload.as_bytes()).ok_or(TokenError::Malformed)
+}
+
+/// The rules of the specification and RFC 7519 for `exp` and `nbf`.
+fn check_times(times: Times, leeway_seconds: u64, clock: &Clock) -> Result<(), TokenError> {
+    let now = clock.now().ok_or(TokenError::Expired)?;
+    if times.exp.is_some_and(|exp| exp.saturating_add(leeway_seconds) < now) {
+        return Err(TokenError::Expired);
+    }
+    if times.nbf.is_some_and(|nbf| nbf > now.saturating_add(leeway_seconds)) {
+        return Err(TokenError::NotYetValid);
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Tests through the public interface, as one binary.
+
+#![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
+
+mod attacks;
+mod compile_fail;
+mod cross_check;
+#[cfg(feature = "jwks")]
+mod jwks;
+mod options;
+mod passwords;
+mod properties;
+mod secrets;
+mod support;
+mod tokens;
+mod vectors;

@@ -1,0 +1,103 @@
+//! [`SerializationError`]: why something cannot be written or read.
+
+use std::fmt;
+
+use stockade_errors::{ApiError, BoxError};
+
+/// A value that cannot become JSON, or JSON that cannot become a value.
+///
+/// As an [`ApiError`], what cannot be read is a 400, because it came from the
+/// client, and everything else is a 500.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SerializationError {
+    /// A function of [`CustomSerialization`](crate::CustomSerialization)
+    /// failed. An `ApiError` in it keeps its status.
+    Custom(BoxError),
+    /// A date is more than 8.64e15 ms away from 1970, or beyond what the type
+    /// can hold.
+    DateOutOfRange,
+    /// Two keys of a map become the same text.
+    DuplicateKey {
+        /// The text, of which at most 64 characters are kept.
+        key: String,
+    },
+    /// A helper was switched off by an option.
+    SwitchedOff {
+        /// The name of the option, such as `enable_date`.
+        option: &'static str,
+    },
+    /// Data is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH) levels, or has
+    /// a cycle.
+    TooDeep,
+    /// JSON does not fit the type that is wanted.
+    Unreadable {
+        /// What does not fit.
+        message: String,
+    },
+    /// A text is no date, or one that the type cannot hold.
+    UnreadableDate {
+        /// The text, of which at most 64 characters are kept.
+        text: String,
+    },
+    /// The `Serialize` of a type failed.
+    Unwritable {
+        /// What it said.
+        message: String,
+    },
+}
+
+impl SerializationError {
+    pub(crate) fn unreadable_date(text: &str) -> Self {
+        Self::UnreadableDate { text: shortened(text) }
+    }
+
+    pub(crate) fn duplicate_key(key: &str) -> Self {
+        Self::DuplicateKey { key: shortened(key) }
+    }
+}
+
+impl fmt::Display for SerializationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Custom(source) => source.fmt(f),
+            Self::DateOutOfRange => f.write_str("date is out of range"),
+            Self::DuplicateKey { key } => write!(f, "several keys become {key:?}"),
+            Self::SwitchedOff { option } => write!(f, "switched off by the option `{option}`"),
+            Self::TooDeep => write!(f, "nested more than {} levels", crate::MAX_DEPTH),
+            Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
+            Self::UnreadableDate { text } => write!(f, "{text:?} is no date that can be read"),
+            Self::Unwritable { message } => write!(f, "cannot be written: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for SerializationError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // Its text is ours already.
+            Self::Custom(source) => source.source(),
+            _ => None,
+        }
+    }
+}
+
+/// A 400 for what cannot be read, a 500 for everything else.
+impl From<SerializationError> for ApiError {
+    fn from(error: SerializationError) -> Self {
+        match error {
+            SerializationError::Custom(source) => source.into(),
+            SerializationError::Unreadable { .. } | SerializationError::UnreadableDate { .. } => {
+                Self::new(400, error.to_string()).with_source(error)
+            }
+            _ => Self::internal(error),
+        }
+    }
+}
+
+/// What is kept of a text that somebody else wrote.
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_KEPT_CHARS).collect()
+}
+
+const MAX_KEPT_CHARS: usize = 64;

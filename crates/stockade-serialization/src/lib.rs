@@ -1,0 +1,102 @@
+//! Dates, maps and sets as JSON, usable alone: no HTTP, no runtime.
+//!
+//! [`serialize_for_json`] makes JSON of anything that has serde's `Serialize`:
+//! dates become text as JavaScript writes it, maps become objects whatever
+//! their keys are, sets become arrays.
+//!
+//! ```
+//! use std::collections::{BTreeMap, BTreeSet};
+//! use std::time::{Duration, SystemTime};
+//!
+//! use serde_json::json;
+//! use stockade_serialization::serialize_for_json;
+//!
+//! let leap_day = SystemTime::UNIX_EPOCH + Duration::from_millis(1_709_211_296_789);
+//! let seen = BTreeMap::from([((1, 2), BTreeSet::from([leap_day]))]);
+//!
+//! let value = serialize_for_json(&seen)?;
+//! assert_eq!(value, json!({ "[1,2]": ["2024-02-29T12:54:56.789Z"] }));
+//! # Ok::<(), stockade_serialization::SerializationError>(())
+//! ```
+//!
+//! # The pairs
+//!
+//! | There | Back | For one field |
+//! |---|---|---|
+//! | [`serialize_date`] | [`deserialize_date`] | `#[serde(with = "stockade_serialization::date")]` |
+//! | [`serialize_map`] | [`deserialize_map`] | `#[serde(with = "stockade_serialization::map")]` |
+//! | [`serialize_set`] | [`deserialize_set`] | `#[serde(with = "stockade_serialization::set")]` |
+//! | [`serialize_for_json`] | [`deserialize_from_json`] | |
+//!
+//! # What becomes what
+//!
+//! | Rust | JSON |
+//! |---|---|
+//! | [`Date`], `SystemTime` | `"2024-02-29T12:34:56.789Z"` |
+//! | a key that is a text, a `char`, a date, a unit variant | that text |
+//! | a key that is a number, a `bool`, `None`, a tuple, a struct, any other | its JSON text, such as `"7"` or `"[1,2]"` |
+//! | an integer beyond 64 bits | a text of its digits |
+//! | a float that is not finite | `null`, as `JSON.stringify` writes it |
+//! | an `f32` | the shortest number that reads back as the same `f32` |
+//! | bytes | an array of numbers |
+//! | everything else | as serde_json has it |
+//!
+//! Two keys that become the same text are an error, and so is nesting beyond
+//! [`MAX_DEPTH`] levels, which is what data with a cycle ends in. (A `Mutex`
+//! in a cycle is locked twice by serde itself, and then the program waits for
+//! itself.)
+//!
+//! # Dates of other crates
+//!
+//! With the features `jiff`, `chrono` and `time`, their types that name a
+//! moment have [`ToDate`] and [`FromDate`]. Inside of other data they decide
+//! themselves what they give to serde, usually a text with another precision,
+//! and nothing tells that text from any other: a field of such a type gets
+//! `#[serde(with = "stockade_serialization::date")]`. A field that is a
+//! `SystemTime` before 1970 needs it too, because serde refuses those.
+//!
+//! `SystemTime` is known by its serde name and the names of its fields,
+//! `secs_since_epoch` and `nanos_since_epoch`. What serde keeps in a buffer of
+//! its own while reading (`flatten`, `untagged`) is read as serde does it.
+//!
+//! # Where things are
+//!
+//! - [`mod@date`], [`map`], [`set`]: the pairs, and the functions for fields.
+//! - `civil`: days to years, months and days, and the text of a moment.
+//! - `write`, `read`: from and to what serde knows; `key`: keys as text.
+//! - `nesting`: how deep we are.
+//! - `options`: [`SerializationOptions`]; `custom`: [`CustomSerialization`];
+//!   `helper`: [`Serialization`] and [`Deserialization`].
+//! - `error`: [`SerializationError`].
+//!
+//! Spec: Serialization helpers.
+
+#[cfg(feature = "chrono")]
+mod chrono;
+mod civil;
+mod custom;
+pub mod date;
+mod error;
+mod helper;
+#[cfg(feature = "jiff")]
+mod jiff;
+mod key;
+pub mod map;
+mod nesting;
+mod options;
+mod read;
+pub mod set;
+#[cfg(feature = "time")]
+mod time;
+mod write;
+
+pub use custom::CustomSerialization;
+pub use date::{Date, FromDate, ToDate, deserialize_date, serialize_date};
+pub use error::SerializationError;
+pub use helper::{Deserialization, Serialization};
+pub use map::{deserialize_map, serialize_map};
+pub use nesting::MAX_DEPTH;
+pub use options::SerializationOptions;
+pub use read::deserialize_from_json;
+pub use set::{deserialize_set, serialize_set};
+pub use write::serialize_for_json;

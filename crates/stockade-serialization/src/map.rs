@@ -1,0 +1,133 @@
+//! Maps: [`serialize_map`], [`deserialize_map`], and the functions for
+//! `#[serde(with = "stockade_serialization::map")]`.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! #[derive(serde::Deserialize, serde::Serialize)]
+//! struct Board {
+//!     #[serde(with = "stockade_serialization::map")]
+//!     stones: BTreeMap<(u8, u8), char>,
+//! }
+//!
+//! let text = r#"{"stones":{"[3,4]":"b","[4,4]":"w"}}"#;
+//! let board: Board = serde_json::from_str(text)?;
+//! assert_eq!(board.stones[&(4, 4)], 'w');
+//! assert_eq!(serde_json::to_string(&board)?, text);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! Spec: Serialization helpers.
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
+use serde::ser::{self, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::nesting::Levels;
+use crate::read::{enter_to_read, read_key};
+use crate::write::insert;
+use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
+
+/// Makes an object of a map, in the order of the map.
+///
+/// Keys become text: texts, dates, `char`s and unit variants are that text,
+/// everything else its JSON text, such as `7` or `[1,2]`. Values are written as
+/// by [`serialize_for_json`].
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use serde_json::json;
+/// use stockade_serialization::serialize_map;
+///
+/// let names = BTreeMap::from([(1, "one"), (2, "two")]);
+/// assert_eq!(serialize_map(&names)?, json!({ "1": "one", "2": "two" }));
+/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// ```
+///
+/// # Errors
+/// As [`serialize_for_json`]; two keys that become the same text are one.
+///
+/// Spec: Serialization helpers.
+pub fn serialize_map<'a, M, K, V>(map: &'a M) -> Result<Value, SerializationError>
+where
+    M: ?Sized,
+    &'a M: IntoIterator<Item = (K, V)>,
+    K: Serialize,
+    V: Serialize,
+{
+    let _inside = Levels::enter(1)?;
+    let mut entries = Map::new();
+    for (key, value) in map {
+        let key = key::text(serialize_for_json(&key)?);
+        insert(&mut entries, key, serialize_for_json(&value)?)?;
+    }
+    Ok(entries.into())
+}
+
+/// Makes a map of an object.
+///
+/// `M` is whatever collects pairs: `HashMap`, `BTreeMap`, also a `Vec` of
+/// pairs, which keeps the order. Keys are read from what [`serialize_map`] made
+/// of them. Integers must be written as it writes them (`7`, not `07` or `+7`),
+/// so that no two keys of an object are the same one.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use serde_json::json;
+/// use stockade_serialization::deserialize_map;
+///
+/// let names: HashMap<u8, String> = deserialize_map(json!({ "1": "one", "2": "two" }))?;
+/// assert_eq!(names[&2], "two");
+/// assert!(deserialize_map::<HashMap<u8, String>, _, _>(json!({ "x": "one" })).is_err());
+/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// ```
+///
+/// # Errors
+/// [`Unreadable`](SerializationError::Unreadable), a 400, when the value is no
+/// object, or when a key or a value does not fit.
+///
+/// Spec: Serialization helpers.
+pub fn deserialize_map<M, K, V>(value: Value) -> Result<M, SerializationError>
+where
+    M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,
+    K: DeserializeOwned,
+    V: DeserializeOwned,
+{
+    let Value::Object(entries) = value else {
+        return Err(SerializationError::Unreadable { message: "expected an object".to_owned() });
+    };
+    let _inside = enter_to_read()?;
+    let entry = |(key, value)| Ok((read_key(key)?, deserialize_from_json(value)?));
+    entries.into_iter().map(entry).collect()
+}
+
+/// For `#[serde(with = "stockade_serialization::map")]`: writes a map.
+///
+/// # Errors
+/// As [`serialize_map`], and when the serializer fails.
+pub fn serialize<'a, M, K, V, S>(map: &'a M, serializer: S) -> Result<S::Ok, S::Error>
+where
+    M: ?Sized,
+    &'a M: IntoIterator<Item = (K, V)>,
+    K: Serialize,
+    V: Serialize,
+    S: Serializer,
+{
+    serialize_map(map).map_err(ser::Error::custom)?.serialize(serializer)
+}
+
+/// For `#[serde(with = "stockade_serialization::map")]`: reads a map.
+///
+/// # Errors
+/// As [`deserialize_map`], and when the deserializer fails.
+pub fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
+where
+    M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,
+    K: DeserializeOwned,
+    V: DeserializeOwned,
+    D: Deserializer<'de>,
+{
+    deserialize_map(Value::deserialize(deserializer)?).map_err(de::Error::custom)
+}

@@ -1,0 +1,219 @@
+//! From JSON to anything that serde can make.
+
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Unexpected, Visitor};
+use serde::{Deserializer, forward_to_deserialize_any};
+use serde_json::{Map, Value};
+
+use crate::key::KeyReader;
+use crate::nesting::Levels;
+use crate::{Date, SerializationError};
+
+/// Reads what [`serialize_for_json`](crate::serialize_for_json) has written.
+///
+/// Unlike `serde_json::from_value`, it reads dates as `SystemTime`, integers
+/// beyond 64 bits from texts, and keys of maps that are no text.
+///
+/// # Beyond the spec
+/// The specification names no function for this way. `null` is not read as a
+/// float, although that is what a float that is not finite becomes.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::time::SystemTime;
+///
+/// use serde_json::json;
+/// use stockade_serialization::deserialize_from_json;
+///
+/// let value = json!({ "[1,2]": "1970-01-01" });
+/// let read: BTreeMap<(u8, u8), SystemTime> = deserialize_from_json(value)?;
+/// assert_eq!(read[&(1, 2)], SystemTime::UNIX_EPOCH);
+/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// ```
+///
+/// # Errors
+/// [`Unreadable`](SerializationError::Unreadable), a 400, when the value does
+/// not fit `T` or is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
+pub fn deserialize_from_json<T: DeserializeOwned>(value: Value) -> Result<T, SerializationError> {
+    T::deserialize(ValueReader(value)).map_err(Into::into)
+}
+
+/// Reads a key from its text.
+pub(crate) fn read_key<K: DeserializeOwned>(text: String) -> Result<K, SerializationError> {
+    K::deserialize(KeyReader(text)).map_err(Into::into)
+}
+
+/// Goes into an array or an object; what is too deep is the client's fault.
+pub(crate) fn enter_to_read() -> Result<Levels, SerializationError> {
+    Levels::enter(1).map_err(|error| ReadError::from(error).into())
+}
+
+/// What does not fit.
+#[derive(Debug)]
+pub(crate) struct ReadError(String);
+
+impl From<ReadError> for SerializationError {
+    fn from(error: ReadError) -> Self {
+        Self::Unreadable { message: error.0 }
+    }
+}
+
+/// What goes wrong while reading comes from the client, whatever it is.
+impl From<SerializationError> for ReadError {
+    fn from(error: SerializationError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl serde::de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// Reads a value, as the type that is wanted.
+pub(crate) struct ValueReader(pub(crate) Value);
+
+impl IntoDeserializer<'_, ReadError> for ValueReader {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for ValueReader {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(number) => number.deserialize_any(visitor).map_err(ReadError::custom),
+            Value::String(text) => visitor.visit_string(text),
+            Value::Array(items) => read_items(items, visitor),
+            Value::Object(entries) => read_entries(entries, visitor),
+        }
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::String(digits) => KeyReader(digits).deserialize_i128(visitor),
+            other => Self(other).deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::String(digits) => KeyReader(digits).deserialize_u128(visitor),
+            other => Self(other).deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            other => {
+                let _inside = Levels::unwrap_one()?;
+                visitor.visit_some(Self(other))
+            }
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let _inside = Levels::unwrap_one()?;
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::String(text) if is_system_time(name, fields) => read_date(&text, visitor),
+            other => Self(other).deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Value::String(variant) => visitor.visit_enum(variant.into_deserializer()),
+            Value::Object(entries) if entries.len() == 1 => {
+                let _inside = Levels::enter(1)?;
+                visitor.visit_enum(MapAccessDeserializer::new(readers(entries)))
+            }
+            _ => Err(ReadError::custom("expected a variant: a text, or an object with one key")),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+fn read_items<'de, V: Visitor<'de>>(items: Vec<Value>, visitor: V) -> Result<V::Value, ReadError> {
+    let _inside = Levels::enter(1)?;
+    let mut items = SeqDeserializer::new(items.into_iter().map(ValueReader));
+    let read = visitor.visit_seq(&mut items)?;
+    items.end()?;
+    Ok(read)
+}
+
+fn read_entries<'de, V: Visitor<'de>>(
+    entries: Map<String, Value>,
+    visitor: V,
+) -> Result<V::Value, ReadError> {
+    let _inside = Levels::enter(1)?;
+    let mut entries = readers(entries);
+    let read = visitor.visit_map(&mut entries)?;
+    entries.end()?;
+    Ok(read)
+}
+
+fn readers<'de>(
+    entries: Map<String, Value>,
+) -> MapDeserializer<'de, impl Iterator<Item = (KeyReader, ValueReader)>, ReadError> {
+    MapDeserializer::new(
+        entries.into_iter().map(|(key, value)| (KeyReader(key), ValueReader(value))),
+    )
+}
+
+/// Gives serde the two fields that it reads a `SystemTime` from.
+fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
+    let date: Date = text.parse()?;
+    let Ok(milliseconds) = u64::try_from(date.as_millis()) else {
+        return Err(ReadError::invalid_value(Unexpected::Str(text), &"a date from 1970 on"));
+    };
+    let values = [milliseconds / 1_000, milliseconds % 1_000 * 1_000_000];
+    visitor.visit_map(MapDeserializer::new(SYSTEM_TIME_FIELDS.into_iter().zip(values)))
+}
+
+/// Whether serde means a `SystemTime` by this.
+fn is_system_time(name: &str, fields: &[&str]) -> bool {
+    name == SYSTEM_TIME && fields == SYSTEM_TIME_FIELDS
+}
+
+pub(crate) const SYSTEM_TIME: &str = "SystemTime";
+pub(crate) const SYSTEM_TIME_FIELDS: [&str; 2] = ["secs_since_epoch", "nanos_since_epoch"];

@@ -1,0 +1,71 @@
+//! The commands, run as a user would run them.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs a command; its output, or its complaint.
+fn run(args: &[&str], input: &str, secret: Option<&str>) -> Result<String, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_auth-only"));
+    command.args(args).env_remove("AUTH_SECRET").env_remove("AUTH_SECRET_FILE");
+    if let Some(secret) = secret {
+        command.env("AUTH_SECRET", secret);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    // A command that reads nothing may have ended before.
+    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+#[test]
+fn a_password_is_hashed_and_verified() {
+    let stored = run(&["hash"], "correct horse\n", None).unwrap();
+    assert!(stored.starts_with("$pbkdf2-sha512$i=210000$"), "{stored}");
+    let file = file("stored", &format!("{stored}\n"));
+    assert_eq!(run(&["verify", &file], "correct horse\n", None), Ok("right".to_owned()));
+    let wrong = run(&["verify", &file], "wrong horse\n", None);
+    assert_eq!(wrong, Err("auth-only: wrong".to_owned()));
+}
+
+#[test]
+fn a_stored_hash_is_no_argument() {
+    let stored = run(&["hash"], "correct horse\n", None).unwrap();
+    let refused = run(&["verify", &stored], "correct horse\n", None).unwrap_err();
+    assert!(refused.contains("the file of the stored hash cannot be read"), "{refused}");
+    assert!(!refused.contains(&stored), "{refused}");
+    let empty = file("empty", "");
+    let wrong = run(&["verify", &empty], "correct horse\n", None);
+    assert_eq!(wrong, Err("auth-only: wrong".to_owned()));
+}
+
+/// The name of a file with this text.
+fn file(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("it is written");
+    path.to_str().expect("its name is UTF-8").to_owned()
+}
+
+#[test]
+fn a_token_is_issued_and_checked() {
+    let secret = run(&["random"], "", None).unwrap();
+    assert_eq!(secret.len(), 64);
+    let token = run(&["issue", "15m", "sub=7", "role=admin"], "", Some(&secret)).unwrap();
+    let claims = run(&["check"], &format!("Bearer {token}\n"), Some(&secret)).unwrap();
+    assert!(claims.starts_with(r#"{"role":"admin","sub":"7","iat":"#), "{claims}");
+    let forged = run(&["check"], &token, Some("another secret, of 32 bytes or more"));
+    assert_eq!(forged, Err("auth-only: the signature of the token is wrong".to_owned()));
+}
+
+#[test]
+fn mistakes_are_said() {
+    assert!(run(&[], "", None).unwrap_err().contains("usage"));
+    assert!(run(&["issue", "1h", "sub"], "", Some("x")).unwrap_err().contains("name=value"));
+    let without = run(&["issue", "1h"], "", None).unwrap_err();
+    assert_eq!(without, "auth-only: AUTH_SECRET_FILE is not set");
+    let empty = run(&["issue", "1h"], "", Some("")).unwrap_err();
+    assert!(empty.contains("the secret is empty"), "{empty}");
+}
