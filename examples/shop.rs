@@ -2,12 +2,15 @@
 //!
 //! `cargo run -p stockade-examples --example shop` starts it on port 3000 and
 //! prints three lines to try. `PORT` chooses another port; 0 takes any.
+//! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
+//! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
 //!
 //! Read it from [`api`], the whole interface as one tree, down to the handlers.
 //! Everything is kept in memory and gone when the program ends.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::env;
 
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
@@ -17,9 +20,18 @@ use tokio::sync::{RwLock, watch};
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
-    let port: u16 = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let secret = match env::var("SHOP_SECRET") {
+        Ok(secret) => Secret::new(secret)?,
+        Err(_) => Secret::new(generate_token(32)?)?,
+    };
+    let mut shop = Shop::stocked(secret);
+    if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
+        let hash = hash_password_async(password).await?;
+        shop.add_account("Admin", "admin@example.org", Role::Admin, hash);
+    }
 
-    let server = router().create_server()?.bind(port).await?;
+    let server = router(shop).create_server()?.bind(port).await?;
     let address = server.local_addr();
     println!("the shop is open at http://{address}; try");
     println!("  curl 'http://{address}/products?q=tea'");
@@ -30,40 +42,57 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-const NEW_USER: &str = r#"{"name": "Ada", "email": "ada@example.org"}"#;
+const NEW_USER: &str =
+    r#"{"name": "Ada", "email": "ada@example.org", "password": "correct horse"}"#;
 
 /// The router that is served, and that the tests call without a socket.
-pub fn router() -> Router {
-    let options = RouterOptions::new().state(Shop::stocked()).middleware(tag_response);
-    create_router(api(), options)
+pub fn router(shop: Shop) -> Router {
+    create_router(api(), RouterOptions::new().state(shop).middleware(tag_response))
 }
 
 /// The whole interface.
 fn api() -> RouteTree {
+    let signed_in = with_auth(Auth::verify(known_account));
+    let clerks = with_role(["clerk", "admin"]);
+    let admins = with_role("admin");
     routes! {
         GET: home,
         "health": { GET: async || json!({ "ok": true }) },
+        "login": { POST: { handler: log_in, max_body: 16 * 1024 } },
         "users": {
-            GET: list_users,
-            POST: { handler: create_user, name: "users.create", max_body: 16 * 1024 },
+            POST: { handler: sign_up, name: "users.create", max_body: 16 * 1024 },
+            GET: { handler: list_users, middleware: [signed_in.clone(), admins.clone()] },
             r":id(\d+)": {
+                middleware: [signed_in.clone(), with_permission(is_own_or_admin)],
                 GET: { handler: show_user, name: "users.show" },
                 PATCH: rename_user,
                 DELETE: delete_user,
+                "role": { PUT: { handler: give_role, middleware: [admins] } },
             },
         },
         "products": {
             GET: { handler: search_products, validation_options: strict() },
-            POST: { handler: create_product, middleware: [clerks_only], validation_options: strict() },
+            POST: {
+                handler: create_product,
+                middleware: [signed_in.clone(), clerks.clone()],
+                validation_options: strict(),
+            },
             r":id(\d+)": {
                 GET: { handler: show_product, name: "products.show" },
-                "image": { POST: { handler: upload_image, middleware: [clerks_only], max_body: 4 * 1024 * 1024 } },
+                "image": {
+                    POST: {
+                        handler: upload_image,
+                        middleware: [signed_in.clone(), clerks.clone()],
+                        max_body: 4 * 1024 * 1024,
+                    },
+                },
             },
             "export.:format(json|csv)": { GET: export_products },
             "compare": { ":left-:right": { GET: compare_products } },
         },
         r"catalogue/:category?/:page(\d+)?": { GET: catalogue },
         "carts": {
+            middleware: [signed_in.clone()],
             POST: open_cart,
             r":cart(\d+)": {
                 GET: show_cart,
@@ -75,12 +104,14 @@ fn api() -> RouteTree {
             },
         },
         "orders": {
+            middleware: [signed_in],
             r":id(\d+)": {
                 GET: { handler: show_order, name: "orders.show" },
                 "events": { GET: order_events },
-                "ship": { POST: { handler: ship_order, middleware: [clerks_only] } },
+                "ship": { POST: { handler: ship_order, middleware: [clerks] } },
             },
         },
+        "live": { GET: live_page },
         "help": { "**": { GET: help } },
         ..about(),
     }
@@ -94,7 +125,7 @@ fn about() -> RouteTree {
     }
 }
 
-// Middleware, in its three forms.
+// What runs before and around the handlers.
 
 /// Runs around everything: it sees each response of a route, errors included.
 async fn tag_response(req: Request, next: Next) -> Response {
@@ -103,12 +134,20 @@ async fn tag_response(req: Request, next: Next) -> Response {
     response
 }
 
-/// Runs before the handler and lets it run, or answers with an error.
-fn clerks_only(req: &mut Request) -> Result<(), ApiError> {
-    match req.headers().get("x-clerk") {
-        Some(_) => Ok(()),
-        None => Err(ApiError::authorization().with_message("Only clerks may do this")),
-    }
+/// The account of the token that a request brings: a token says who, and the
+/// shop what they are by now, so that a role that was taken away is gone.
+async fn known_account(req: &mut Request) -> Option<Claims> {
+    let token = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let shop = req.state::<Shop>()?;
+    let claims = verify_token(token, &shop.secret)?;
+    let id: u32 = claims.subject()?.parse().ok()?;
+    let role = shop.stock.read().await.users.get(&id)?.profile.role;
+    Some(Claims { sub: id.to_string(), role })
+}
+
+/// Accounts are seen and changed by their owners, and by admins.
+fn is_own_or_admin(user: &Value, req: &Request) -> bool {
+    user["role"] == "admin" || user["sub"].as_str() == req.param("id").as_deref()
 }
 
 /// A misspelt field is an error and not silently left out.
@@ -118,24 +157,53 @@ fn strict() -> ValidationOptions {
 
 // What the shop keeps.
 
-struct Shop {
+pub struct Shop {
+    secret: Secret,
     stock: RwLock<Stock>,
 }
 
 #[derive(Default)]
 struct Stock {
-    users: BTreeMap<u32, User>,
+    users: BTreeMap<u32, Account>,
     products: BTreeMap<u32, Product>,
-    carts: BTreeMap<u32, BTreeMap<u32, u32>>,
+    carts: BTreeMap<u32, Cart>,
     orders: BTreeMap<u32, Order>,
     last_id: u32,
 }
 
+/// What others may see of an account.
 #[derive(Clone, Serialize, Reply)]
-struct User {
+struct Profile {
     id: u32,
     name: String,
     email: String,
+    role: Role,
+}
+
+struct Account {
+    profile: Profile,
+    password_hash: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Schema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Customer,
+    Clerk,
+    Admin,
+}
+
+/// Who asks, as handlers see it. A token holds only `sub`.
+#[derive(Deserialize, Serialize)]
+struct Claims {
+    /// The id of the account, which is text in a token.
+    sub: String,
+    role: Role,
+}
+
+struct Cart {
+    owner: String,
+    items: BTreeMap<u32, u32>,
 }
 
 #[derive(Clone, Serialize, Reply)]
@@ -148,6 +216,7 @@ struct Product {
 }
 
 struct Order {
+    owner: String,
     lines: Vec<OrderLine>,
     status: watch::Sender<Status>,
 }
@@ -171,6 +240,10 @@ struct OrderLine {
 enum ShopError {
     #[status(404, "there is no {what} {id}")]
     Unknown { what: &'static str, id: u32 },
+    #[status(401, "the email or the password is wrong")]
+    WrongLogin,
+    #[status(409, "{email} has an account already")]
+    Known { email: String },
     #[status(409, "the cart is empty")]
     EmptyCart,
     #[status(409, "order {id} was shipped already")]
@@ -178,7 +251,8 @@ enum ShopError {
 }
 
 impl Shop {
-    fn stocked() -> Self {
+    /// A shop with a few products; `secret` signs the tokens.
+    pub fn stocked(secret: Secret) -> Self {
         let mut stock = Stock::default();
         for (name, category, price_cents) in [
             ("Green tea", "tea", 450),
@@ -189,7 +263,12 @@ impl Shop {
         ] {
             stock.add_product(name.into(), category.into(), price_cents);
         }
-        Self { stock: RwLock::new(stock) }
+        Self { secret, stock: RwLock::new(stock) }
+    }
+
+    /// Opens an account before the shop does, and gives its id.
+    pub fn add_account(&mut self, name: &str, email: &str, role: Role, hash: String) -> u32 {
+        self.stock.get_mut().add_account(name.into(), email.into(), role, hash).id
     }
 }
 
@@ -197,6 +276,25 @@ impl Stock {
     fn new_id(&mut self) -> u32 {
         self.last_id += 1;
         self.last_id
+    }
+
+    fn add_account(&mut self, name: String, email: String, role: Role, hash: String) -> Profile {
+        let profile = Profile { id: self.new_id(), name, email, role };
+        let account = Account { profile: profile.clone(), password_hash: hash };
+        self.users.insert(profile.id, account);
+        profile
+    }
+
+    /// A cart of this owner; that of somebody else is as good as none.
+    fn cart(&mut self, id: u32, owner: &Claims) -> Result<&mut Cart, ShopError> {
+        let cart = self.carts.get_mut(&id).filter(|cart| cart.owner == owner.sub);
+        cart.ok_or(unknown("cart", id))
+    }
+
+    /// An order that this user may see.
+    fn order(&self, id: u32, user: &Claims) -> Result<&Order, ShopError> {
+        let may_see = |order: &&Order| order.owner == user.sub || user.role != Role::Customer;
+        self.orders.get(&id).filter(may_see).ok_or(unknown("order", id))
     }
 
     fn add_product(&mut self, name: String, category: String, price_cents: u32) -> Product {
@@ -217,8 +315,9 @@ async fn home() -> &'static str {
     "Welcome. Try /products, /catalogue/tea or /help/getting/started.\n"
 }
 
-async fn list_users(shop: State<Shop>) -> Json<Vec<User>> {
-    Json(shop.stock.read().await.users.values().cloned().collect())
+async fn list_users(shop: State<Shop>) -> Json<Vec<Profile>> {
+    let stock = shop.stock.read().await;
+    Json(stock.users.values().map(|account| account.profile.clone()).collect())
 }
 
 /// The schema says more than the types: what does not follow it is a 400 that
@@ -229,18 +328,59 @@ struct NewUser {
     name: String,
     #[schema(kind = "email")]
     email: String,
+    #[schema(min_length = 8, max_length = 200)]
+    password: String,
 }
 
-async fn create_user(shop: State<Shop>, Body(new): Body<NewUser>) -> (StatusCode, User) {
+/// Whoever signs up is a customer.
+async fn sign_up(
+    shop: State<Shop>,
+    Body(new): Body<NewUser>,
+) -> Result<(StatusCode, Profile), ApiError> {
+    // A hash takes its time, so it is made before anything is locked.
+    let password_hash = hash_password_async(new.password).await?;
     let mut stock = shop.stock.write().await;
-    let user = User { id: stock.new_id(), name: new.name, email: new.email };
-    stock.users.insert(user.id, user.clone());
-    (StatusCode::CREATED, user)
+    if stock.users.values().any(|it| it.profile.email.eq_ignore_ascii_case(&new.email)) {
+        return Err(ShopError::Known { email: new.email }.into());
+    }
+    let profile = stock.add_account(new.name, new.email, Role::Customer, password_hash);
+    Ok((StatusCode::CREATED, profile))
 }
+
+#[derive(Deserialize, Schema)]
+struct Login {
+    email: String,
+    #[schema(max_length = 200)]
+    password: String,
+}
+
+async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Value, ApiError> {
+    let found = {
+        let stock = shop.stock.read().await;
+        let account = stock.users.values().find(|account| account.profile.email == login.email);
+        account.map(|account| (account.profile.clone(), account.password_hash.clone()))
+    };
+    // An unknown email takes as long as a wrong password.
+    let (profile, stored) =
+        found.map_or((None, DUMMY_HASH.into()), |(profile, stored)| (Some(profile), stored));
+    let is_right = verify_password_async(login.password, stored).await?;
+    let profile = profile.filter(|_| is_right).ok_or(ShopError::WrongLogin)?;
+    let claims = json!({ "sub": profile.id.to_string() });
+    let token = generate_jwt(claims, "1h", &shop.secret).map_err(ApiError::internal)?;
+    Ok(json!({ "token": token }))
+}
+
+/// In the form of a hash, of no password.
+const DUMMY_HASH: &str = concat!(
+    "00000000000000000000000000000000:",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+);
 
 /// `None` would be 204 and a missing user is 404, so this is a `Result`.
-async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<User, ShopError> {
-    shop.stock.read().await.users.get(&id).cloned().ok_or(unknown("user", id))
+async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, ShopError> {
+    let stock = shop.stock.read().await;
+    stock.users.get(&id).map(|account| account.profile.clone()).ok_or(unknown("user", id))
 }
 
 #[derive(Deserialize, Schema)]
@@ -253,11 +393,28 @@ async fn rename_user(
     shop: State<Shop>,
     Path(id): Path<u32>,
     Body(new): Body<NewName>,
-) -> Result<User, ShopError> {
+) -> Result<Profile, ShopError> {
     let mut stock = shop.stock.write().await;
-    let user = stock.users.get_mut(&id).ok_or(unknown("user", id))?;
-    user.name = new.name;
-    Ok(user.clone())
+    let account = stock.users.get_mut(&id).ok_or(unknown("user", id))?;
+    account.profile.name = new.name;
+    Ok(account.profile.clone())
+}
+
+#[derive(Deserialize, Schema)]
+struct NewRole {
+    role: Role,
+}
+
+/// It holds for the next request already.
+async fn give_role(
+    shop: State<Shop>,
+    Path(id): Path<u32>,
+    Body(new): Body<NewRole>,
+) -> Result<Profile, ShopError> {
+    let mut stock = shop.stock.write().await;
+    let account = stock.users.get_mut(&id).ok_or(unknown("user", id))?;
+    account.profile.role = new.role;
+    Ok(account.profile.clone())
 }
 
 /// Nothing is 204 No Content.
@@ -394,27 +551,31 @@ async fn export_products(
     res.end().await
 }
 
-async fn open_cart(shop: State<Shop>) -> (StatusCode, Value) {
+async fn open_cart(shop: State<Shop>, User(user): User<Claims>) -> (StatusCode, Value) {
     let mut stock = shop.stock.write().await;
     let id = stock.new_id();
-    stock.carts.insert(id, BTreeMap::new());
+    stock.carts.insert(id, Cart { owner: user.sub, items: BTreeMap::new() });
     (StatusCode::CREATED, json!({ "cart": id }))
 }
 
-async fn show_cart(shop: State<Shop>, Path(id): Path<u32>) -> Result<Value, ShopError> {
-    let stock = shop.stock.read().await;
-    let lines = lines_of(&stock, id)?;
-    let total: u32 = lines.iter().map(|line| line.cents).sum();
+async fn show_cart(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+    Path(id): Path<u32>,
+) -> Result<Value, ShopError> {
+    let mut stock = shop.stock.write().await;
+    let items = stock.cart(id, &user)?.items.clone();
+    let lines = lines_of(&stock, &items);
+    let total: u64 = lines.iter().map(|line| u64::from(line.cents)).sum();
     Ok(json!({ "cart": id, "lines": lines, "total_cents": total }))
 }
 
-fn lines_of(stock: &Stock, cart: u32) -> Result<Vec<OrderLine>, ShopError> {
-    let items = stock.carts.get(&cart).ok_or(unknown("cart", cart))?;
+fn lines_of(stock: &Stock, items: &BTreeMap<u32, u32>) -> Vec<OrderLine> {
     let line = |(&product, &count): (&u32, &u32)| {
         let price = stock.products.get(&product)?.price_cents;
         Some(OrderLine { product, count, cents: price.saturating_mul(count) })
     };
-    Ok(items.iter().filter_map(line).collect())
+    items.iter().filter_map(line).collect()
 }
 
 #[derive(Deserialize, Schema)]
@@ -426,6 +587,7 @@ struct NewItem {
 
 async fn add_item(
     shop: State<Shop>,
+    User(user): User<Claims>,
     Path(cart): Path<u32>,
     Body(item): Body<NewItem>,
 ) -> Result<StatusCode, ShopError> {
@@ -433,8 +595,7 @@ async fn add_item(
     if !stock.products.contains_key(&item.product) {
         return Err(unknown("product", item.product));
     }
-    let items = stock.carts.get_mut(&cart).ok_or(unknown("cart", cart))?;
-    let count = items.entry(item.product).or_default();
+    let count = stock.cart(cart, &user)?.items.entry(item.product).or_default();
     *count = count.saturating_add(item.count.into());
     Ok(StatusCode::NO_CONTENT)
 }
@@ -445,36 +606,51 @@ struct CartItem {
     product: u32,
 }
 
-async fn remove_item(shop: State<Shop>, Path(item): Path<CartItem>) -> Result<(), ShopError> {
+async fn remove_item(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+    Path(item): Path<CartItem>,
+) -> Result<(), ShopError> {
     let mut stock = shop.stock.write().await;
-    let items = stock.carts.get_mut(&item.cart).ok_or(unknown("cart", item.cart))?;
-    items.remove(&item.product).map(drop).ok_or(unknown("item", item.product))
+    let cart = stock.cart(item.cart, &user)?;
+    cart.items.remove(&item.product).map(drop).ok_or(unknown("item", item.product))
 }
 
 async fn check_out(
     shop: State<Shop>,
+    User(user): User<Claims>,
     Path(cart): Path<u32>,
 ) -> Result<(StatusCode, Value), ShopError> {
     let mut stock = shop.stock.write().await;
-    let lines = lines_of(&stock, cart)?;
+    let items = stock.cart(cart, &user)?.items.clone();
+    let lines = lines_of(&stock, &items);
     if lines.is_empty() {
         return Err(ShopError::EmptyCart);
     }
     stock.carts.remove(&cart);
     let id = stock.new_id();
-    stock.orders.insert(id, Order { lines, status: watch::Sender::new(Status::Placed) });
+    let status = watch::Sender::new(Status::Placed);
+    stock.orders.insert(id, Order { owner: user.sub, lines, status });
     Ok((StatusCode::CREATED, json!({ "order": id })))
 }
 
-async fn show_order(shop: State<Shop>, Path(id): Path<u32>) -> Result<Value, ShopError> {
+async fn show_order(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+    Path(id): Path<u32>,
+) -> Result<Value, ShopError> {
     let stock = shop.stock.read().await;
-    let order = stock.orders.get(&id).ok_or(unknown("order", id))?;
+    let order = stock.order(id, &user)?;
     Ok(json!({ "order": id, "status": *order.status.borrow(), "lines": order.lines }))
 }
 
-async fn ship_order(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), ShopError> {
+async fn ship_order(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+    Path(id): Path<u32>,
+) -> Result<(), ShopError> {
     let stock = shop.stock.read().await;
-    let order = stock.orders.get(&id).ok_or(unknown("order", id))?;
+    let order = stock.order(id, &user)?;
     match order.status.send_replace(Status::Shipped) {
         Status::Placed => Ok(()),
         Status::Shipped => Err(ShopError::Shipped { id }),
@@ -482,9 +658,13 @@ async fn ship_order(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), ShopEr
 }
 
 /// The status now and each time it changes, until the order is shipped.
-async fn order_events(shop: State<Shop>, Path(id): Path<u32>) -> Result<Sse, ShopError> {
+async fn order_events(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+    Path(id): Path<u32>,
+) -> Result<Sse, ShopError> {
     let stock = shop.stock.read().await;
-    let order = stock.orders.get(&id).ok_or(unknown("order", id))?;
+    let order = stock.order(id, &user)?;
     let mut status = order.status.subscribe();
     status.mark_changed();
     Ok(Sse::new(stream::unfold((status, false), |(mut status, done)| async move {
@@ -496,6 +676,59 @@ async fn order_events(shop: State<Shop>, Path(id): Path<u32>) -> Result<Sse, Sho
         Some((Ok::<_, Infallible>(event), (status, now == Status::Shipped)))
     })))
 }
+
+/// A page that shows the status of an order as it changes. A page that is
+/// opened sends no token, so it asks for one, and its script sends it.
+///
+/// The usual policy lets no script run; this one lets exactly the script run
+/// that has the nonce of this response.
+async fn live_page() -> Result<(HeaderMap, Html<String>), ApiError> {
+    let nonce = generate_token(16).map_err(ApiError::internal)?;
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let mut headers = HeaderMap::new();
+    let policy = header::HeaderValue::try_from(policy).map_err(ApiError::internal)?;
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    Ok((headers, Html(LIVE_PAGE.replace("NONCE", &nonce))))
+}
+
+/// `EventSource` cannot send a token, so the stream of events is read by hand.
+const LIVE_PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>An order, live</title>
+<h1>An order, live</h1>
+<p><label>Order <input id="order" inputmode="numeric"></label>
+<p><label>Token <input id="token" type="password"></label>
+<p><button id="watch">Watch</button>
+<p role="status" id="status"></p>
+<script nonce="NONCE">
+const of = (id) => document.getElementById(id);
+const show = (text) => { of("status").textContent = text; };
+async function watch() {
+  const order = encodeURIComponent(of("order").value);
+  const headers = { authorization: `Bearer ${of("token").value}` };
+  const response = await fetch(`/orders/${order}/events`, { headers });
+  if (!response.ok) return show((await response.json()).error);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const events = (rest + value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) {
+      const data = event.split("\n").find((line) => line.startsWith("data: "));
+      if (data) show(JSON.parse(data.slice(6)));
+    }
+  }
+}
+of("watch").addEventListener("click", () => watch().catch((error) => show(String(error))));
+</script>
+</html>
+"#;
 
 /// `**` takes the rest of the path as `splat`.
 async fn help(Path(topic): Path<String>, ip: Option<ClientIp>) -> String {

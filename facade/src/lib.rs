@@ -2,16 +2,22 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(inline)]
-pub use stockade_core::{extract, reply};
+pub use stockade_auth as auth;
+#[doc(inline)]
+pub use stockade_core::{extract, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
 #[doc(inline)]
 pub use stockade_routing as routing;
+#[doc(inline)]
+pub use stockade_serialization as serialization;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use stockade_server as server;
 #[doc(inline)]
 pub use stockade_validation as validation;
+#[doc(inline)]
+pub use stockade_websockets as websockets;
 
 // The vocabulary of HTTP, in the version that our types use.
 #[doc(no_inline)]
@@ -28,7 +34,7 @@ pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]
 pub use stockade_routing::{
-    App, CallOptions, RouteEntry, RouteTree, Router, RouterOptions, create_router,
+    App, CallOptions, Clock, RouteEntry, RouteTree, Router, RouterOptions, create_router,
 };
 
 pub mod prelude;

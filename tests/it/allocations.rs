@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use stockade::prelude::*;
 
-use crate::support::{app_of, request};
+use crate::support::{app, request};
 
 /// Runs a future that never waits, without a runtime that would allocate.
 fn now<F: Future>(future: F) -> F::Output {
@@ -35,14 +35,17 @@ fn a_request_costs_its_handlers_future_and_no_more() {
     async fn style_b(req: Request, next: Next) -> Response {
         next.run(req).await
     }
-    let app = app_of(routes! {
+    let api = routes! {
         "nothing": { GET: async || () },
         "text": { GET: async || "text" },
         "sync": { middleware: [synchronous, synchronous], GET: async || "text" },
         "a": { middleware: [style_a], GET: async || "text" },
         "b": { middleware: [style_b], GET: async || "text" },
         "users/:id/posts/:post": { GET: async |Path((_, _)): Path<(u32, u32)>| "text" },
-    });
+    };
+    let bare =
+        RouterOptions::new().rate_limit(None).enable_cors(false).enable_security_headers(false);
+    let app = app(create_router(api, bare));
     check(&app, "GET /nothing", 1 + 1);
     check(&app, "GET /text", 1 + 3);
     check(&app, "GET /sync", 1 + 3);
@@ -50,4 +53,14 @@ fn a_request_costs_its_handlers_future_and_no_more() {
     check(&app, "GET /b", 2 + 3);
     // The list of the two parameters is one more.
     check(&app, "GET /users/42/posts/1337", 2 + 3);
+}
+
+#[test]
+fn the_defaults_cost_three_more() {
+    let mut router = Router::new();
+    router.get("/text", async || "text");
+    // The first request of a client makes its place in the rate limit.
+    let app = app(router);
+    drop(now(app.handle(request("GET /text"))));
+    check(&app, "GET /text", 1 + 3 + 3);
 }

@@ -14,10 +14,17 @@ mod json_vectors;
 mod middleware;
 mod validation;
 
+mod auth;
+mod helpers;
+
+mod http;
+
 mod errors;
+mod web_sockets;
 
 mod github_routes;
 mod shop;
+mod stages;
 
 mod allocations;
 

@@ -4,13 +4,45 @@
 #[path = "../../examples/shop.rs"]
 mod example;
 
-use crate::support::{app, check, header_of};
+use self::example::Role;
+
+use serde_json::json;
+use stockade::prelude::*;
+
+use crate::support::{app, block_on, check, header_of, request, text_of};
 
 const JSON: &str = "content-type: application/json";
 
+const SECRET: &str = "the shop's secret has thirty-two";
+
+fn shop() -> App {
+    let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
+    for (name, role) in [
+        ("ann", Role::Customer),
+        ("bob", Role::Customer),
+        ("cleo", Role::Clerk),
+        ("dan", Role::Admin),
+    ] {
+        shop.add_account(name, &format!("{name}@example.org"), role, String::new());
+    }
+    app(example::router(shop))
+}
+
+const ANN: u32 = 6;
+const BOB: u32 = 7;
+const CLEO: u32 = 8;
+const DAN: u32 = 9;
+
+/// The header of the user with this id.
+fn bearer(id: u32) -> String {
+    let claims = json!({ "sub": id.to_string() });
+    let token = generate_jwt(claims, "1h", &Secret::new(SECRET).unwrap()).unwrap();
+    format!("authorization: Bearer {token}")
+}
+
 #[test]
 fn products_are_searched_page_by_page() {
-    let app = app(example::router());
+    let app = shop();
     let teapot =
         r#"{"id":3,"name":"Teapot","category":"crockery","price_cents":2900,"image_bytes":0}"#;
     let found = format!(r#"200 {{"page":1,"pages":1,"products":[{teapot}]}}"#);
@@ -29,66 +61,154 @@ fn products_are_searched_page_by_page() {
 
 #[test]
 fn users_come_and_go() {
-    let app = app(example::router());
-    let create =
-        format!("POST /users\n{JSON}\n\n{{\"name\":\"Ada\",\"email\":\"ada@example.org\"}}");
-    check(&app, &create, r#"201 {"id":6,"name":"Ada","email":"ada@example.org"}"#);
+    let app = shop();
+    let sign_up = |email: &str| {
+        let body = json!({ "name": " Ada ", "email": email, "password": "correct horse" });
+        format!("POST /users\n{JSON}\n\n{body}")
+    };
+    let ada = r#"{"id":10,"name":"Ada","email":"ada@example.org","role":"customer"}"#;
+    check(&app, &sign_up("ada@example.org"), &format!("201 {ada}"));
+    let known = r#"409 {"error":"ada@example.org has an account already"}"#;
+    check(&app, &sign_up("ada@example.org"), known);
     let refused = r#"400 {"error":"Validation failed","details":{"errors":[{"field":"email","message":"Invalid email format","rule":"email"}]}}"#;
-    check(&app, &format!("POST /users\n{JSON}\n\n{{\"name\":\"Ada\",\"email\":\"ada\"}}"), refused);
+    check(&app, &sign_up("ada"), refused);
+
+    let own = bearer(10);
+    check(&app, &format!("GET /users/10\n{own}"), &format!("200 {ada}"));
     check(
         &app,
-        &format!("PATCH /users/6\n{JSON}\n\n{{\"name\":\"Eve\"}}"),
-        r#"200 {"id":6,"name":"Eve","email":"ada@example.org"}"#,
+        &format!("PATCH /users/10\n{own}\n{JSON}\n\n{{\"name\":\"Eve\"}}"),
+        r#"200 {"id":10,"name":"Eve","email":"ada@example.org","role":"customer"}"#,
     );
-    check(&app, "DELETE /users/6", "204");
-    check(&app, "GET /users/6", r#"404 {"error":"there is no user 6"}"#);
-    check(&app, "GET /users/six", r#"404 {"error":"Not Found"}"#);
+    let forbidden = r#"403 {"error":"Forbidden","message":"Insufficient permissions"}"#;
+    check(&app, &format!("GET /users/10\n{}", bearer(BOB)), forbidden);
+    check(&app, "GET /users/10", r#"401 {"error":"Unauthorized"}"#);
+    check(&app, &format!("GET /users\n{own}"), r#"403 {"error":"Forbidden"}"#);
+
+    let admin = bearer(DAN);
+    let role = |who: &str| format!("PUT /users/10/role\n{who}\n{JSON}\n\n{{\"role\":\"clerk\"}}");
+    check(&app, &role(&own), r#"403 {"error":"Forbidden"}"#);
+    check(
+        &app,
+        &role(&admin),
+        r#"200 {"id":10,"name":"Eve","email":"ada@example.org","role":"clerk"}"#,
+    );
+    // A role that was taken away is gone, whatever the token was made for.
+    let back = |who: &str| format!("PUT /users/8/role\n{who}\n{JSON}\n\n{{\"role\":\"customer\"}}");
+    let cleo = bearer(CLEO);
+    check(&app, &format!("POST /orders/1/ship\n{cleo}"), r#"404 {"error":"there is no order 1"}"#);
+    check(
+        &app,
+        &back(&admin),
+        r#"200 {"id":8,"name":"cleo","email":"cleo@example.org","role":"customer"}"#,
+    );
+    check(&app, &format!("POST /orders/1/ship\n{cleo}"), r#"403 {"error":"Forbidden"}"#);
+    check(&app, &format!("DELETE /users/10\n{own}"), "204");
+    check(&app, &format!("POST /carts\n{own}"), r#"401 {"error":"Unauthorized"}"#);
+    check(&app, &format!("GET /users/10\n{admin}"), r#"404 {"error":"there is no user 10"}"#);
+    check(&app, &format!("GET /users/six\n{admin}"), r#"404 {"error":"Not Found"}"#);
+}
+
+#[test]
+fn whoever_logs_in_gets_a_token() {
+    let app = shop();
+    let ask = |path: &str, body: Value| {
+        let text = format!("POST {path}\n{JSON}\n\n{body}");
+        block_on(async {
+            let response = app.handle(request(&text)).await;
+            (response.status(), text_of(response.into_body()).await)
+        })
+    };
+    let (email, password) = ("ada@example.org", "correct horse");
+    ask("/users", json!({ "name": "Ada", "email": email, "password": password }));
+    let (status, body) = ask("/login", json!({ "email": email, "password": password }));
+    assert_eq!(status, StatusCode::OK);
+    let token = serde_json::from_str::<Value>(&body).unwrap()["token"].as_str().unwrap().to_owned();
+    check(&app, &format!("POST /carts\nauthorization: Bearer {token}"), r#"201 {"cart":11}"#);
+
+    let wrong =
+        (StatusCode::UNAUTHORIZED, r#"{"error":"the email or the password is wrong"}"#.into());
+    assert_eq!(ask("/login", json!({ "email": email, "password": "x" })), wrong);
+    assert_eq!(ask("/login", json!({ "email": "eve@example.org", "password": "x" })), wrong);
 }
 
 #[test]
 fn a_cart_becomes_an_order() {
-    let app = app(example::router());
-    check(&app, "POST /carts", r#"201 {"cart":6}"#);
-    check(&app, "POST /carts/6/checkout", r#"409 {"error":"the cart is empty"}"#);
-    check(&app, &format!("POST /carts/6/items\n{JSON}\n\n{{\"product\":1,\"count\":2}}"), "204");
-    check(&app, &format!("POST /carts/6/items\n{JSON}\n\n{{\"product\":5}}"), "204");
-    check(&app, "DELETE /carts/6/items/5", "204");
+    let app = shop();
+    let (own, other, clerk) = (bearer(ANN), bearer(BOB), bearer(CLEO));
+    check(&app, "POST /carts", r#"401 {"error":"Unauthorized"}"#);
+    check(&app, &format!("POST /carts\n{own}"), r#"201 {"cart":10}"#);
+    let check_out = |who: &str| format!("POST /carts/10/checkout\n{who}");
+    check(&app, &check_out(&own), r#"409 {"error":"the cart is empty"}"#);
+    let add = |body: &str| format!("POST /carts/10/items\n{own}\n{JSON}\n\n{body}");
+    check(&app, &add(r#"{"product":1,"count":2}"#), "204");
+    check(&app, &add(r#"{"product":5}"#), "204");
+    check(&app, &format!("DELETE /carts/10/items/5\n{own}"), "204");
     check(
         &app,
-        "GET /carts/6",
-        r#"200 {"cart":6,"lines":[{"product":1,"count":2,"cents":900}],"total_cents":900}"#,
+        &format!("GET /carts/10\n{own}"),
+        r#"200 {"cart":10,"lines":[{"product":1,"count":2,"cents":900}],"total_cents":900}"#,
     );
-    check(&app, "POST /carts/6/checkout", r#"201 {"order":7}"#);
-    check(&app, "POST /orders/7/ship", r#"403 {"error":"Only clerks may do this"}"#);
-    check(&app, "POST /orders/7/ship\nx-clerk: 1", "204");
+    // The cart of somebody else is as good as none.
+    check(&app, &format!("GET /carts/10\n{other}"), r#"404 {"error":"there is no cart 10"}"#);
+    check(&app, &check_out(&other), r#"404 {"error":"there is no cart 10"}"#);
+
+    check(&app, &check_out(&own), r#"201 {"order":11}"#);
+    check(&app, &format!("GET /orders/11\n{other}"), r#"404 {"error":"there is no order 11"}"#);
+    check(&app, &format!("POST /orders/11/ship\n{own}"), r#"403 {"error":"Forbidden"}"#);
+    check(&app, &format!("POST /orders/11/ship\n{clerk}"), "204");
     check(
         &app,
-        "POST /orders/7/ship\nx-clerk: 1",
-        r#"409 {"error":"order 7 was shipped already"}"#,
+        &format!("POST /orders/11/ship\n{clerk}"),
+        r#"409 {"error":"order 11 was shipped already"}"#,
     );
-    check(&app, "GET /orders/7/events", "200 event: status\ndata: \"shipped\"\n\n");
+    check(
+        &app,
+        &format!("GET /orders/11/events\n{own}"),
+        "200 event: status\ndata: \"shipped\"\n\n",
+    );
 }
 
 #[test]
 fn exports_uploads_and_the_rest() {
-    let app = app(example::router());
+    let app = shop();
     let csv = "200 id,name,category,price_cents\n1,Green tea,tea,450\n2,Black tea,tea,390\n\
                3,Teapot,crockery,2900\n4,Coffee,coffee,780\n5,Cup,crockery,600\n";
     check(&app, "GET /products/export.csv", csv);
     check(&app, "GET /products/export.xml", r#"404 {"error":"Not Found"}"#);
     check(&app, "GET /help/a/b", "200 No help on \"a/b\" yet, 192.0.2.7.\n");
     check(&app, "GET /old-about", "308");
-    let upload = "POST /products/5/image\nx-clerk: 1\ncontent-type: multipart/form-data; boundary=B\n\n\
+    let clerk = bearer(CLEO);
+    let upload = "POST /products/5/image\nCLERK\ncontent-type: multipart/form-data; boundary=B\n\n\
                   --B\r\nContent-Disposition: form-data; name=\"image\"; filename=\"c.png\"\r\n\r\n12345\r\n--B--\r\n";
     check(
         &app,
-        upload,
+        &upload.replace("CLERK", &clerk),
         r#"200 {"id":5,"name":"Cup","category":"crockery","price_cents":600,"image_bytes":5}"#,
     );
-    let form = "POST /products\nx-clerk: 1\ncontent-type: application/x-www-form-urlencoded\n\nname=Mug&category=crockery&price_cents=700";
+    let form = "POST /products\nCLERK\ncontent-type: application/x-www-form-urlencoded\n\nname=Mug&category=crockery&price_cents=700";
     check(
         &app,
-        form,
-        r#"201 {"id":6,"name":"Mug","category":"crockery","price_cents":700,"image_bytes":0}"#,
+        &form.replace("CLERK", &clerk),
+        r#"201 {"id":10,"name":"Mug","category":"crockery","price_cents":700,"image_bytes":0}"#,
     );
+}
+
+#[test]
+fn the_live_page_lets_its_script_run_and_no_other() {
+    let app = shop();
+    let mut nonces = Vec::new();
+    for _ in 0..2 {
+        let response = block_on(app.handle(request("GET /live")));
+        let policies: Vec<_> =
+            response.headers().get_all("content-security-policy").iter().cloned().collect();
+        let [policy] = &policies[..] else { panic!("{policies:?}") };
+        let (_, rest) = policy.to_str().unwrap().split_once("script-src 'nonce-").unwrap();
+        let nonce = rest.split_once('\'').unwrap().0.to_owned();
+        let page = block_on(text_of(response.into_body()));
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(page.contains(&format!("<script nonce=\"{nonce}\">")), "{page}");
+        nonces.push(nonce);
+    }
+    assert_ne!(nonces[0], nonces[1]);
 }

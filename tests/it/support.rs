@@ -15,7 +15,7 @@ pub fn app(router: Router) -> App {
 /// An app of one tree with the default options, 5xx messages hidden.
 #[track_caller]
 pub fn app_of(tree: RouteTree) -> App {
-    app(create_router(tree, RouterOptions::new().expose_errors(false)))
+    app(create_router(tree, RouterOptions::new().expose_errors(false).rate_limit(None)))
 }
 
 /// A request from lines: `METHOD target`, then `name: value` for each header,
@@ -84,6 +84,23 @@ pub mod log {
 
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+    /// Level, message, and ` key=value` for each pair that has a value.
+    struct Line(String);
+
+    impl<'kvs> log::kv::VisitSource<'kvs> for Line {
+        fn visit_pair(
+            &mut self,
+            key: log::kv::Key<'kvs>,
+            value: log::kv::Value<'kvs>,
+        ) -> Result<(), log::kv::Error> {
+            let value = value.to_string();
+            if value != "None" {
+                self.0 += &format!(" {key}={value}");
+            }
+            Ok(())
+        }
+    }
+
     struct Watch;
 
     impl log::Log for Watch {
@@ -92,7 +109,9 @@ pub mod log {
         }
 
         fn log(&self, record: &log::Record<'_>) {
-            LINES.lock().unwrap().push(format!("{} {}", record.level(), record.args()));
+            let mut line = Line(format!("{} {}", record.level(), record.args()));
+            record.key_values().visit(&mut line).unwrap();
+            LINES.lock().unwrap().push(line.0);
         }
 
         fn flush(&self) {}

@@ -5,13 +5,12 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::{Outcome, announce, cargo, cargo_output, root};
+use crate::{Outcome, announce, cargo, root, target_directory};
 
 pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-examples", "--examples"])?;
@@ -56,14 +55,6 @@ const VALIDATION_ONLY: &str = "validation-only";
 
 const BAD_PORT: &str =
     "examples/validation-only/bad.json:4:13: listen.port: Number must be at most 65535";
-
-/// Where cargo puts what it builds.
-fn target_directory() -> Result<PathBuf, String> {
-    let metadata = cargo_output(&["metadata", "--format-version=1", "--no-deps"])?;
-    let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
-    let (path, _) = rest.split_once('"').ok_or("no target directory")?;
-    Ok(path.replace("\\\\", "\\").into())
-}
 
 fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
     let stdout = shop.stdout.take().ok_or("the shop has no output")?;

@@ -4,7 +4,10 @@
 //! task it prints the table; exit 2 for wrong use, 1 for failure.
 
 mod audit;
+mod autobahn;
 mod examples;
+mod floods;
+mod jwt_features;
 mod tidy;
 
 use std::env;
@@ -24,8 +27,26 @@ const TASKS: &[Task] = &[
         about: "build and run the examples, send the shop the README's lines",
         run: examples::run,
     },
+    Task {
+        name: "autobahn",
+        about: "run the Autobahn test suite against the echo example; not part of ci",
+        run: autobahn::run,
+    },
+    Task {
+        name: "floods",
+        about: "flood the echo example and look at its memory; not part of ci",
+        run: floods::run,
+    },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
+    Task {
+        name: JWT_FEATURES,
+        about: "tokens under each set of features of jsonwebtoken; not part of ci",
+        run: jwt_features::run,
+    },
 ];
+
+/// Not part of `ci`, because it compiles aws-lc for minutes.
+const JWT_FEATURES: &str = "jwt-features";
 
 struct Task {
     name: &'static str,
@@ -41,7 +62,7 @@ fn main() -> ExitCode {
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprintln!("usage: cargo xtask <task>\n");
         for task in TASKS {
-            eprintln!("  {:<9} {}", task.name, task.about);
+            eprintln!("  {:<12} {}", task.name, task.about);
         }
         return ExitCode::from(2);
     };
@@ -57,13 +78,14 @@ fn main() -> ExitCode {
 /// All tasks in order; the first failure ends it.
 fn ci() -> Outcome {
     let mut summary = String::new();
-    for task in TASKS.iter().filter(|task| task.name != "ci") {
+    for task in TASKS.iter().filter(|task| !["ci", JWT_FEATURES].contains(&task.name)) {
         let start = Instant::now();
         (task.run)().map_err(|error| {
             format!("{error}\nrepeat this step with: cargo xtask {}", task.name)
         })?;
-        summary += &format!("  {:<9} ok, {} s\n", task.name, start.elapsed().as_secs());
+        summary += &format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
     }
+    skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
     println!("\nci passed\n{summary}");
     for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("  SKIPPED: {what}");
@@ -93,11 +115,17 @@ fn lint() -> Outcome {
     for feature in FACADE_FEATURES {
         cargo(&["check", "-p", "stockade", "--no-default-features", "--features", feature])?;
     }
+    for feature in AUTH_FEATURES {
+        cargo(&["check", "-p", "stockade-auth", "--features", feature])?;
+    }
     cargo(&["check", "-p", "stockade", "--no-default-features"])
 }
 
 /// Each is compiled alone by `lint`.
-const FACADE_FEATURES: &[&str] = &["multipart", "schemars", "server", "tls"];
+const FACADE_FEATURES: &[&str] = &["argon2", "jwks", "multipart", "schemars", "server", "tls"];
+
+/// Each is compiled alone by `lint`.
+const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;
@@ -107,10 +135,27 @@ fn test() -> Outcome {
     Ok(())
 }
 
+/// Where cargo puts what it builds.
+fn target_directory() -> Result<PathBuf, String> {
+    let metadata = cargo_output(&["metadata", "--format-version=1", "--no-deps"])?;
+    let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
+    let (path, _) = rest.split_once('"').ok_or("no target directory")?;
+    Ok(path.replace("\\\\", "\\").into())
+}
+
 /// Crates that promise to work alone, tested without the features that other
 /// crates switch on.
-const STANDALONE: &[&str] =
-    &["stockade-errors", "stockade-path", "stockade-validation", "stockade-core"];
+const STANDALONE: &[&str] = &[
+    "stockade-errors",
+    "stockade-path",
+    "stockade-auth",
+    "stockade-serialization",
+    "stockade-validation",
+    "stockade-core",
+    "stockade-websockets",
+    "auth-only",
+    "validation-only",
+];
 
 fn doc() -> Outcome {
     let mut args = vec!["doc", "--workspace", "--all-features", "--no-deps"];

@@ -27,6 +27,7 @@ pub struct RouteDoc {
     mistakes: Vec<String>,
     whole_requests: usize,
     writers: usize,
+    upgrades: usize,
 }
 
 /// What the handler takes the body as.
@@ -73,6 +74,7 @@ impl RouteDoc {
             mistakes: Vec::new(),
             whole_requests: 0,
             writers: 0,
+            upgrades: 0,
         }
     }
 
@@ -120,6 +122,18 @@ impl RouteDoc {
         if self.writers == 2 {
             self.mistake("two arguments of the handler write the response");
         }
+    }
+
+    /// Says that an argument of the handler is the connection after an upgrade,
+    /// such as a WebSocket.
+    pub fn takes_upgrade(&mut self) {
+        self.upgrades += 1;
+    }
+
+    /// How many arguments of the handler are the connection after an upgrade.
+    #[must_use]
+    pub fn upgrades(&self) -> usize {
+        self.upgrades
     }
 
     /// Says which type the parameters of the path are read into: `T` of a

@@ -14,9 +14,11 @@ use std::task::{Context, Poll, ready};
 
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use serde_json::Value;
 use stockade_errors::ApiError;
 
 use crate::middleware::{Run, Step};
+use crate::upgrade;
 use crate::{
     BoxFuture, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States, Validation,
 };
@@ -160,6 +162,7 @@ impl Future for Running {
             Ok(response) if (200..=599).contains(&response.status().as_u16()) => {
                 response.map(|body| body.logging_to(&self.context))
             }
+            Ok(response) if upgrade::switches(&response) => response,
             // A handler cannot send interim answers, and there is nothing above.
             Ok(response) => {
                 let status = response.status().as_u16();
@@ -339,6 +342,31 @@ impl ErrorContext {
         self
     }
 
+    /// What decides how errors are answered.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The method of the request.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The pattern of the route, such as `/users/:id`; `None` if none took the
+    /// request.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.endpoint.as_deref().map(Endpoint::pattern)
+    }
+
+    /// The path of the request, as it was sent, without the query.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.target.as_ref().map(PathAndQuery::path)
+    }
+
     /// Logs the error once and makes its response: the one place that decides
     /// what leaves the process.
     ///
@@ -347,12 +375,24 @@ impl ErrorContext {
     #[cold]
     pub fn answer(&self, error: ApiError) -> Response {
         self.log(&error);
+        let body = self.body(&error);
+        self.respond(error, &body)
+    }
+
+    /// The body that leaves the process for an error, by the settings.
+    #[must_use]
+    pub fn body(&self, error: &ApiError) -> Value {
         let expose = self.settings.expose_errors;
-        let (body, content_type) = if self.settings.problem_details {
-            (error.problem(expose), "application/problem+json")
-        } else {
-            (error.body(expose), "application/json")
-        };
+        if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
+    }
+
+    /// The response of an error with this body, without a line in the log: for
+    /// middleware that answers errors in its own way.
+    #[must_use]
+    #[cold]
+    pub fn respond(&self, error: ApiError, body: &Value) -> Response {
+        let problem = self.settings.problem_details;
+        let content_type = if problem { "application/problem+json" } else { "application/json" };
         let mut response = Response::new(HttpBody::from(body.to_string()));
         *response.status_mut() =
             StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -370,8 +410,9 @@ impl ErrorContext {
         response
     }
 
-    /// 5xx at error level with the chain of causes, 4xx at debug level.
-    fn log(&self, error: &ApiError) {
+    /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
+    /// level.
+    pub fn log(&self, error: &ApiError) {
         let (place, status) = (self.place(), error.status());
         if status < 500 {
             log::debug!(target: "stockade::error", "{place}: {status} {error}");
@@ -383,15 +424,15 @@ impl ErrorContext {
     /// Logs an error that came after the response had begun. It is too late
     /// for a status, and the client misses something, so it is always an error.
     #[cold]
-    pub(crate) fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
+    pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
         let place = self.place();
         log::error!(target: "stockade::error", "{place}: broke off: {}", chain(error));
     }
 
     /// Method, pattern and path. Never the query, which may hold secrets.
     fn place(&self) -> String {
-        let route = self.endpoint.as_deref().map_or("-", Endpoint::pattern);
-        let path = self.target.as_ref().map_or("-", PathAndQuery::path);
+        let route = self.route().unwrap_or("-");
+        let path = self.path().unwrap_or("-");
         format!("{} {route} ({path})", self.method)
     }
 }
@@ -425,7 +466,10 @@ pub fn error_of(response: &Response) -> Option<&ApiError> {
 }
 
 /// Calls a function of the application; its panic is a 500.
-pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
+///
+/// # Errors
+/// The panic, as an error with its message.
+pub fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }
 

@@ -50,6 +50,18 @@ impl Handler {
         }
     }
 
+    /// A handler whose types are erased already: what answers a request, and
+    /// what describes it while the router is built.
+    ///
+    /// It is for other protocols that begin with a request; see
+    /// [`Upgrade`](crate::upgrade::Upgrade).
+    pub fn erased(
+        call: impl Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync + 'static,
+        describe: fn(&mut RouteDoc),
+    ) -> Self {
+        Self { call: Arc::new(call), describe }
+    }
+
     /// Runs the handler on a request.
     pub(crate) fn call(&self, req: Request) -> BoxFuture<'static, Result<Response, ApiError>> {
         (self.call)(req)

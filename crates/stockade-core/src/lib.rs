@@ -17,6 +17,7 @@
 //! - `middleware`: [`Middleware`] in its three forms.
 //! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
+//! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
 //! - `state`: [`States`], what the application provides, by type.
 //! - `doc`: [`RouteDoc`], what a route says of itself when it is built.
 //!
@@ -37,11 +38,12 @@ pub mod reply;
 mod request;
 mod state;
 mod text;
+pub mod upgrade;
 mod validation;
 
 pub use body::{BodyError, HttpBody};
 pub use doc::{BodyKind, ParamShape, RouteDoc};
-pub use endpoint::{Endpoint, ErrorContext, Running, Settings, error_of, run};
+pub use endpoint::{Endpoint, ErrorContext, Running, Settings, caught, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};

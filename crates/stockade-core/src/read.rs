@@ -70,6 +70,14 @@ impl Payload {
         }
     }
 
+    /// Changes the stream of a body that nobody has parsed.
+    pub(crate) fn map(&mut self, limit: u64, change: impl FnOnce(HttpBody) -> HttpBody) {
+        if matches!(self, Self::Unread(_) | Self::Bytes(_)) {
+            let body = self.take_stream(limit);
+            *self = Self::Unread(change(body));
+        }
+    }
+
     /// The body as a stream that counts what passes.
     pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
         match std::mem::replace(self, Self::Bytes(Bytes::new())) {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
 use crate::endpoint::{Endpoint, Settings};
+use crate::media::Media;
 use crate::read::Payload;
 use crate::reply::writer;
 use crate::{HttpBody, Params, PeerAddr};
@@ -43,7 +44,11 @@ pub struct Request {
     pub(crate) writer: Option<writer::Link>,
     /// What was put in the place of the parameters and the query; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
+    /// A `Value` and not the user's own type, because roles are read from it.
+    user: Option<Value>,
     peer: Option<PeerAddr>,
+    /// Found by the router behind trusted proxies.
+    client: Option<IpAddr>,
 }
 
 /// What validation or middleware put in the place of what was sent.
@@ -69,7 +74,9 @@ impl Request {
             max_body: DEFAULT_MAX_BODY_BYTES,
             writer: None,
             replaced: None,
+            user: None,
             peer,
+            client: None,
         }
     }
 
@@ -195,6 +202,20 @@ impl Request {
         self.replaced.as_deref()?.query.as_ref()
     }
 
+    /// The user that authentication found; `None` if there is none, or if
+    /// nothing has looked for one.
+    ///
+    /// Spec: Request object › user.
+    #[must_use]
+    pub fn user(&self) -> Option<&Value> {
+        self.user.as_ref()
+    }
+
+    /// Says who asks, or that nobody is known to.
+    pub fn set_user(&mut self, user: Option<Value>) {
+        self.user = user;
+    }
+
     /// The pattern of the matched route, such as `/users/:id`; `None` outside
     /// a router.
     #[must_use]
@@ -214,11 +235,17 @@ impl Request {
         self.peer
     }
 
-    /// The client's address, if the host knows it.
+    /// The client's address, if the host knows it: behind trusted proxies the
+    /// one that the router found, else the other end of the connection.
     #[must_use]
     #[doc(alias = "ip")]
     pub fn client_ip(&self) -> Option<IpAddr> {
-        self.peer.map(|peer| peer.0.ip().to_canonical())
+        self.client.or_else(|| self.peer.map(|peer| peer.0.ip().to_canonical()))
+    }
+
+    /// Says what the client's address is.
+    pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
+        self.client = client;
     }
 
     /// The bytes of the body, as they were sent. They are read from the
@@ -245,6 +272,20 @@ impl Request {
         self.payload.value(&self.head.headers, self.max_body, expose).await
     }
 
+    /// Whether [`body`](Self::body) would parse what was sent, or has: the
+    /// method has a body, and its content type is JSON, a form or a text.
+    ///
+    /// For middleware that changes what it can read and leaves the rest alone.
+    #[must_use]
+    pub fn has_readable_body(&self) -> bool {
+        match self.payload {
+            Payload::Replaced(_) => true,
+            _ if self.has_no_body() => false,
+            Payload::Parsed { .. } => true,
+            _ => matches!(Media::of(self.headers()), Media::Json | Media::Form | Media::Text),
+        }
+    }
+
     /// Whether its method is one whose bodies are not parsed.
     pub(crate) fn has_no_body(&self) -> bool {
         matches!(self.head.method, Method::GET | Method::HEAD)
@@ -261,6 +302,15 @@ impl Request {
     /// the route. Afterwards the body is empty.
     pub fn take_stream(&mut self) -> HttpBody {
         self.payload.take_stream(self.max_body)
+    }
+
+    /// Puts another stream in the place of the body, such as its decoded form.
+    ///
+    /// `change` gets a stream that ends with an error above the limit of the
+    /// route; the limit holds for what it returns as well. Nothing happens when
+    /// the body was parsed already, or when it failed.
+    pub fn map_body(&mut self, change: impl FnOnce(HttpBody) -> HttpBody) {
+        self.payload.map(self.max_body, change);
     }
 
     /// Whether the client announced more than the limit of the route.

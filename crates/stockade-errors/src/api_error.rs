@@ -45,6 +45,7 @@ struct Inner {
     status: u16,
     message: Cow<'static, str>,
     details: Option<Value>,
+    members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
     source: Option<BoxError>,
 }
@@ -69,6 +70,7 @@ impl ApiError {
                 status,
                 message,
                 details: None,
+                members: Vec::new(),
                 headers: Vec::new(),
                 source: None,
             }),
@@ -126,6 +128,24 @@ impl ApiError {
     #[must_use]
     pub fn with_details(mut self, details: impl Into<Value>) -> Self {
         self.inner.details = Some(details.into());
+        self
+    }
+
+    /// Adds a member to the body, beside `error` and `details`; it is sent with
+    /// every status below 500.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stockade_errors::ApiError;
+    ///
+    /// let error = ApiError::new(401, "Unauthorized").with_member("message", "Invalid token");
+    /// assert_eq!(error.body(false), json!({ "error": "Unauthorized", "message": "Invalid token" }));
+    /// ```
+    ///
+    /// As problem details these are extension members (RFC 9457, section 3.2).
+    #[must_use]
+    pub fn with_member(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.inner.members.push((name, value.into()));
         self
     }
 
@@ -196,9 +216,7 @@ impl ApiError {
     pub fn body(&self, expose_errors: bool) -> Value {
         let mut body = Map::new();
         body.insert("error".into(), self.public_message(expose_errors).into());
-        if let Some(details) = self.public_details() {
-            body.insert("details".into(), details.clone());
-        }
+        self.add_details(&mut body);
         Value::Object(body)
     }
 
@@ -219,10 +237,18 @@ impl ApiError {
         if detail != title {
             body.insert("detail".into(), detail.into());
         }
+        self.add_details(&mut body);
+        Value::Object(body)
+    }
+
+    fn add_details(&self, body: &mut Map<String, Value>) {
         if let Some(details) = self.public_details() {
             body.insert("details".into(), details.clone());
         }
-        Value::Object(body)
+        if self.status() < 500 {
+            let members = self.inner.members.iter();
+            body.extend(members.map(|(name, value)| ((*name).to_owned(), value.clone())));
+        }
     }
 }
 

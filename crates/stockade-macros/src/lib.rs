@@ -87,6 +87,7 @@ use proc_macro::TokenStream;
 /// | key | holds |
 /// |---|---|
 /// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH` in any case | a handler, or an entry `{ handler: … }` |
+/// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
 /// | `..` | another tree |
@@ -106,6 +107,10 @@ use proc_macro::TokenStream;
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | `validation_options` | how they judge |
 /// | `max_body` | the limit of the body in bytes |
+/// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE` |
+/// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
+/// | `timeout` | the limit of the time until the response, a `Duration` |
+/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
 ///
 /// # What is checked
 ///

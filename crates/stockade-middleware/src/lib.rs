@@ -1,16 +1,99 @@
-//! The middleware that the specification names, one file for each helper.
+//! The middleware that the specification names, one file for each helper, and
+//! the fixed stages that a router runs for every request, one folder for each.
 //!
 //! | helper | what it does |
 //! |---|---|
+//! | [`with_auth`] | finds the user |
+//! | [`with_role`], [`with_permission`] | let only some users through |
 //! | [`with_validation`] | checks the body by a schema |
 //! | [`with_query_validation`] | checks the query by a schema |
 //! | [`with_params_validation`] | checks the parameters of the path by a schema |
 //! | [`with_input_validation`] | simple checks of the body's fields |
+//! | [`with_sanitization`] | escapes HTML in body, query and parameters |
+//! | [`with_serialization`] | helpers for dates, maps and sets |
+//! | [`with_rate_limit`] | limits the requests to a route |
+//! | [`with_timeout`] | limits the time of a route |
+//! | [`with_cors`] | rules of CORS for a route |
+//! | [`with_logging`] | logs requests and responses |
+//! | [`create_error_handler`], [`with_error_handling`] | another answer to errors |
+//! | [`create_api_middleware`] | makes middleware of a style B function |
+//! | [`health`] | handlers for those who watch the program |
+//! | [`with_request_id`] | names requests |
+//! | [`with_etag`] | does not send what the client has already |
+//! | `with_compression`, `with_decompression` (feature `compression`) | compressed bodies |
+//! | `with_metrics` (feature `metrics`) | counts, for Prometheus |
 //!
-//! Spec: Middleware helpers.
+//! | argument or part of a reply | what it is |
+//! |---|---|
+//! | [`Cookies`], [`SetCookie`] | cookies of a request, and of a response |
+//! | [`Preconditions`] | the conditions under which a handler may change something |
+//! | [`RequestId`], [`TraceContext`] | the names of a request |
+//!
+//! | stage | what it does |
+//! |---|---|
+//! | [`client_address`] | finds the client behind trusted proxies |
+//! | [`security_headers`] | headers that every response carries |
+//! | [`cors`] | says which origins may read a response, answers preflights |
+//! | [`rate_limit`] | counts the requests of each client |
+//!
+//! The stages are rules without a server: a router prepares them once and calls
+//! them for each request.
+//!
+//! Spec: Middleware helpers; Response headers; Limits.
 
+mod api_middleware;
+pub mod auth;
+pub mod client_address;
+#[cfg(feature = "compression")]
+pub mod compression;
+pub mod conditional;
+pub mod cookies;
+pub mod cors;
+mod cross_origin;
+mod error_handling;
+#[cfg(feature = "compression")]
+mod headers;
+pub mod health;
 mod input_validation;
+mod logging;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+pub mod rate_limit;
+pub mod request_id;
+mod route_limit;
+mod sanitization;
+pub mod security_headers;
+mod serialization;
+mod timeout;
 mod validation;
 
+pub use api_middleware::create_api_middleware;
+pub use auth::{
+    Auth, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, Permission, SameSite, SessionCookie,
+    Verify, hash_password_async, hash_password_with_async, verify_password_async, with_auth,
+    with_permission, with_role,
+};
+pub use client_address::TrustProxy;
+#[cfg(feature = "compression")]
+pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
+pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
+pub use cookies::{CookieError, Cookies, SetCookie};
+pub use cors::{Cors, CorsOptions, CorsOrigin};
+pub use cross_origin::with_cors;
+pub use error_handling::{
+    ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
+};
 pub use input_validation::{InputRule, InputType, with_input_validation};
+pub use logging::with_logging;
+#[cfg(feature = "metrics")]
+pub use metrics::{Metrics, MetricsText, with_metrics};
+pub use rate_limit::{RateLimit, RateLimiter};
+pub use request_id::{RequestId, RequestIds, TraceContext, TraceParent, with_request_id};
+pub use route_limit::{RouteLimit, with_rate_limit};
+pub use sanitization::with_sanitization;
+pub use security_headers::SecurityHeaders;
+pub use serialization::{
+    DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
+};
+pub use timeout::with_timeout;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};

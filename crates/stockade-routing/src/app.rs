@@ -7,16 +7,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::{Endpoint, Request, Response, RouteDoc, Settings};
+use stockade_core::{Endpoint, Middleware, Request, Response, RouteDoc, Settings};
 use stockade_errors::{ApiError, ConfigError, Mistake};
+use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
 use stockade_validation::Schema;
+use stockade_websockets::RouterRules;
 
 use crate::dispatch::{self, Answering};
 use crate::matcher::{Table, TableBuilder};
 use crate::options::{CallOptions, RouterOptions};
 use crate::router::{RouteDef, Router, build_named};
+use crate::stages::Stages;
 use crate::url::{UrlError, UrlPattern};
+use crate::web_socket;
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///
@@ -49,12 +53,35 @@ pub struct App {
 pub(crate) struct Inner {
     /// One table for each method, since the method is part of the match.
     pub(crate) tables: Vec<(Method, Table<Arc<Endpoint>>)>,
+    /// The WebSocket routes, if there are any.
+    pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
     /// In the order in which they were added.
     endpoints: Vec<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     pub(crate) settings: Settings,
+    pub(crate) stages: Stages,
+    /// The routes with rules of CORS of their own, which are few.
+    own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     pub(crate) max_body: u64,
     pub(crate) method_not_allowed: bool,
+}
+
+impl Inner {
+    pub(crate) fn has_own_cors(&self) -> bool {
+        !self.own_cors.is_empty()
+    }
+
+    /// The rules of CORS of a route, if it has its own.
+    pub(crate) fn cors_of(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Cors>> {
+        let own = self.own_cors.iter().find(|(known, _)| Arc::ptr_eq(known, endpoint));
+        own.map(|(_, cors)| cors)
+    }
+
+    /// Whether a route has this method and path.
+    pub(crate) fn has_route(&self, method: &Method, path: &str) -> bool {
+        let table = self.tables.iter().find(|(known, _)| known == method);
+        table.is_some_and(|(_, table)| table.find(path).is_some())
+    }
 }
 
 impl App {
@@ -66,20 +93,20 @@ impl App {
     ///
     /// Spec: Router members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> Answering {
-        dispatch::dispatch(&self.inner, request.into(), CallOptions::default())
+        dispatch::dispatch(&self.inner, request.into(), &CallOptions::default())
     }
 
     /// Answers a request with options of this call, which override those of
     /// the router.
     pub fn handle_with(&self, request: impl Into<Request>, options: &CallOptions) -> Answering {
-        dispatch::dispatch(&self.inner, request.into(), *options)
+        dispatch::dispatch(&self.inner, request.into(), options)
     }
 
     /// The answer to a request that a host refuses by itself, such as one with
     /// a malformed `Host`: in the same form as every other error.
     #[must_use]
     pub fn refuse(&self, request: &Request, error: ApiError, options: &CallOptions) -> Response {
-        dispatch::refuse(&self.inner, request, error, *options)
+        dispatch::refuse(&self.inner, request, error, options)
     }
 
     /// All routes, in the order in which they were added.
@@ -129,8 +156,11 @@ struct Compiler<'o> {
     mistakes: Vec<Mistake>,
     seen: Seen,
     tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
+    web_socket_rules: RouterRules,
     endpoints: Vec<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
+    own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
 }
 
 impl<'o> Compiler<'o> {
@@ -140,14 +170,18 @@ impl<'o> Compiler<'o> {
             mistakes,
             seen: Seen::default(),
             tables: Vec::new(),
+            web_sockets: None,
+            web_socket_rules: web_socket::router_rules(options),
             endpoints: Vec::new(),
             names: HashMap::new(),
+            own_cors: Vec::new(),
         }
     }
 
     fn add(&mut self, route: RouteDef) {
         let path = join(&self.options.prefix, &route.path);
-        let label = format!("{} {path}", route.method);
+        let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
+        let label = format!("{kind} {path}");
         let location = route.entry.location;
         let mistakes = route.entry.mistakes.iter().cloned();
         self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
@@ -174,8 +208,13 @@ impl<'o> Compiler<'o> {
             faults.push(format!("the same method and path as {earlier}"));
             return Err(faults);
         }
-        let (method, entry) = (route.method, route.entry);
-        let middleware = [self.options.middleware.as_slice(), &entry.middleware].concat();
+        let (method, mut entry) = (route.method, route.entry);
+        let rules = &self.web_socket_rules;
+        let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
+        let is_web_socket = guard.is_some();
+        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
+        middleware.extend_from_slice(&self.options.middleware);
+        middleware.extend_from_slice(&entry.middleware);
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
@@ -185,7 +224,9 @@ impl<'o> Compiler<'o> {
         if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
+        faults.extend(web_socket::misplaced(is_web_socket, &doc));
 
+        let cors = entry.cors.as_ref().map(|cors| Arc::new(Cors::new(cors)));
         let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
             .with_name(entry.name)
             .with_middleware(middleware)
@@ -193,7 +234,15 @@ impl<'o> Compiler<'o> {
             .with_states(self.options.states.clone())
             .with_max_body(entry.max_body);
         let endpoint = Arc::new(endpoint);
-        if let Err(error) = self.table_of(method).insert(&pattern, Arc::clone(&endpoint)) {
+        if let Some(cors) = cors {
+            self.own_cors.push((Arc::clone(&endpoint), cors));
+        }
+        let table = if is_web_socket {
+            self.web_sockets.get_or_insert_with(TableBuilder::new)
+        } else {
+            self.table_of(method)
+        };
+        if let Err(error) = table.insert(&pattern, Arc::clone(&endpoint)) {
             faults.push(error.to_string());
         }
         self.endpoints.push(endpoint);
@@ -209,8 +258,19 @@ impl<'o> Compiler<'o> {
         &mut self.tables[index].1
     }
 
-    fn finish(self) -> Result<App, ConfigError> {
-        ConfigError::check(self.mistakes)?;
+    fn finish(mut self) -> Result<App, ConfigError> {
+        let stages = match Stages::new(self.options) {
+            Ok(stages) => Some(stages),
+            Err(error) => {
+                self.mistakes.extend(error.mistakes().iter().cloned());
+                None
+            }
+        };
+        ConfigError::check(std::mem::take(&mut self.mistakes))?;
+        // Without it there is a mistake.
+        let Some(stages) = stages else {
+            return Err(Mistake::new("the stages cannot be prepared").into());
+        };
         let mut settings = Settings::default();
         settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
@@ -224,9 +284,12 @@ impl<'o> Compiler<'o> {
         Ok(App {
             inner: Arc::new(Inner {
                 tables: tables.collect(),
+                web_sockets: self.web_sockets.map(TableBuilder::build),
                 endpoints: self.endpoints,
                 names: self.names,
                 settings,
+                stages,
+                own_cors: self.own_cors,
                 max_body: self.options.max_body_size,
                 method_not_allowed: self.options.method_not_allowed,
             }),
@@ -249,13 +312,16 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
 /// What was declared already, with the words that name its place.
 #[derive(Default)]
 struct Seen {
-    paths: HashMap<(Method, String), String>,
+    /// By method, whether it is a WebSocket, and canonical path.
+    paths: HashMap<(Method, bool, String), String>,
     names: HashMap<String, String>,
 }
 
 impl Seen {
     fn path(&mut self, route: &RouteDef, pattern: &Pattern, label: &str) -> Option<String> {
-        note(&mut self.paths, (route.method.clone(), pattern.canonical()), route, label)
+        let is_web_socket = route.entry.web_socket.is_some();
+        let key = (route.method.clone(), is_web_socket, pattern.canonical());
+        note(&mut self.paths, key, route, label)
     }
 
     fn name(&mut self, name: &str, route: &RouteDef, label: &str) -> Option<String> {

@@ -5,55 +5,178 @@
 //!
 //! Spec: Router members › handle; Errors › Statuses produced by the framework.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::{HeaderValue, Method, StatusCode, Version, header};
 use http_body::Body as _;
+use stockade_core::upgrade::Upgrade;
 use stockade_core::{
-    BodyError, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running, Settings,
+    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running,
+    Settings,
 };
 use stockade_errors::ApiError;
+use stockade_middleware::cors;
+use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
+use stockade_websockets::wants_web_socket;
 
 use crate::app::Inner;
+use crate::matcher::Table;
 use crate::options::CallOptions;
+use crate::stages::{self, Passage};
 
 /// Answers a request.
-pub(crate) fn dispatch(app: &Inner, mut req: Request, options: CallOptions) -> Answering {
+pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions) -> Answering {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
-    let state = match admit(app, &mut req, options) {
+    let mut passage = app.stages.enter(&mut req, options);
+    let state = if is_preflight(&req) && !app.has_route(&Method::OPTIONS, req.path()) {
+        State::Ready(preflight(app, &req, &mut passage))
+    } else {
+        match app.stages.limiter(options) {
+            Some(limiter) if limiter.waits() => {
+                let key = stages::key_of(limiter, &req);
+                let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
+                let (limiter, options) = (Arc::clone(limiter), options.clone());
+                State::Charging(Box::new(Charging {
+                    charge: Box::pin(charge),
+                    limiter,
+                    req,
+                    options,
+                }))
+            }
+            Some(limiter) => {
+                let key = stages::key_of(limiter, &req);
+                match limiter.charge(&key, app.stages.now()) {
+                    Charge::Now(decision) => {
+                        passage.charged = Some((Arc::clone(limiter), decision));
+                        begin(app, req, options, &mut passage)
+                    }
+                    Charge::Later(_) => {
+                        let error = ApiError::new(500, "the store of a rate limit waits unasked");
+                        State::Ready(refused(app, &req, options, error))
+                    }
+                }
+            }
+            None => begin(app, req, options, &mut passage),
+        }
+    };
+    Answering { app: Arc::clone(app), passage, state, is_head, version }
+}
+
+/// Goes on after the rate limit.
+fn begin(app: &Inner, mut req: Request, options: &CallOptions, passage: &mut Passage) -> State {
+    let charged = passage.charged.as_ref().map(|(_, decision)| *decision);
+    if let Some(decision) = charged.filter(|decision| !decision.allowed) {
+        return State::Ready(refused(app, &req, options, too_many(&decision)));
+    }
+    match admit(app, &mut req, options, passage) {
         Admission::Run(endpoint) => State::Running(stockade_core::run(endpoint, req)),
         Admission::Answer(response) => State::Ready(response),
-    };
-    Answering { state, is_head, version }
+    }
+}
+
+fn refused(app: &Inner, req: &Request, options: &CallOptions, error: ApiError) -> Response {
+    ErrorContext::of(req).with_settings(settings_of(app, options)).answer(error)
+}
+
+/// The answer to a CORS preflight, on any path, known or not: by the rules of
+/// the route that it asks about, if it has its own.
+fn preflight(app: &Inner, req: &Request, passage: &mut Passage) -> Response {
+    let mut response = no_content();
+    let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
+    let asked = method.filter(|_| app.has_own_cors()).and_then(|it| {
+        let head = (it == Method::HEAD).then_some(Method::GET);
+        find_exact(app, &it, req.path()).or_else(|| find_exact(app, &head?, req.path()))
+    });
+    if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| app.cors_of(endpoint)) {
+        passage.follow(own, req);
+    }
+    if let Some(cors) = &passage.cors {
+        cors.preflight(req.headers(), response.headers_mut());
+    }
+    response
 }
 
 /// The future of [`App::handle`](crate::App::handle): it gives the response.
-#[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Answering {
+    app: Arc<Inner>,
+    passage: Passage,
     state: State,
     is_head: bool,
     version: Version,
 }
 
+impl fmt::Debug for Answering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answering").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
 #[derive(Debug)]
 enum State {
+    Charging(Box<Charging>),
     Running(Running),
     Ready(Response),
+}
+
+/// A request that waits for the store of the rate limit.
+struct Charging {
+    charge: BoxFuture<'static, Result<Decision, ApiError>>,
+    limiter: Arc<RateLimiter>,
+    req: Request,
+    options: CallOptions,
+}
+
+impl fmt::Debug for Charging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Charging").field("req", &self.req).finish_non_exhaustive()
+    }
+}
+
+impl Charging {
+    /// What follows the decision.
+    fn decided(
+        self,
+        app: &Inner,
+        passage: &mut Passage,
+        outcome: Result<Decision, ApiError>,
+    ) -> State {
+        match outcome {
+            Ok(decision) => {
+                passage.charged = Some((self.limiter, decision));
+                begin(app, self.req, &self.options, passage)
+            }
+            Err(error) => State::Ready(refused(app, &self.req, &self.options, error)),
+        }
+    }
 }
 
 impl Future for Answering {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
-        let mut response = match &mut self.state {
-            State::Running(running) => ready!(Pin::new(running).poll(cx)),
-            State::Ready(response) => std::mem::take(response),
+        let this = &mut *self;
+        let mut response = loop {
+            match &mut this.state {
+                State::Running(running) => break ready!(Pin::new(running).poll(cx)),
+                State::Ready(response) => break std::mem::take(response),
+                State::Charging(charging) => {
+                    let outcome = ready!(charging.charge.as_mut().poll(cx));
+                    let charging =
+                        std::mem::replace(&mut this.state, State::Ready(Response::default()));
+                    if let State::Charging(charging) = charging {
+                        this.state = charging.decided(&this.app, &mut this.passage, outcome);
+                    }
+                }
+            }
         };
-        finish(&mut response, self.is_head, self.version);
+        this.app.stages.leave(&mut response, &this.passage);
+        finish(&mut response, this.is_head, this.version);
         Poll::Ready(response)
     }
 }
@@ -65,13 +188,18 @@ enum Admission {
 }
 
 /// Everything before the middleware: target, match, announced length.
-fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
+fn admit(
+    app: &Inner,
+    req: &mut Request,
+    options: &CallOptions,
+    passage: &mut Passage,
+) -> Admission {
     let settings = settings_of(app, options);
     let refuse = |req: &Request, error| {
         Admission::Answer(ErrorContext::of(req).with_settings(settings).answer(error))
     };
 
-    if *req.method() == Method::CONNECT {
+    if *req.method() == Method::CONNECT && !is_extended_connect(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
         let context = ErrorContext::of(req).with_settings(settings);
@@ -85,10 +213,13 @@ fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
     if !is_sound(path) {
         return refuse(req, ApiError::new(400, "Bad Request"));
     }
-    let Some((endpoint, params)) = find(app, req.method(), path) else {
+    let Some((endpoint, params)) = find(app, req, path) else {
         return Admission::Answer(unmatched(app, req, settings));
     };
 
+    if let Some(cors) = app.cors_of(&endpoint) {
+        passage.follow(cors, req);
+    }
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), params, settings, max_body);
@@ -98,21 +229,28 @@ fn admit(app: &Inner, req: &mut Request, options: CallOptions) -> Admission {
     Admission::Run(endpoint)
 }
 
+/// Whether it is the CONNECT that opens a WebSocket on HTTP/2, which only a
+/// host can say.
+fn is_extended_connect(req: &Request) -> bool {
+    req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
+}
+
 /// Answers a request that a host does not hand over.
 #[cold]
 pub(crate) fn refuse(
     app: &Inner,
     req: &Request,
     error: ApiError,
-    options: CallOptions,
+    options: &CallOptions,
 ) -> Response {
-    let context = ErrorContext::of(req).with_settings(settings_of(app, options));
-    let mut response = context.answer(error);
+    let mut response = refused(app, req, options, error);
+    // It never came as far as the stages: headers for everyone are enough.
+    app.stages.leave(&mut response, &app.stages.anonymous());
     finish(&mut response, req.method() == Method::HEAD, req.version());
     response
 }
 
-fn settings_of(app: &Inner, options: CallOptions) -> Settings {
+fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
     let mut settings = app.settings;
     settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
     settings
@@ -128,17 +266,33 @@ fn is_sound(path: &str) -> bool {
         && !path.contains("%00")
 }
 
-/// The route of a method and a path; HEAD falls back to GET.
-fn find(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>, Params)> {
-    let found = find_exact(app, method, path);
-    if found.is_none() && *method == Method::HEAD {
-        return find_exact(app, &Method::GET, path);
+/// The route of a request; HEAD falls back to GET.
+///
+/// A handshake goes to the WebSocket of the path, if it has one; so does a GET
+/// that nothing else takes, to be told what it should have been.
+fn find(app: &Inner, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    let method = req.method();
+    if let Some(web_sockets) = &app.web_sockets
+        && matches!(*method, Method::GET | Method::CONNECT)
+        && wants_web_socket(req)
+        && let Some(found) = find_in(web_sockets, path)
+    {
+        return Some(found);
     }
-    found
+    let found = find_exact(app, method, path);
+    if found.is_some() || !matches!(*method, Method::GET | Method::HEAD) {
+        return found;
+    }
+    let get = if *method == Method::HEAD { find_exact(app, &Method::GET, path) } else { None };
+    get.or_else(|| find_in(app.web_sockets.as_ref()?, path))
 }
 
 fn find_exact(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     let (_, table) = app.tables.iter().find(|(known, _)| known == method)?;
+    find_in(table, path)
+}
+
+fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     let found = table.find(path)?;
     Some((Arc::clone(found.value), Params::new(Arc::clone(found.names), found.spans)))
 }
@@ -148,16 +302,13 @@ fn find_exact(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>
 fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
     let path = req.path();
     let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
-    let others: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    if app.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+        others.push(&Method::GET);
+    }
     let known = !others.is_empty();
-    if *req.method() == Method::OPTIONS {
-        if is_preflight(req) {
-            // Nothing is allowed to other origins by this answer.
-            return no_content();
-        }
-        if known {
-            return allowed(others.into_iter());
-        }
+    if *req.method() == Method::OPTIONS && known {
+        return allowed(others.into_iter());
     }
     let context = ErrorContext::of(req).with_settings(settings);
     if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
@@ -166,13 +317,8 @@ fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
     context.answer(ApiError::new(404, "Not Found"))
 }
 
-/// Whether it is a CORS preflight request.
-///
-/// Source: Fetch standard, section 3.3.3 (CORS-preflight request).
 fn is_preflight(req: &Request) -> bool {
-    let headers = req.headers();
-    headers.contains_key(header::ORIGIN)
-        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+    *req.method() == Method::OPTIONS && cors::is_preflight(req.method(), req.headers())
 }
 
 /// 405 with `Allow`.

@@ -4,12 +4,15 @@
 //! Spec: Route entry object.
 
 use std::panic::Location;
+use std::time::Duration;
 
 use stockade_core::{
     Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
+use stockade_middleware::{CorsOptions, RateLimit, with_rate_limit, with_timeout};
 use stockade_validation::{Schema, ValidationOptions};
+use stockade_websockets::WebSocketOptions;
 
 /// What a method holds: a handler, and what belongs to it.
 ///
@@ -18,14 +21,30 @@ use stockade_validation::{Schema, ValidationOptions};
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,
+    /// Only of a WebSocket route.
+    pub(crate) web_socket: Option<WebSocketOptions>,
+    /// Whether something was set that only a WebSocket has.
+    pub(crate) web_socket_only: bool,
     pub(crate) middleware: Vec<Middleware>,
+    /// Where in `middleware` that of the route itself begins.
+    pub(crate) own: usize,
+    /// What stands in front of it.
+    ahead: Ahead,
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
+    pub(crate) cors: Option<CorsOptions>,
     pub(crate) location: &'static Location<'static>,
     /// What is wrong with its schemas.
     pub(crate) mistakes: Vec<Mistake>,
+}
+
+/// Which limits stand in front of the middleware of a route, in this order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    rate_limit: bool,
+    timeout: bool,
 }
 
 impl RouteEntry {
@@ -38,13 +57,23 @@ impl RouteEntry {
         F::Future: Send,
         Args: Send + 'static,
     {
+        Self::of(Handler::new(handler))
+    }
+
+    #[track_caller]
+    pub(crate) fn of(handler: Handler) -> Self {
         Self {
-            handler: Handler::new(handler),
+            handler,
+            web_socket: None,
+            web_socket_only: false,
             middleware: Vec::new(),
+            own: 0,
+            ahead: Ahead::default(),
             validation: Validation::new(),
             name: None,
             path: None,
             max_body: None,
+            cors: None,
             location: Location::caller(),
             mistakes: Vec::new(),
         }
@@ -55,6 +84,23 @@ impl RouteEntry {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
+    }
+
+    fn set_rate_limit(&mut self, limit: impl Into<RateLimit>) {
+        let limit = Middleware::new(with_rate_limit(limit));
+        let there = std::mem::replace(&mut self.ahead.rate_limit, true);
+        self.put(self.own, limit, there);
+    }
+
+    fn set_timeout(&mut self, limit: Duration) {
+        let there = std::mem::replace(&mut self.ahead.timeout, true);
+        let at = self.own + usize::from(self.ahead.rate_limit);
+        self.put(at, with_timeout(limit), there);
+    }
+
+    /// Puts middleware at a place, instead of what is there if `replace` says so.
+    fn put(&mut self, at: usize, middleware: Middleware, replace: bool) {
+        self.middleware.splice(at..at + usize::from(replace), [middleware]);
     }
 
     /// The schema; what is wrong with it is kept for the build of the router.
@@ -128,8 +174,15 @@ setters! {
         entry.middleware.extend(list.into_list());
     }
 
+    /// Rules of CORS of this route, instead of the router's, for its preflights
+    /// too.
+    fn cors(entry, rules: impl Into<CorsOptions>) {
+        entry.cors = Some(rules.into());
+    }
+
     /// Checks the body before the handler runs, and puts the outcome in its
-    /// place; what fails is a 400.
+    /// place; what fails is a 400. Of a WebSocket it checks each message that is
+    /// read as JSON.
     fn validation(entry, schema: impl IntoSchema) {
         entry.validation.body = entry.schema("validation", schema.into_schema());
     }
@@ -160,5 +213,26 @@ setters! {
     /// Limits the body of this route, in bytes, instead of the router's limit.
     fn max_body(entry, bytes: u64) {
         entry.max_body = Some(bytes);
+    }
+
+    /// Limits the requests of each client to this route, beside the limit of
+    /// the router, such as `10 / MINUTE`. See
+    /// [`with_rate_limit`](stockade_middleware::with_rate_limit).
+    ///
+    /// It stands in front of the route's own middleware, and after that of the
+    /// router, its groups and the tree.
+    #[doc(alias = "rateLimit")]
+    fn rate_limit(entry, limit: impl Into<RateLimit>) {
+        entry.set_rate_limit(limit);
+    }
+
+    /// Limits the time until the head of the response: then 503. See
+    /// [`with_timeout`](stockade_middleware::with_timeout).
+    ///
+    /// It stands in front of the route's own middleware, after a rate limit,
+    /// and after the middleware of the router, its groups and the tree, whose
+    /// time does not count.
+    fn timeout(entry, limit: Duration) {
+        entry.set_timeout(limit);
     }
 }

@@ -10,9 +10,11 @@
 //! - `router`: [`Router`], [`create_router`].
 //! - `app`: [`App`] and the compilation.
 //! - `dispatch`: the life of a request. Hot.
+//! - `stages`: what is done for every request, whatever its route. Hot.
 //! - `matcher`: path to route. Hot.
 //! - `options`, `url`: [`RouterOptions`], [`CallOptions`]; paths of named
 //!   routes.
+//! - `web_socket`: WebSocket routes.
 //!
 //! Spec: Router construction and members; Path syntax.
 
@@ -22,15 +24,17 @@ mod entry;
 mod matcher;
 mod options;
 mod router;
+mod stages;
 mod tree;
 mod url;
+mod web_socket;
 
 pub use app::App;
 pub use dispatch::Answering;
 pub use entry::{RouteEntry, RouteRef};
 pub use http::Method;
 pub use matcher::{InsertError, Match, Table, TableBuilder};
-pub use options::{CallOptions, RouterOptions};
+pub use options::{CallOptions, Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
 pub use tree::{IntoNode, Node, RouteTree};

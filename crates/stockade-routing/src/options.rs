@@ -2,8 +2,15 @@
 //!
 //! Spec: Router options.
 
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
 use serde::Deserialize;
 use stockade_core::{IntoMiddlewareList, Middleware, States};
+use stockade_errors::ConfigError;
+use stockade_middleware::rate_limit::{self, RateLimiter};
+use stockade_middleware::{Cors, CorsOptions, CorsOrigin, RateLimit, SecurityHeaders, TrustProxy};
 
 /// The options of a router.
 ///
@@ -46,6 +53,83 @@ pub struct RouterOptions {
     /// Whether a path that only other methods have is answered with 405 and
     /// `Allow`; 404 otherwise. Default: true.
     pub method_not_allowed: bool,
+    /// Who may read responses from pages of other origins; wins over the origin
+    /// in [`cors`](Self#structfield.cors). Default: unset, which serves the
+    /// development origin `http://localhost:3000` without credentials.
+    #[serde(alias = "corsOrigin")]
+    pub cors_origin: Option<CorsOrigin>,
+    /// The other rules of CORS. Default: see [`CorsOptions`].
+    pub cors: CorsOptions,
+    /// Whether responses carry CORS headers at all. Default: true; false for
+    /// an API that no page calls, or whose host does it.
+    #[serde(alias = "enableCors")]
+    pub enable_cors: bool,
+    /// Whether responses carry security headers. Default: true.
+    #[serde(alias = "enableSecurityHeaders")]
+    pub enable_security_headers: bool,
+    /// The security headers. Default: see [`SecurityHeaders`].
+    #[serde(alias = "securityHeaders")]
+    pub security_headers: SecurityHeaders,
+    /// The rate limit of each client, over all routes. Default: 100 requests
+    /// per 60 s; `None`, in a file `false`, for no limit.
+    #[serde(alias = "rateLimit", deserialize_with = "rate_limit::optional")]
+    pub rate_limit: Option<RateLimit>,
+    /// How many proxies stand before this server and are believed. Default:
+    /// none, and the client is the other end of the connection.
+    #[serde(alias = "trustProxy")]
+    pub trust_proxy: TrustProxy,
+    /// What the stages call the present. Default: the system's clock.
+    #[serde(skip)]
+    pub clock: Clock,
+    /// Whether there may be WebSocket routes; without it one is a mistake of
+    /// construction. Experimental. Default: false.
+    #[serde(alias = "enableWebSockets")]
+    pub enable_web_sockets: bool,
+    /// Origins whose pages may open WebSockets, each exactly as browsers send
+    /// it, or `*`; a route may have a list of its own. An empty list refuses
+    /// every browser. Default: `None`, the same origin only.
+    #[serde(alias = "wsAllowedOrigins")]
+    pub ws_allowed_origins: Option<Vec<String>>,
+    /// The largest message on a WebSocket, in bytes, inclusive, all fragments
+    /// together. Default: 1 MiB (1,048,576).
+    #[serde(alias = "wsMaxPayload")]
+    pub ws_max_payload: u64,
+    /// How many WebSockets may be open; a further handshake gets 503. Default:
+    /// 10,000.
+    pub ws_max_connections: u32,
+    /// How many of them may be of one client's address (a network of 64 bits in
+    /// IPv6); a further handshake gets 429. Default: 100.
+    pub ws_max_connections_per_client: u32,
+}
+
+/// A clock that does not go back: the system's, or a function for tests.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
+
+impl Clock {
+    /// A clock of its own.
+    #[must_use]
+    pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        (self.0)()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new(Instant::now)
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
 }
 
 impl Default for RouterOptions {
@@ -58,6 +142,19 @@ impl Default for RouterOptions {
             expose_errors: None,
             problem_details: false,
             method_not_allowed: true,
+            cors_origin: None,
+            cors: CorsOptions::default(),
+            enable_cors: true,
+            enable_security_headers: true,
+            security_headers: SecurityHeaders::default(),
+            rate_limit: Some(RateLimit::default()),
+            trust_proxy: TrustProxy::none(),
+            clock: Clock::default(),
+            enable_web_sockets: false,
+            ws_allowed_origins: None,
+            ws_max_payload: 1_048_576,
+            ws_max_connections: 10_000,
+            ws_max_connections_per_client: 100,
         }
     }
 }
@@ -113,26 +210,173 @@ impl RouterOptions {
         self
     }
 
+    /// Sets [`cors_origin`](Self#structfield.cors_origin): one origin, a list,
+    /// or `*`.
+    #[must_use]
+    #[doc(alias = "corsOrigin")]
+    pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
+        self.cors_origin = Some(origin.into());
+        self
+    }
+
+    /// Sets [`cors`](Self#structfield.cors).
+    #[must_use]
+    pub fn cors(mut self, cors: CorsOptions) -> Self {
+        self.cors = cors;
+        self
+    }
+
+    /// Sets [`enable_cors`](Self#structfield.enable_cors).
+    #[must_use]
+    pub fn enable_cors(mut self, enable: bool) -> Self {
+        self.enable_cors = enable;
+        self
+    }
+
+    /// Sets [`enable_security_headers`](Self#structfield.enable_security_headers).
+    #[must_use]
+    #[doc(alias = "enableSecurityHeaders")]
+    pub fn enable_security_headers(mut self, enable: bool) -> Self {
+        self.enable_security_headers = enable;
+        self
+    }
+
+    /// Sets [`security_headers`](Self#structfield.security_headers).
+    #[must_use]
+    pub fn security_headers(mut self, headers: SecurityHeaders) -> Self {
+        self.security_headers = headers;
+        self
+    }
+
+    /// Sets [`rate_limit`](Self#structfield.rate_limit); `None` for no limit.
+    #[must_use]
+    #[doc(alias = "rateLimit")]
+    pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Self {
+        self.rate_limit = limit.into();
+        self
+    }
+
+    /// Sets [`trust_proxy`](Self#structfield.trust_proxy): a number of proxies,
+    /// or `true` for one.
+    #[must_use]
+    #[doc(alias = "trustProxy")]
+    pub fn trust_proxy(mut self, trust: impl Into<TrustProxy>) -> Self {
+        self.trust_proxy = trust.into();
+        self
+    }
+
+    /// Sets [`clock`](Self#structfield.clock).
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Sets [`method_not_allowed`](Self#structfield.method_not_allowed).
     #[must_use]
     pub fn method_not_allowed(mut self, method_not_allowed: bool) -> Self {
         self.method_not_allowed = method_not_allowed;
         self
     }
+
+    /// Sets [`enable_web_sockets`](Self#structfield.enable_web_sockets).
+    #[must_use]
+    #[doc(alias = "enableWebSockets")]
+    pub fn enable_web_sockets(mut self, enable: bool) -> Self {
+        self.enable_web_sockets = enable;
+        self
+    }
+
+    /// Sets [`ws_allowed_origins`](Self#structfield.ws_allowed_origins).
+    #[must_use]
+    #[doc(alias = "wsAllowedOrigins")]
+    pub fn ws_allowed_origins<S: Into<String>>(
+        mut self,
+        origins: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.ws_allowed_origins = Some(origins.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`ws_max_payload`](Self#structfield.ws_max_payload), in bytes.
+    #[must_use]
+    #[doc(alias = "wsMaxPayload")]
+    pub fn ws_max_payload(mut self, bytes: u64) -> Self {
+        self.ws_max_payload = bytes;
+        self
+    }
+
+    /// Sets [`ws_max_connections`](Self#structfield.ws_max_connections).
+    #[must_use]
+    pub fn ws_max_connections(mut self, connections: u32) -> Self {
+        self.ws_max_connections = connections;
+        self
+    }
+
+    /// Sets
+    /// [`ws_max_connections_per_client`](Self#structfield.ws_max_connections_per_client).
+    #[must_use]
+    pub fn ws_max_connections_per_client(mut self, connections: u32) -> Self {
+        self.ws_max_connections_per_client = connections;
+        self
+    }
 }
 
 /// Options of a single call or of a server; what is set overrides the router's.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "Raw")]
 #[non_exhaustive]
 pub struct CallOptions {
     /// As [`RouterOptions::expose_errors`]. Default: the router's.
-    #[serde(alias = "exposeErrors")]
     pub expose_errors: Option<bool>,
     /// As [`RouterOptions::max_body_size`]; a limit of the route itself still
     /// counts. Default: the router's.
-    #[serde(alias = "maxBodySize")]
     pub max_body_size: Option<u64>,
+    /// As [`RouterOptions::trust_proxy`]. Default: the router's.
+    pub trust_proxy: Option<TrustProxy>,
+    pub(crate) cors: Option<Arc<Cors>>,
+    /// `Some(None)` is no limit.
+    pub(crate) rate_limit: Option<Option<Arc<RateLimiter>>>,
+}
+
+/// As it stands in a file.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Raw {
+    #[serde(alias = "exposeErrors")]
+    expose_errors: Option<bool>,
+    #[serde(alias = "maxBodySize")]
+    max_body_size: Option<u64>,
+    #[serde(alias = "trustProxy")]
+    trust_proxy: Option<TrustProxy>,
+    #[serde(alias = "corsOrigin")]
+    cors_origin: Option<CorsOrigin>,
+    #[serde(alias = "rateLimit", deserialize_with = "given_limit")]
+    rate_limit: Option<Option<RateLimit>>,
+}
+
+/// An absent limit is the router's, `false` is none.
+fn given_limit<'de, D>(source: D) -> Result<Option<Option<RateLimit>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    rate_limit::optional(source).map(Some)
+}
+
+impl TryFrom<Raw> for CallOptions {
+    type Error = ConfigError;
+
+    fn try_from(raw: Raw) -> Result<Self, ConfigError> {
+        let Raw { expose_errors, max_body_size, trust_proxy, cors_origin, rate_limit } = raw;
+        let mut options = Self { expose_errors, max_body_size, trust_proxy, ..Self::default() };
+        if let Some(origin) = cors_origin {
+            options = options.cors_origin(origin);
+        }
+        match rate_limit {
+            Some(limit) => options.rate_limit(limit),
+            None => Ok(options),
+        }
+    }
 }
 
 impl CallOptions {
@@ -154,5 +398,33 @@ impl CallOptions {
     pub fn max_body_size(mut self, bytes: u64) -> Self {
         self.max_body_size = Some(bytes);
         self
+    }
+
+    /// Overrides [`RouterOptions::trust_proxy`].
+    #[must_use]
+    pub fn trust_proxy(mut self, trust: impl Into<TrustProxy>) -> Self {
+        self.trust_proxy = Some(trust.into());
+        self
+    }
+
+    /// Overrides [`RouterOptions::cors_origin`]; the other rules of CORS are
+    /// the defaults.
+    #[must_use]
+    pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
+        let mut cors = CorsOptions::default();
+        cors.origin = origin.into();
+        self.cors = Some(Arc::new(Cors::new(&cors)));
+        self
+    }
+
+    /// Overrides [`RouterOptions::rate_limit`]; `None` for no limit. It counts
+    /// apart from the router's, and as long as these options or a clone live.
+    ///
+    /// # Errors
+    /// For a limit or a window of 0.
+    pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Result<Self, ConfigError> {
+        let limiter = limit.into().map(|limit| limit.build()).transpose()?;
+        self.rate_limit = Some(limiter.map(Arc::new));
+        Ok(self)
     }
 }

@@ -67,6 +67,7 @@ pub struct Router {
 /// A route as it was declared, below the router's prefix.
 #[derive(Debug)]
 pub(crate) struct RouteDef {
+    /// GET for a WebSocket.
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) entry: RouteEntry,
@@ -131,8 +132,14 @@ impl Router {
         self.add(method, path, RouteEntry::new(handler))
     }
 
-    fn add(&mut self, method: Method, path: &str, mut entry: RouteEntry) -> RouteRef<'_> {
+    pub(crate) fn add(
+        &mut self,
+        method: Method,
+        path: &str,
+        mut entry: RouteEntry,
+    ) -> RouteRef<'_> {
         entry.middleware = self.used.clone();
+        entry.own = entry.middleware.len();
         self.routes.push(RouteDef { method, path: join("", path), entry });
         let index = self.routes.len() - 1;
         RouteRef::of(&mut self.routes[index].entry)
@@ -155,6 +162,11 @@ impl Router {
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry });
+        }
+        if let Some(mut entry) = tree.web_socket {
+            entry.middleware.splice(0..0, inherited.iter().cloned());
+            let path = join("", entry.path.as_deref().unwrap_or(path));
+            self.routes.push(RouteDef { method: Method::GET, path, entry: *entry });
         }
         for child in tree.children {
             let below = join(path, &child.key);

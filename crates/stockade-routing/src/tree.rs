@@ -31,6 +31,7 @@ use crate::entry::RouteEntry;
 pub struct RouteTree {
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) entries: Vec<(Method, RouteEntry)>,
+    pub(crate) web_socket: Option<Box<RouteEntry>>,
     pub(crate) children: Vec<Child>,
     pub(crate) mistakes: Vec<Mistake>,
 }
@@ -95,6 +96,25 @@ impl RouteTree {
         self
     }
 
+    /// Adds a WebSocket at this node: an entry made by
+    /// [`RouteEntry::web_socket`]. A handler for GET may stand beside it.
+    ///
+    /// Experimental.
+    ///
+    /// Spec: WebSocket routes.
+    #[track_caller]
+    pub fn web_socket(mut self, entry: RouteEntry) -> Self {
+        if let Some(earlier) = &self.web_socket {
+            let place = earlier.location;
+            let message =
+                format!("the WebSocket is there twice, first at {}:{}", place.file(), place.line());
+            self.mistakes.push(Mistake::new(message).at(Location::caller()));
+        } else {
+            self.web_socket = Some(Box::new(entry));
+        }
+        self
+    }
+
     /// Adds a tree below one or several path segments, such as `":id"` or
     /// `"api/v1"`.
     #[track_caller]
@@ -127,7 +147,7 @@ impl RouteTree {
     ///
     /// Middleware at the root of the other tree covers only what comes from it.
     pub fn spread(mut self, tree: Self) -> Self {
-        let Self { middleware, entries, children, mistakes } = tree;
+        let Self { middleware, entries, web_socket, children, mistakes } = tree;
         let covered = |list: &mut Vec<Middleware>| {
             list.splice(0..0, middleware.iter().cloned());
         };
@@ -135,6 +155,10 @@ impl RouteTree {
             covered(&mut entry.middleware);
             (method, entry)
         }));
+        if let Some(mut entry) = web_socket {
+            covered(&mut entry.middleware);
+            self = self.web_socket(*entry);
+        }
         self.children.extend(children.into_iter().map(|mut child| {
             covered(&mut child.tree.middleware);
             Child { spread: true, ..child }

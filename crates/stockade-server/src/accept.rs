@@ -63,6 +63,7 @@ pub(crate) async fn serve<A: Answer>(
         clock,
         slots: Arc::new(Semaphore::new(options.max_connections as usize)),
         nodelay: options.tcp_nodelay,
+        stage: stage.clone(),
         full_at: None,
     };
     // Last, so that it is dropped first.
@@ -92,7 +93,7 @@ pub(crate) async fn serve<A: Answer>(
 }
 
 /// Waits until the server has come so far; for ever if nobody can tell.
-async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
+pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
     if stage.wait_for(|stage| *stage >= least).await.is_err() {
         std::future::pending().await
     }
@@ -105,6 +106,7 @@ struct Acceptor<A> {
     /// One permit for each connection that may be open.
     slots: Arc<Semaphore>,
     nodelay: bool,
+    stage: watch::Receiver<Stage>,
     /// When it was logged that all slots are taken.
     full_at: Option<Instant>,
 }
@@ -123,7 +125,8 @@ impl<A: Answer> Acceptor<A> {
             let membership = self.registry.enter(Arc::clone(&record), permit);
             let io = Io::new(stream, Arc::clone(&record), membership);
             // A panic ends its own task and nothing else.
-            tokio::spawn(connection::serve(Arc::clone(&self.shared), io, record, address));
+            let stage = self.stage.clone();
+            tokio::spawn(connection::serve(Arc::clone(&self.shared), io, record, address, stage));
         }
     }
 

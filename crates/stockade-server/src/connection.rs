@@ -11,8 +11,10 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 
 use crate::ServerOptions;
+use crate::accept::Stage;
 use crate::io::{Io, Protocol};
 use crate::options::{DEFAULT_MAX_HEADERS, bounded};
 use crate::record::{Order, Record};
@@ -20,6 +22,7 @@ use crate::response_body::ResponseBody;
 use crate::service::{self, Answer, Peer};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
+use crate::upgraded;
 
 /// What all connections of a server have in common.
 pub(crate) struct Shared<A> {
@@ -47,6 +50,7 @@ impl<A: Answer> Shared<A> {
             let mut http2 = http2::Builder::new(TokioExecutor::new());
             http2
                 .timer(TokioTimer::new())
+                .enable_connect_protocol()
                 .keep_alive_interval(HTTP2_PING_INTERVAL)
                 .keep_alive_timeout(HTTP2_PING_TIMEOUT)
                 .max_concurrent_streams(options.http2_max_streams)
@@ -79,6 +83,7 @@ pub(crate) async fn serve<A: Answer>(
     mut io: Io,
     record: Arc<Record>,
     address: SocketAddr,
+    stage: watch::Receiver<Stage>,
 ) {
     #[cfg(feature = "tls")]
     if let Some(tls) = &shared.tls {
@@ -87,7 +92,7 @@ pub(crate) async fn serve<A: Answer>(
             Some(Ok(io)) => {
                 let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
                 let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
-                speak(&shared, io, protocol, record, address).await;
+                speak(&shared, io, protocol, record, address, stage).await;
             }
             Some(Err(error)) => {
                 log::debug!(target: "stockade::server", "TLS with {address} failed: {error}");
@@ -104,7 +109,7 @@ pub(crate) async fn serve<A: Answer>(
     } else {
         Protocol::Http1
     };
-    speak(&shared, io, protocol, record, address).await;
+    speak(&shared, io, protocol, record, address, stage).await;
 }
 
 async fn speak<A: Answer, T>(
@@ -113,6 +118,7 @@ async fn speak<A: Answer, T>(
     protocol: Protocol,
     record: Arc<Record>,
     address: SocketAddr,
+    stage: watch::Receiver<Stage>,
 ) where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -120,6 +126,8 @@ async fn speak<A: Answer, T>(
         app: Arc::clone(&shared.app),
         record: Arc::clone(&record),
         address,
+        stage,
+        open: upgraded::open::<T>,
         body_read_timeout: shared.body_read_timeout,
         max_headers: shared.max_headers,
     });

@@ -54,6 +54,7 @@
 //! - `service`: one request. Hot. `host`, `framing`: what is refused at once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
 //!   `response_body`: the answer's.
+//! - `upgraded`: connections that leave HTTP, such as WebSockets.
 //!
 //! Spec: Router construction and members › createServer.
 
@@ -75,6 +76,7 @@ mod signals;
 mod sweep;
 #[cfg(feature = "tls")]
 mod tls;
+mod upgraded;
 
 #[cfg(test)]
 mod tests;

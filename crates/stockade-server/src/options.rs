@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(defaults.max_header_bytes, 16_384);
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
-        assert_eq!(defaults.call, CallOptions::new());
+        assert!(defaults.call.max_body_size.is_none() && defaults.call.expose_errors.is_none());
     }
 
     #[test]

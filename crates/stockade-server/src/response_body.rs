@@ -5,9 +5,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use stockade_core::HttpBody;
+use stockade_core::{BoxFuture, HttpBody};
 use stockade_errors::BoxError;
+use tokio::sync::watch;
 
+use crate::accept::{Stage, reached};
 use crate::record::InFlight;
 
 /// The body of an answer. The request is running until it is dropped.
@@ -98,6 +100,36 @@ impl Drop for ResponseBody {
         if let Some(http2) = &self.http2 {
             self.in_flight.record().answer_moved(http2.owed, false);
         }
+    }
+}
+
+/// A body that ends when the server begins to shut down.
+pub(crate) fn until_shutdown(body: HttpBody, mut stage: watch::Receiver<Stage>) -> HttpBody {
+    let shutdown = Box::pin(async move { reached(&mut stage, Stage::Finishing).await });
+    HttpBody::new(UntilShutdown { body, shutdown: Some(shutdown) })
+}
+
+struct UntilShutdown {
+    body: HttpBody,
+    /// `None` when it has begun.
+    shutdown: Option<BoxFuture<'static, ()>>,
+}
+
+impl Body for UntilShutdown {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let Some(shutdown) = &mut self.shutdown else { return Poll::Ready(None) };
+        if shutdown.as_mut().poll(cx).is_ready() {
+            self.shutdown = None;
+            self.body = HttpBody::empty();
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.body).poll_frame(cx)
     }
 }
 

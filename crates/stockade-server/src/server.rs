@@ -185,7 +185,7 @@ impl BoundServer {
         let scheme = "http";
         let ServerHandle { stage, local_addr } = handle;
         let options = server.options;
-        let app = Hosted { app: server.app, call: options.call };
+        let app = Hosted { app: server.app, call: options.call.clone() };
         let shared = Shared::new(app, &options);
         #[cfg(feature = "tls")]
         let shared = shared.with_tls(server.tls);

@@ -11,14 +11,18 @@ use std::time::Duration;
 use http::Version;
 use http::header::{CONNECTION, HeaderValue};
 use hyper::body::{Body, Incoming};
+use stockade_core::reply::EndsAtShutdown;
+use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_routing::{App, CallOptions};
+use tokio::sync::watch;
 
+use crate::accept::Stage;
 use crate::record::{InFlight, Record};
 use crate::request_body::RequestBody;
-use crate::response_body::ResponseBody;
-use crate::{framing, host};
+use crate::response_body::{ResponseBody, until_shutdown};
+use crate::{framing, host, upgraded};
 
 /// What answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
@@ -54,6 +58,10 @@ pub(crate) struct Peer<A> {
     pub(crate) app: Arc<A>,
     pub(crate) record: Arc<Record>,
     pub(crate) address: SocketAddr,
+    /// How far the server has come.
+    pub(crate) stage: watch::Receiver<Stage>,
+    /// Takes the connection out of what hyper gives for it.
+    pub(crate) open: upgraded::Open,
     pub(crate) body_read_timeout: Duration,
     pub(crate) max_headers: usize,
 }
@@ -64,13 +72,14 @@ pub(crate) struct Peer<A> {
 /// and is built before hyper moves it, costs 200 instructions more (measured).
 pub(crate) fn serve<A: Answer>(
     peer: &Arc<Peer<A>>,
-    request: http::Request<Incoming>,
+    mut request: http::Request<Incoming>,
 ) -> impl Future<Output = Result<http::Response<ResponseBody>, Infallible>> + Send + use<A> {
     // Here and not in the future, so that the connection is busy at once.
     let in_flight = InFlight::begin(&peer.record);
     let peer = Arc::clone(peer);
     async move {
         let http2 = request.version() == Version::HTTP_2;
+        let on_upgrade = upgraded::wanted(&mut request);
         let (head, body) = request.into_parts();
         let refusal = check(&head, http2, &peer).err();
         let body = if body.is_end_stream() {
@@ -84,10 +93,19 @@ pub(crate) fn serve<A: Answer>(
             None => peer.app.answer(request).await,
             Some(error) => peer.app.refuse(&request, error),
         };
+        if let Some(on_upgrade) = on_upgrade
+            && let Some(switch) = Switch::take(&mut response)
+        {
+            let (record, stage) = (Arc::clone(&peer.record), peer.stage.clone());
+            tokio::spawn(upgraded::run(on_upgrade, switch, peer.open, record, http2, stage));
+        }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
         if !http2 && in_flight.record().closes_after() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if response.extensions().get::<EndsAtShutdown>().is_some() {
+            response = response.map(|body| until_shutdown(body, peer.stage.clone()));
         }
         Ok(response.map(|body| ResponseBody::new(body, in_flight, http2)))
     }

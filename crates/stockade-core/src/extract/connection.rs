@@ -26,6 +26,21 @@ impl FromRequest for Headers {
     }
 }
 
+/// The id of the event that a client of [`Sse`](crate::reply::Sse) saw last,
+/// when it comes back; `None` the first time, and for one that is not UTF-8.
+///
+/// Source: WHATWG HTML, section 9.2.4 (the `Last-Event-ID` header).
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LastEventId(pub Option<String>);
+
+impl FromRequest for LastEventId {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let id = req.headers().get("last-event-id").map(http::HeaderValue::as_bytes);
+        let id = id.and_then(|id| std::str::from_utf8(id).ok()).filter(|id| !id.is_empty());
+        Ok(Self(id.map(str::to_owned)))
+    }
+}
+
 /// The client's address. Take an `Option<ClientIp>` where it may be unknown,
 /// as it is for a request that was made in process.
 ///

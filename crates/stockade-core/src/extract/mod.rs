@@ -9,7 +9,9 @@
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
 //! | `Multipart` (feature `multipart`) | the parts of a form with files |
 //! | [`State<T>`] | what the application provided |
+//! | [`User<T>`] | the user that authentication found |
 //! | [`Headers`] | the headers |
+//! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
 //! | [`ResponseWriter`](crate::reply::ResponseWriter) | the response, to write it oneself |
@@ -29,14 +31,16 @@ mod path;
 mod query;
 mod state;
 mod typed;
+mod user;
 
 pub use body::Body;
-pub use connection::{ClientIp, Headers};
+pub use connection::{ClientIp, Headers, LastEventId};
 #[cfg(feature = "multipart")]
 pub use multipart::{Multipart, MultipartLimits, Part};
 pub use path::Path;
 pub use query::Query;
 pub use state::State;
+pub use user::User;
 
 use std::future::Future;
 

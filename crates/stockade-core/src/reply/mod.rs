@@ -10,8 +10,7 @@
 //! | [`Streamed`], [`Sse`] | 200, sent as it comes |
 //! | [`Redirect`] | 303, 307 or 308 with `Location` |
 //! | `StatusCode` | that status, no body |
-//! | `(StatusCode, R)` | the answer of `R` with that status |
-//! | `(HeaderMap, R)` | the answer of `R` with these headers |
+//! | `(P, R)` | the answer of `R`, changed by the part `P`: a `StatusCode`, a `HeaderMap`, another [`ReplyPart`] |
 //! | `Response` | itself |
 //! | `Result<R, E>` | `R`, or `E` as an error |
 //!
@@ -27,7 +26,7 @@ pub(crate) mod writer;
 
 pub use json::{Json, json_response};
 pub use plain::{Html, Redirect};
-pub use sse::{Event, Sse};
+pub use sse::{EndsAtShutdown, Event, Sse};
 pub use streamed::Streamed;
 pub use writer::ResponseWriter;
 
@@ -105,23 +104,60 @@ impl<R: Reply, E: Into<ApiError>> Reply for Result<R, E> {
     }
 }
 
-impl<R: Reply> Reply for (StatusCode, R) {
-    fn into_response(self) -> Result<Response, ApiError> {
-        let mut response = self.1.into_response()?;
-        *response.status_mut() = self.0;
-        Ok(response)
-    }
+/// What stands before a reply in a pair and changes its response.
+///
+/// ```
+/// use stockade_core::reply::ReplyPart;
+/// use stockade_core::{ApiError, Reply, Response};
+///
+/// struct Lifetime(u32);
+///
+/// impl ReplyPart for Lifetime {
+///     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+///         let value = format!("max-age={}", self.0);
+///         let value = value.parse().map_err(ApiError::internal)?;
+///         response.headers_mut().insert("cache-control", value);
+///         Ok(())
+///     }
+/// }
+///
+/// let response = (Lifetime(60), "text").into_response()?;
+/// assert_eq!(response.headers()["cache-control"], "max-age=60");
+/// # Ok::<(), ApiError>(())
+/// ```
+pub trait ReplyPart {
+    /// Changes the response.
+    ///
+    /// # Errors
+    /// When it cannot be made part of a response: the error is the answer.
+    fn apply(self, response: &mut Response) -> Result<(), ApiError>;
+}
 
-    fn describe(doc: &mut RouteDoc) {
-        R::describe(doc);
+impl ReplyPart for StatusCode {
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        *response.status_mut() = self;
+        Ok(())
     }
 }
 
-impl<R: Reply> Reply for (HeaderMap, R) {
+impl ReplyPart for HeaderMap {
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        // A header of the map replaces that of the reply.
+        response.headers_mut().extend(self);
+        Ok(())
+    }
+}
+
+impl<P: ReplyPart> ReplyPart for Vec<P> {
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        self.into_iter().try_for_each(|part| part.apply(response))
+    }
+}
+
+impl<P: ReplyPart, R: Reply> Reply for (P, R) {
     fn into_response(self) -> Result<Response, ApiError> {
         let mut response = self.1.into_response()?;
-        // A header of the map replaces that of the reply.
-        response.headers_mut().extend(self.0);
+        self.0.apply(&mut response)?;
         Ok(response)
     }
 

@@ -2,25 +2,31 @@
 //!
 //! Source: WHATWG HTML, section 9.2 (Server-sent events).
 
-use std::fmt::Write as _;
+use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
 use http::{HeaderValue, header};
 use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
+use tokio::time::{Sleep, sleep};
 
 use crate::{HttpBody, Reply, Response};
 
 /// A stream of events as `text/event-stream`.
 ///
-/// Browsers read it with `EventSource`. An event is sent when the stream gives
-/// it.
-#[derive(Debug)]
+/// Browsers read it with `EventSource`. An event is taken from the stream when
+/// the client has room for it, so a slow client slows the stream down and
+/// nothing piles up. When the own server shuts down, the stream ends, and the
+/// client comes back elsewhere, with the id of the last event that it saw
+/// ([`LastEventId`](crate::extract::LastEventId)).
 pub struct Sse {
-    body: HttpBody,
+    events: Pin<Box<dyn Stream<Item = Result<Event, BoxError>> + Send>>,
+    keep_alive: Option<Duration>,
 }
 
 impl Sse {
@@ -30,19 +36,43 @@ impl Sse {
         S: Stream<Item = Result<Event, E>> + Send + 'static,
         E: Into<BoxError> + 'static,
     {
-        Self { body: HttpBody::stream(Encoded { stream: Box::pin(stream) }) }
+        let errors = PhantomData;
+        Self { events: Box::pin(Boxed { stream: Box::pin(stream), errors }), keep_alive: None }
+    }
+
+    /// Sends a comment whenever there was no event for so long, so that proxies
+    /// do not cut the connection, and a client that vanished is noticed. Must be
+    /// polled on a tokio runtime with time. Default: never.
+    #[must_use]
+    pub fn keep_alive(mut self, interval: Duration) -> Self {
+        self.keep_alive = Some(interval.max(SHORTEST_INTERVAL));
+        self
     }
 }
 
 impl Reply for Sse {
     fn into_response(self) -> Result<Response, ApiError> {
-        let mut response = Response::new(self.body);
+        let Self { events, keep_alive } = self;
+        let mut response =
+            Response::new(HttpBody::stream(Encoded { events, keep_alive, timer: None }));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response.extensions_mut().insert(EndsAtShutdown);
         Ok(response)
     }
 }
+
+impl fmt::Debug for Sse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sse").field("keep_alive", &self.keep_alive).finish_non_exhaustive()
+    }
+}
+
+/// Says in the extensions of a response that its body has no end of its own: a
+/// host that shuts down ends it there, as if the stream had ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct EndsAtShutdown;
 
 /// One event: its data, and if wanted its name, its id and a retry time.
 ///
@@ -102,8 +132,8 @@ impl Event {
     }
 }
 
-impl std::fmt::Display for Event {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         // CR, LF and CR LF all end a line in this format.
         let mut rest = self.data.as_str();
@@ -122,28 +152,50 @@ impl std::fmt::Display for Event {
     }
 }
 
-/// The events of a stream as bytes.
-struct Encoded<S> {
+/// A stream with its type of errors erased.
+struct Boxed<S, E> {
     stream: Pin<Box<S>>,
+    errors: PhantomData<fn() -> E>,
 }
 
-impl<S, E> Stream for Encoded<S>
+impl<S, E> Stream for Boxed<S, E>
 where
     S: Stream<Item = Result<Event, E>>,
+    E: Into<BoxError>,
 {
-    type Item = Result<Bytes, E>;
+    type Item = Result<Event, BoxError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.stream.as_mut().poll_next(cx).map(|event| {
-            event.map(|event| {
-                let mut text = String::new();
-                // Writing into a String cannot fail.
-                let _ = write!(text, "{}", event?);
-                Ok(text.into())
-            })
-        })
+        self.stream.as_mut().poll_next(cx).map_err(Into::into)
     }
 }
+
+/// The events of a stream as bytes, with comments while there are none.
+struct Encoded {
+    events: Pin<Box<dyn Stream<Item = Result<Event, BoxError>> + Send>>,
+    keep_alive: Option<Duration>,
+    /// Runs while an event is waited for.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Stream for Encoded {
+    type Item = Result<Bytes, BoxError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Poll::Ready(event) = self.events.as_mut().poll_next(cx) {
+            self.timer = None;
+            return Poll::Ready(event.map(|event| Ok(event?.to_string().into())));
+        }
+        let Some(interval) = self.keep_alive else { return Poll::Pending };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(interval)));
+        ready!(timer.as_mut().poll(cx));
+        self.timer = None;
+        Poll::Ready(Some(Ok(Bytes::from_static(b":\n\n"))))
+    }
+}
+
+/// The shortest time between two comments.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -167,5 +219,32 @@ mod tests {
         check(&Event::data("x").name("a\ndata: evil"), "event: a data: evil\ndata: x\n\n");
         check(&Event::data("x").id("1\r2\0"), "id: 1 2 \ndata: x\n\n");
         check(&Event::data("x").retry_ms(5_000), "retry: 5000\ndata: x\n\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn comments_come_while_there_are_no_events() {
+        /// Gives one event after 25 s.
+        struct Late(Pin<Box<Sleep>>, bool);
+
+        impl Stream for Late {
+            type Item = Result<Event, ApiError>;
+
+            fn poll_next(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+            ) -> Poll<Option<Self::Item>> {
+                ready!(self.0.as_mut().poll(cx));
+                let event = (!self.1).then(|| Ok(Event::data("late")));
+                self.1 = true;
+                Poll::Ready(event)
+            }
+        }
+
+        let late = Late(Box::pin(sleep(Duration::from_secs(25))), false);
+        let sse = Sse::new(late).keep_alive(Duration::from_secs(10));
+        let response = sse.into_response().unwrap();
+        assert!(response.extensions().get::<EndsAtShutdown>().is_some());
+        let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap();
+        assert_eq!(body.to_bytes(), ":\n\n:\n\ndata: late\n\n");
     }
 }

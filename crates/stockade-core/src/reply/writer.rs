@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IntoHeaderName};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body, Frame};
 use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
@@ -46,6 +46,8 @@ pub struct ResponseWriter {
     sender: mpsc::Sender<Message>,
     /// Invariant: `Some` until the head is sent.
     head: Option<Head>,
+    /// Those of the request.
+    extensions: Extensions,
 }
 
 #[derive(Debug, Default)]
@@ -96,6 +98,13 @@ impl ResponseWriter {
         };
         head.headers.insert(name, value);
         Ok(self)
+    }
+
+    /// What middleware attached to the request, as it was when the writer was
+    /// taken.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
     }
 
     /// Sends a piece of the body; the first one sends the head as well.
@@ -156,7 +165,8 @@ impl FromRequest for ResponseWriter {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
         req.writer = Some(Link { receiver });
-        Ok(Self { sender, head: Some(Head::default()) })
+        let extensions = req.extensions().clone();
+        Ok(Self { sender, head: Some(Head::default()), extensions })
     }
 
     fn describe(doc: &mut RouteDoc) {

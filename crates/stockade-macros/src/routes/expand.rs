@@ -56,7 +56,6 @@ fn method(route: &Route, routing: &CratePath) -> TokenStream {
     };
     let span = route.key.span();
     let root = routing.at(span);
-    let method = Ident::new(route.method.name(), span);
     let middleware = middleware(&route.middleware);
     let fields: TokenStream = route
         .fields
@@ -67,6 +66,12 @@ fn method(route: &Route, routing: &CratePath) -> TokenStream {
             quote_spanned!(span=> .#key(#value))
         })
         .collect();
+    if route.method.is_web_socket() {
+        return quote_spanned! {span=>
+            .web_socket(#root::RouteEntry::web_socket(#handler) #middleware #fields)
+        };
+    }
+    let method = Ident::new(route.method.name(), span);
     quote_spanned! {span=>
         .method(#root::Method::#method, #root::RouteEntry::new(#handler) #middleware #fields)
     }

@@ -232,7 +232,8 @@ fn field(
         return Err(input.error(format!("expected a key of the entry: {}", ENTRY_KEYS.join(", "))));
     }
     let key = input.call(Ident::parse_any)?;
-    if !ENTRY_KEYS.iter().any(|known| key == known) {
+    let mut known = ENTRY_KEYS.iter().chain(route.method.own_keys());
+    if !known.any(|known| key == known) {
         let lone = input.is_empty() || input.peek(Token![,]);
         if lone && seen.is_empty() {
             // Only to say it once: it is the handler, but for its key.

@@ -50,6 +50,40 @@ fn methods_take_any_case_and_a_handler_or_an_entry() {
 }
 
 #[test]
+fn limits_are_calls_of_the_entry() {
+    expands(
+        "GET: { timeout: SECOND * 5, handler: a, rate_limit: 10 / MINUTE },",
+        "RouteTree::new().method(
+            Method::GET,
+            RouteEntry::new(a).timeout(SECOND * 5).rate_limit(10 / MINUTE)
+        )",
+    );
+    check(
+        "GET: { handler: h, rateLimit: 1, timout: 2 }",
+        &[
+            "1:19 unknown key `rateLimit`, did you mean `rate_limit`?",
+            "1:33 unknown key `timout`, did you mean `timeout`?",
+        ],
+    );
+}
+
+#[test]
+fn a_web_socket_stands_beside_the_methods() {
+    expands(
+        "GET: a, ws: { handler: b, name: \"x\", options: o(), allowed_origins: [\"y\"] },",
+        "RouteTree::new()
+            .method(Method::GET, RouteEntry::new(a))
+            .web_socket(
+                RouteEntry::web_socket(b).name(\"x\").options(o()).allowed_origins([\"y\"])
+            )",
+    );
+    expands("ws: b", "RouteTree::new().web_socket(RouteEntry::web_socket(b))");
+    check("ws: a, ws: b", &["1:7 `ws` is there twice, first in line 1"]);
+    check("ws: {}", &["1:0 the entry of `ws` has no `handler`"]);
+    assert_eq!(mistakes("GET: { handler: a, options: o() }").len(), 1);
+}
+
+#[test]
 fn each_middleware_is_its_own_call() {
     expands(
         "middleware: [a, b(1, 2)], GET: { middleware: c, handler: h },",
@@ -119,7 +153,7 @@ fn unknown_keys_of_an_entry_are_named() {
             "1:19 unknown key `midleware`, did you mean `middleware`?",
             "1:34 unknown key `nmae`, did you mean `name`?",
             "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
-             validation, query, params, validation_options, max_body",
+             validation, query, params, validation_options, max_body, rate_limit, timeout, cors",
             "1:59 `PUT` stands beside `GET`, not in its entry",
             "1:67 a path segment stands beside `GET`, not in its entry",
         ],

@@ -45,14 +45,28 @@ impl Route {
     }
 }
 
-/// The methods that a tree takes.
+/// The methods that a tree takes, and the key of a WebSocket.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Method(&'static str);
 
 impl Method {
-    /// Reads a method in any case.
+    /// Reads a method, or the `ws` of a WebSocket, in any case.
     pub(crate) fn of(key: &str) -> Option<Self> {
-        METHODS.into_iter().find(|method| method.eq_ignore_ascii_case(key)).map(Self)
+        METHODS
+            .into_iter()
+            .chain([WEB_SOCKET])
+            .find(|method| method.eq_ignore_ascii_case(key))
+            .map(Self)
+    }
+
+    /// Whether it is no method but the key of a WebSocket.
+    pub(crate) fn is_web_socket(self) -> bool {
+        self.0 == WEB_SOCKET
+    }
+
+    /// The keys of an entry that only this one has.
+    pub(crate) fn own_keys(self) -> &'static [&'static str] {
+        if self.is_web_socket() { &["allowed_origins", "options"] } else { &[] }
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -62,9 +76,12 @@ impl Method {
 
 pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 
+/// The key of a WebSocket, which stands where a method stands.
+const WEB_SOCKET: &str = "ws";
+
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 9] = [
+pub(crate) const ENTRY_KEYS: [&str; 12] = [
     "handler",
     "name",
     "path",
@@ -74,4 +91,7 @@ pub(crate) const ENTRY_KEYS: [&str; 9] = [
     "params",
     "validation_options",
     "max_body",
+    "rate_limit",
+    "timeout",
+    "cors",
 ];

@@ -10,6 +10,7 @@ mod shutdown;
 mod slow;
 #[cfg(feature = "tls")]
 mod tls;
+mod upgrades;
 
 use std::net::SocketAddr;
 use std::pin::Pin;

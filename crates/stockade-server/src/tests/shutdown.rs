@@ -1,10 +1,12 @@
 //! Shutting down.
 
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use stockade_core::Request;
+use stockade_core::reply::{Event, Sse};
+use stockade_core::{Reply as _, Request};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
@@ -138,5 +140,39 @@ async fn endless_timeouts_are_served_and_shut_down() {
     client.send("hello").await;
     assert_eq!(client.answer().await.body, "hello");
     client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_stream_of_events_ends_at_the_shutdown() {
+    /// One event, and then none for ever.
+    struct Once(bool);
+
+    impl futures_core::Stream for Once {
+        type Item = Result<Event, stockade_core::ApiError>;
+
+        fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            if std::mem::replace(&mut self.0, true) {
+                return Poll::Pending;
+            }
+            Poll::Ready(Some(Ok(Event::data("one"))))
+        }
+    }
+
+    let server = start(options(), async |_| Sse::new(Once(false)).into_response().unwrap()).await;
+    let mut client = server.connect().await;
+    client.send(get("/")).await;
+    let chunk = "B\r\ndata: one\n\n\r\n";
+    client.head().await;
+    while client.read.len() < chunk.len() {
+        client.more().await;
+    }
+    server.shutdown();
+    // Not cut off: the last chunk comes.
+    let whole = format!("{chunk}0\r\n\r\n");
+    while client.read.len() < whole.len() {
+        client.more().await;
+    }
+    assert_eq!(String::from_utf8_lossy(&client.read), whole);
     server.ended().await;
 }

@@ -1,0 +1,55 @@
+//! [`User`]: who asks.
+
+use serde::de::DeserializeOwned;
+use stockade_errors::ApiError;
+
+use crate::{FromRequest, Request};
+
+/// The user that authentication found, read into a type.
+///
+/// Without a user the answer is 401; take an `Option<User<T>>` where there may
+/// be none. A user that does not fit `T` is a 401 too, and a line at debug
+/// level: what a valid token holds may be anything.
+///
+/// ```
+/// use stockade_core::extract::User;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Account { name: String }
+///
+/// async fn own(User(account): User<Account>) -> String { account.name }
+/// async fn greet(user: Option<User<Account>>) -> String {
+///     user.map_or("stranger".into(), |User(account)| account.name)
+/// }
+/// ```
+///
+/// Spec: Request object › user.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct User<T>(pub T);
+
+fn unauthorized() -> ApiError {
+    ApiError::new(401, "Unauthorized").with_header("www-authenticate", "Bearer")
+}
+
+impl<T: DeserializeOwned> User<T> {
+    fn read(req: &Request) -> Option<Result<Self, ApiError>> {
+        let user = T::deserialize(req.user()?);
+        let misfit = |error| {
+            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+            unauthorized()
+        };
+        Some(user.map(Self).map_err(misfit))
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequest for User<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Self::read(req).unwrap_or_else(|| Err(unauthorized()))
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequest for Option<User<T>> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        User::read(req).transpose()
+    }
+}

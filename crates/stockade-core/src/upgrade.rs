@@ -1,0 +1,174 @@
+//! How a connection leaves HTTP, such as for a WebSocket.
+//!
+//! A host that can give its connection away puts an [`Upgrade`] into the
+//! extensions of a request that asks for one. Whoever takes it calls
+//! [`Upgrade::switch`], with what is to run on the connection, and answers with
+//! the response that this gives. The host sends it, takes the [`Switch`] out of
+//! it, and runs that on the [`Upgraded`] connection.
+//!
+//! So this needs no server: a test hands over one end of a pipe.
+//!
+//! Source: RFC 9110, section 7.8 (Upgrade); RFC 8441 (extended CONNECT).
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::{BoxFuture, HttpBody, Response};
+
+/// A connection in both directions, whatever it is made of.
+pub trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
+
+/// A connection that has left HTTP.
+pub struct Upgraded {
+    /// The connection.
+    pub io: Box<dyn Io>,
+    /// What the client sent behind its request, and was read with it.
+    pub read: Bytes,
+    /// Ends when the host begins to shut down: then what runs on the connection
+    /// should come to an end. Never, if the host does not say.
+    pub shutdown: BoxFuture<'static, ()>,
+}
+
+impl Upgraded {
+    /// A connection on which nothing was read, of a host that does not say when
+    /// it shuts down.
+    #[must_use]
+    pub fn new(io: impl Io) -> Self {
+        Self { io: Box::new(io), read: Bytes::new(), shutdown: Box::pin(std::future::pending()) }
+    }
+
+    /// Sets [`read`](Self#structfield.read).
+    #[must_use]
+    pub fn with_read(mut self, read: Bytes) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Sets [`shutdown`](Self#structfield.shutdown).
+    #[must_use]
+    pub fn with_shutdown(mut self, shutdown: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.shutdown = Box::pin(shutdown);
+        self
+    }
+}
+
+impl fmt::Debug for Upgraded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upgraded").field("read", &self.read.len()).finish_non_exhaustive()
+    }
+}
+
+/// Says in the extensions of a request that the host can give the connection
+/// away.
+///
+/// ```
+/// use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // Who answers the request:
+/// let mut response = Upgrade::http1().switch(async |connection: Upgraded| drop(connection));
+/// assert_eq!(response.status(), 101);
+///
+/// // The host, or a test in its place:
+/// let (_client, server) = tokio::io::duplex(1024);
+/// let switch = Switch::take(&mut response).expect("a connection is wanted");
+/// switch.run(Upgraded::new(server)).await;
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Upgrade {
+    extended_connect: bool,
+}
+
+impl Upgrade {
+    /// By `Upgrade` and 101, as in HTTP/1.1.
+    #[must_use]
+    pub fn http1() -> Self {
+        Self { extended_connect: false }
+    }
+
+    /// By an extended CONNECT to `websocket` and 200, as in HTTP/2 (RFC 8441).
+    #[must_use]
+    pub fn extended_connect() -> Self {
+        Self { extended_connect: true }
+    }
+
+    /// Whether the request is an extended CONNECT.
+    #[must_use]
+    pub fn is_extended_connect(self) -> bool {
+        self.extended_connect
+    }
+
+    /// The response that gives the connection to `protocol`.
+    ///
+    /// What identifies the protocol, such as the header `Upgrade`, is for the
+    /// caller to add.
+    #[must_use]
+    pub fn switch<F, Fut>(self, protocol: F) -> Response
+    where
+        F: FnOnce(Upgraded) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let mut response = Response::new(HttpBody::empty());
+        if !self.extended_connect {
+            *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+            let connection = HeaderValue::from_static("upgrade");
+            response.headers_mut().insert(header::CONNECTION, connection);
+        }
+        let run: Run = Box::new(|upgraded| Box::pin(protocol(upgraded)));
+        response.extensions_mut().insert(Offer(Arc::new(Mutex::new(Some(run)))));
+        response
+    }
+}
+
+type Run = Box<dyn FnOnce(Upgraded) -> BoxFuture<'static, ()> + Send>;
+
+/// What waits in a response for the connection. Extensions must be `Clone`.
+#[derive(Clone)]
+struct Offer(Arc<Mutex<Option<Run>>>);
+
+/// What is to run on a connection, once the response is sent.
+pub struct Switch {
+    run: Run,
+}
+
+impl Switch {
+    /// Takes it out of a response that gives the connection away; `None` for
+    /// every other response.
+    #[must_use]
+    pub fn take(response: &mut Response) -> Option<Self> {
+        if !switches(response) {
+            return None;
+        }
+        let Offer(run) = response.extensions_mut().remove()?;
+        let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(Self { run })
+    }
+
+    /// Runs it to its end.
+    pub fn run(self, upgraded: Upgraded) -> BoxFuture<'static, ()> {
+        (self.run)(upgraded)
+    }
+}
+
+impl fmt::Debug for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Switch")
+    }
+}
+
+/// Whether a response gives the connection away. Middleware that replaced the
+/// status of one has refused it.
+#[must_use]
+pub fn switches(response: &Response) -> bool {
+    matches!(response.status(), StatusCode::SWITCHING_PROTOCOLS | StatusCode::OK)
+        && response.extensions().get::<Offer>().is_some()
+}

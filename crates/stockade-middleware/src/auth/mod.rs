@@ -1,0 +1,323 @@
+//! [`with_auth`]: who asks?
+//!
+//! - here: [`Auth`], the ways to find a user, and the answer where there is none.
+//! - `way`: one way, with its types erased.
+//! - `verify`: the functions of an application, synchronous or not.
+//! - `role`, `permission`: what a user may do.
+//! - `session`: the cookie of a session.
+//! - `password`: hashing without blocking.
+//!
+//! Spec: Authentication.
+
+mod password;
+mod permission;
+mod role;
+mod session;
+mod verify;
+mod way;
+
+pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
+pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
+pub use role::{IntoRoles, with_role};
+pub use session::{SameSite, SessionCookie};
+pub use verify::{Erased, ErasedWay, IntoUser, Lookup, Scheme, Verify, form};
+
+use std::sync::Arc;
+
+use http::{HeaderName, header};
+use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
+use stockade_core::{Flow, Middleware, Request};
+use stockade_errors::ApiError;
+
+use self::way::{Challenge, Find, Found, Way};
+
+/// Finds the user and attaches it to the request, or answers 401.
+///
+/// Takes an [`Auth`], or a function from a token to a user. It decides anew: a
+/// user that middleware outside of it found does not count here.
+///
+/// ```
+/// use stockade_auth::Secret;
+/// use stockade_middleware::{Auth, with_auth};
+///
+/// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+/// let bearer = with_auth(Auth::secret(secret));
+/// let own = with_auth(|token: String| (token == "let me in").then_some("ada"));
+/// assert_eq!((bearer.name(), own.name()), ("with_auth", "with_auth"));
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Authentication › `withAuth`.
+#[doc(alias = "withAuth")]
+pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
+    auth.into_auth().into_middleware().named("with_auth")
+}
+
+/// The ways to find the user of a request, and whether there must be one.
+///
+/// The ways are tried in their order; the first that finds a user counts. The
+/// user is a JSON value, which `User<T>` and [`Request::user`] give.
+///
+/// Spec: Authentication › Bearer-token middleware.
+#[derive(Clone, Debug)]
+#[must_use = "it does nothing until `with_auth` makes middleware of it"]
+pub struct Auth {
+    ways: Vec<Way>,
+    required: bool,
+    /// Says what was wrong, as the form that takes a function does.
+    explains: bool,
+}
+
+impl Auth {
+    /// A token in `Authorization: Bearer`, verified by a secret, a ring of
+    /// them, or a JWK set. The user is the payload of the token.
+    pub fn secret(keys: impl TokenKeys + 'static) -> Self {
+        Self::tokens(keys, TokenVerifier::new())
+    }
+
+    /// As [`secret`](Self::secret), with rules of its own: an issuer, an
+    /// audience, a leeway, required claims.
+    pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
+        let find = move |req: &Request| match token(req) {
+            Err(found) => found,
+            Ok(token) => match verifier.verify(token, &keys) {
+                Ok(claims) => Found::User(claims.into_value()),
+                Err(error) => {
+                    log::debug!(target: "stockade::auth", "the token is refused: {error}");
+                    Found::Invalid
+                }
+            },
+        };
+        Self::one(Way::new(Challenge::Bearer, Find::Now(Arc::new(find))))
+    }
+
+    /// A function from the request to a user or nothing:
+    /// `fn(&Request) -> Option<U>`, or `async fn(&mut Request) -> Option<U>`,
+    /// or the same with a `Result`. An error, a panic and a falsy value count
+    /// as no user.
+    ///
+    /// ```
+    /// use stockade_core::Request;
+    /// use stockade_middleware::Auth;
+    ///
+    /// let auth = Auth::verify(|req: &Request| {
+    ///     req.headers().contains_key("x-internal").then_some("internal")
+    /// });
+    /// # let _ = auth;
+    /// ```
+    ///
+    /// Spec: Authentication › `verify`.
+    pub fn verify<M>(verify: impl Verify<M>) -> Self {
+        Self::one(Way::new(Challenge::Bearer, verify.into_find().0))
+    }
+
+    /// A key in the header `x-api-key`: `lookup` gets its hash, which is what
+    /// the application stores, and gives the user.
+    ///
+    /// # Beyond the spec
+    /// The specification has no API keys.
+    pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+        Self::api_key_in(HeaderName::from_static("x-api-key"), lookup)
+    }
+
+    /// As [`api_key`](Self::api_key), in another header.
+    pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+        let challenge = Challenge::Other(format!("ApiKey header=\"{header}\"").into());
+        let read = move |req: &Request| only(req, &header).map(ApiKeyHash::of);
+        Self::by(challenge, read, lookup)
+    }
+
+    /// A name and a password in `Authorization: Basic` (RFC 7617). `realm` is
+    /// what a browser shows; quotes and control characters are left out of it.
+    ///
+    /// # Beyond the spec
+    /// The specification has no Basic authentication.
+    pub fn basic<M>(realm: &str, lookup: impl Lookup<BasicCredentials, M>) -> Self {
+        let realm =
+            realm.chars().filter(|char| matches!(char, ' '..='~') && !"\"\\".contains(*char));
+        let realm: String = realm.collect();
+        let challenge = format!("Basic realm=\"{realm}\", charset=\"UTF-8\"");
+        let read =
+            |req: &Request| BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid);
+        Self::by(Challenge::Other(challenge.into()), read, lookup)
+    }
+
+    /// A signed session id in a cookie: `lookup` gets the id and gives the user.
+    ///
+    /// # Beyond the spec
+    /// The specification has no sessions.
+    pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
+        let challenge =
+            Challenge::Other(format!("Session cookie=\"{}\"", cookie.full_name()).into());
+        Self::by(challenge, move |req: &Request| cookie.read(req.headers()), lookup)
+    }
+
+    /// Tries the ways of `other` where the own ones find no user. One must be
+    /// found if either requires it; [`required`](Self::required) of the whole
+    /// says otherwise.
+    pub fn or(mut self, other: Self) -> Self {
+        self.ways.extend(other.ways);
+        self.required |= other.required;
+        self.explains |= other.explains;
+        self
+    }
+
+    /// Whether the answer is 401 where there is no user. Default: true. If
+    /// false, the request goes on without one.
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    fn by<I, M>(
+        challenge: Challenge,
+        read: impl Fn(&Request) -> Result<I, Found> + Send + Sync + 'static,
+        lookup: impl Lookup<I, M>,
+    ) -> Self {
+        Self::one(lookup.into_way(Scheme { challenge, read: Arc::new(read) }).0)
+    }
+
+    fn one(way: Way) -> Self {
+        Self { ways: vec![way], required: true, explains: false }
+    }
+
+    fn into_middleware(self) -> Middleware {
+        if self.ways.iter().any(Way::waits) {
+            let auth = Arc::new(self);
+            return Middleware::before(move |mut req: Request| {
+                let auth = Arc::clone(&auth);
+                async move {
+                    let outcome = auth.wait(&mut req).await;
+                    (req, outcome.map(|()| Flow::Continue))
+                }
+            });
+        }
+        Middleware::new(move |req: &mut Request| {
+            let mut outcome = Outcome::default();
+            for (index, way) in self.ways.iter().enumerate() {
+                let found = way.find_now(req).unwrap_or(Found::Nothing);
+                if outcome.ends_with(index, found) {
+                    break;
+                }
+            }
+            self.decide(req, outcome)
+        })
+    }
+
+    async fn wait(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = Outcome::default();
+        for (index, way) in self.ways.iter().enumerate() {
+            if outcome.ends_with(index, way.find(req).await) {
+                break;
+            }
+        }
+        self.decide(req, outcome)
+    }
+
+    fn decide(&self, req: &mut Request, outcome: Outcome) -> Result<(), ApiError> {
+        let found = outcome.user.is_some();
+        req.set_user(outcome.user);
+        if found || !self.required { Ok(()) } else { Err(self.unauthorized(&outcome.invalid)) }
+    }
+
+    /// Spec: Authentication › rule 5; RFC 6750, section 3.
+    #[cold]
+    fn unauthorized(&self, invalid: &[usize]) -> ApiError {
+        let mut error = unauthorized();
+        for (index, way) in self.ways.iter().enumerate() {
+            let challenge = match &way.challenge {
+                Challenge::Bearer if invalid.contains(&index) => r#"Bearer error="invalid_token""#,
+                Challenge::Bearer => "Bearer",
+                Challenge::Other(challenge) => challenge,
+            };
+            error = error.with_header("www-authenticate", challenge);
+        }
+        match (self.explains, !invalid.is_empty()) {
+            (false, _) => error,
+            (true, false) => error.with_member("message", "Missing authorization header"),
+            (true, true) => error.with_member("message", "Invalid token"),
+        }
+    }
+}
+
+/// What the ways that were tried have found.
+#[derive(Default)]
+struct Outcome {
+    user: Option<serde_json::Value>,
+    /// The ways for which something was there, and there is no user for it.
+    invalid: Vec<usize>,
+}
+
+impl Outcome {
+    /// Whether this is enough.
+    fn ends_with(&mut self, way: usize, found: Found) -> bool {
+        match found {
+            Found::Nothing => {}
+            Found::Invalid => self.invalid.push(way),
+            Found::User(user) => self.user = Some(user),
+        }
+        self.user.is_some()
+    }
+}
+
+/// What [`with_auth`] takes: an [`Auth`], or a function from a token to a user,
+/// `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`, which gets
+/// what stands after `Bearer` in `Authorization`.
+///
+/// Spec: Authentication › rule 7.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot find a user",
+    label = "neither an `Auth` nor a function from a token to a user",
+    note = "the function is `fn(String) -> Option<User>` or `async fn(String) -> Option<User>`"
+)]
+pub trait IntoAuth<Marker> {
+    #[doc(hidden)]
+    fn into_auth(self) -> Auth;
+}
+
+impl IntoAuth<()> for Auth {
+    fn into_auth(self) -> Auth {
+        self
+    }
+}
+
+impl<F: Lookup<String, M>, M> IntoAuth<(M,)> for F {
+    fn into_auth(self) -> Auth {
+        let read = |req: &Request| token(req).map(str::to_owned);
+        let auth = Auth::by(Challenge::Bearer, read, self);
+        Auth { explains: true, ..auth }
+    }
+}
+
+/// 401 with the body of the specification.
+pub(crate) fn unauthorized() -> ApiError {
+    ApiError::new(401, "Unauthorized")
+}
+
+fn authorization(req: &Request) -> Result<&str, Found> {
+    only(req, &header::AUTHORIZATION)
+}
+
+/// The value of a header that is there once: of two, nobody could say which
+/// one another program looks at.
+fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, Found> {
+    let mut values = req.headers().get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Err(Found::Nothing),
+        (Some(value), None) => value.to_str().map_err(|_| Found::Invalid),
+        (Some(_), Some(_)) => Err(Found::Invalid),
+    }
+}
+
+/// The token of `Authorization`, with or without the word; what another scheme
+/// sends is none.
+fn token(req: &Request) -> Result<&str, Found> {
+    let value = authorization(req)?;
+    let token = match value.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token,
+        Some(_) => return Err(Found::Nothing),
+        None if value.eq_ignore_ascii_case("bearer") => "",
+        None => value,
+    };
+    if token.is_empty() { Err(Found::Nothing) } else { Ok(token) }
+}

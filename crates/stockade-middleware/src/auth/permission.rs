@@ -1,0 +1,148 @@
+//! [`with_permission`]: only users whom a function lets through.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::Value;
+use stockade_core::{BoxFuture, Flow, Middleware, Request};
+use stockade_errors::ApiError;
+
+use super::verify::form;
+use super::{unauthorized, verify};
+
+/// Lets only users through of whom `check` says so: 401 without a user, 403 if
+/// it says no, fails or panics.
+///
+/// `check` is `fn(&Value, &Request) -> bool`, or
+/// `async fn(Value, &mut Request) -> bool` for one that waits; a `Result` does
+/// as well.
+///
+/// ```
+/// use serde_json::Value;
+/// use stockade_core::Request;
+/// use stockade_middleware::with_permission;
+///
+/// let own = with_permission(|user: &Value, req: &Request| {
+///     user["id"].as_str() == req.param("id").as_deref()
+/// });
+/// assert_eq!(own.name(), "with_permission");
+/// ```
+///
+/// Spec: Middleware helpers › `withPermission`.
+#[doc(alias = "withPermission")]
+pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
+    check.into_middleware().named("with_permission")
+}
+
+/// What a permission check may give: a `bool`, or a `Result` of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no decision",
+    label = "this is what the check returns",
+    note = "return a bool, or a Result of one"
+)]
+pub trait IntoDecision {
+    /// Whether the user may go on; `None` if the check failed.
+    fn into_decision(self) -> Option<bool>;
+}
+
+impl IntoDecision for bool {
+    fn into_decision(self) -> Option<bool> {
+        Some(self)
+    }
+}
+
+impl<E: Display> IntoDecision for Result<bool, E> {
+    fn into_decision(self) -> Option<bool> {
+        self.inspect_err(|error| {
+            log::warn!(target: "stockade::auth", "a permission check failed: {error}");
+        })
+        .ok()
+    }
+}
+
+/// A function that decides about a user: `fn(&Value, &Request) -> bool` or
+/// `async fn(Value, &mut Request) -> bool`; a `Result` does as well.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot decide about a user",
+    label = "not a permission check",
+    note = "it is `fn(&Value, &Request) -> bool` or `async fn(Value, &mut Request) -> bool`; a Result does as well",
+    note = "the arguments of a closure need their types: `|user: &Value, req: &Request| …`"
+)]
+pub trait Permission<Marker> {
+    #[doc(hidden)]
+    fn into_middleware(self) -> Middleware;
+}
+
+impl<F, D> Permission<form::Sync<D>> for F
+where
+    F: Fn(&Value, &Request) -> D + Send + Sync + 'static,
+    D: IntoDecision,
+{
+    fn into_middleware(self) -> Middleware {
+        Middleware::new(move |req: &mut Request| {
+            let user = req.user().ok_or_else(not_authenticated)?;
+            let call = AssertUnwindSafe(|| self(user, req).into_decision());
+            decide(catch_unwind(call).unwrap_or(None))
+        })
+    }
+}
+
+impl<F, D> Permission<form::Async<D>> for F
+where
+    F: for<'r> CheckFn<'r, D> + Send + Sync + 'static,
+    D: IntoDecision + Send,
+{
+    fn into_middleware(self) -> Middleware {
+        let check = Arc::new(self);
+        Middleware::before(move |mut req: Request| -> BoxFuture<'static, _> {
+            let check = Arc::clone(&check);
+            Box::pin(async move {
+                let Some(user) = req.user().cloned() else {
+                    return (req, Err(not_authenticated()));
+                };
+                let decision = async { check.call(user, &mut req).await.into_decision() };
+                let decision = verify::unwinding(decision).await.unwrap_or(None);
+                (req, decide(decision).map(|()| Flow::Continue))
+            })
+        })
+    }
+}
+
+/// A check whose future borrows the request, for each lifetime anew.
+pub trait CheckFn<'r, D> {
+    /// The future that the function returns.
+    type Future: Future<Output = D> + Send + 'r;
+
+    /// Calls the function.
+    fn call(&self, user: Value, req: &'r mut Request) -> Self::Future;
+}
+
+impl<'r, F, Fut, D> CheckFn<'r, D> for F
+where
+    F: Fn(Value, &'r mut Request) -> Fut,
+    Fut: Future<Output = D> + Send + 'r,
+{
+    type Future = Fut;
+
+    fn call(&self, user: Value, req: &'r mut Request) -> Fut {
+        self(user, req)
+    }
+}
+
+fn decide(decision: Option<bool>) -> Result<(), ApiError> {
+    let forbidden = |message| Err(ApiError::new(403, "Forbidden").with_member("message", message));
+    match decision {
+        Some(true) => Ok(()),
+        Some(false) => forbidden("Insufficient permissions"),
+        None => forbidden("Permission check failed"),
+    }
+}
+
+#[cold]
+fn not_authenticated() -> ApiError {
+    unauthorized()
+        .with_header("www-authenticate", "Bearer")
+        .with_member("message", "User not authenticated")
+}

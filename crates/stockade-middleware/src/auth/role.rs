@@ -1,0 +1,68 @@
+//! [`with_role`]: only users of some role.
+
+use stockade_core::{Middleware, Request};
+use stockade_errors::ApiError;
+
+use super::unauthorized;
+
+/// Lets only users whose `role` is one of `roles` through: 401 without a user,
+/// 403 for any other role.
+///
+/// ```
+/// use stockade_middleware::with_role;
+///
+/// let editors = [with_role("admin"), with_role(["editor", "admin"])];
+/// assert_eq!(editors[0].name(), "with_role");
+/// ```
+///
+/// Spec: Authentication › `withRole`.
+#[doc(alias = "withRole")]
+pub fn with_role(roles: impl IntoRoles) -> Middleware {
+    let roles = roles.into_roles();
+    Middleware::new(move |req: &mut Request| {
+        let user =
+            req.user().ok_or_else(|| unauthorized().with_header("www-authenticate", "Bearer"))?;
+        let role = user.get("role").and_then(serde_json::Value::as_str);
+        match role.filter(|role| roles.iter().any(|known| known == role)) {
+            Some(_) => Ok(()),
+            None => Err(ApiError::new(403, "Forbidden")),
+        }
+    })
+    .named("with_role")
+}
+
+/// One role, or several.
+pub trait IntoRoles {
+    /// The roles.
+    fn into_roles(self) -> Vec<String>;
+}
+
+impl IntoRoles for &str {
+    fn into_roles(self) -> Vec<String> {
+        vec![self.to_owned()]
+    }
+}
+
+impl IntoRoles for String {
+    fn into_roles(self) -> Vec<String> {
+        vec![self]
+    }
+}
+
+impl<R: Into<String>, const N: usize> IntoRoles for [R; N] {
+    fn into_roles(self) -> Vec<String> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+impl<R: Into<String>> IntoRoles for Vec<R> {
+    fn into_roles(self) -> Vec<String> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+impl IntoRoles for &[&str] {
+    fn into_roles(self) -> Vec<String> {
+        self.iter().map(|role| (*role).to_owned()).collect()
+    }
+}

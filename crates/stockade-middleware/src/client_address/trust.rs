@@ -1,0 +1,179 @@
+//! [`TrustProxy`]: which proxies are trusted, and what they write.
+//!
+//! Spec: Router options › `trustProxy`.
+
+use ipnet::IpNet;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use std::net::IpAddr;
+
+use stockade_errors::{ConfigError, Mistake};
+
+/// The proxies in front of the application that are trusted.
+///
+/// By default none is: the client is whoever opened the connection.
+///
+/// In code `trust_proxy(2)` and `trust_proxy(true)` make one; in a
+/// configuration file it is a number, `true`, `false`, or a list of networks.
+///
+/// ```
+/// use stockade_middleware::TrustProxy;
+///
+/// assert_eq!(TrustProxy::from(true), TrustProxy::hops(1));
+/// assert_eq!(TrustProxy::from(0), TrustProxy::none());
+/// assert!(TrustProxy::networks(["10.0.0.0/8", "::1"]).is_ok());
+/// ```
+///
+/// Spec: Router options › `trustProxy`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[doc(alias = "trustProxy")]
+pub struct TrustProxy {
+    pub(super) trusted: Trusted,
+    pub(super) header: Header,
+}
+
+/// Who is trusted.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) enum Trusted {
+    #[default]
+    Nobody,
+    /// So many proxies. Invariant: not 0.
+    Hops(u8),
+    /// Every proxy in these networks.
+    Networks(Vec<IpNet>),
+}
+
+/// Where the proxies write.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Header {
+    #[default]
+    XForwardedFor,
+    Forwarded,
+}
+
+impl TrustProxy {
+    /// No proxy is trusted: the client is the peer of the connection.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Each request comes through exactly this many proxies; 0 is
+    /// [`none`](Self::none).
+    #[must_use]
+    pub fn hops(count: u8) -> Self {
+        let trusted = if count == 0 { Trusted::Nobody } else { Trusted::Hops(count) };
+        Self { trusted, header: Header::default() }
+    }
+
+    /// Every proxy in these networks is trusted, however many there are: for
+    /// networks where requests come through a changing number of proxies. A
+    /// single address is a network of one.
+    ///
+    /// An empty list trusts nobody.
+    ///
+    /// # Errors
+    /// For each text that is neither an address nor `<address>/<prefix length>`.
+    pub fn networks<N: AsRef<str>>(
+        networks: impl IntoIterator<Item = N>,
+    ) -> Result<Self, ConfigError> {
+        let (mut read, mut mistakes) = (Vec::new(), Vec::new());
+        for text in networks {
+            let text = text.as_ref();
+            match network(text) {
+                Some(network) => read.push(network),
+                None => mistakes.push(Mistake::new(format!("{text:?} is not a network"))),
+            }
+        }
+        ConfigError::check(mistakes)?;
+        let trusted = if read.is_empty() { Trusted::Nobody } else { Trusted::Networks(read) };
+        Ok(Self { trusted, header: Header::default() })
+    }
+
+    /// Reads the header `Forwarded` (RFC 7239) instead of `X-Forwarded-For`,
+    /// for proxies that write that one.
+    ///
+    /// Only one of the two is ever read: a proxy passes on what a client wrote
+    /// into the other one.
+    #[must_use]
+    pub fn forwarded(mut self) -> Self {
+        self.header = Header::Forwarded;
+        self
+    }
+
+    /// Whether any proxy is trusted.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.trusted != Trusted::Nobody
+    }
+}
+
+/// A number of proxies.
+impl From<u8> for TrustProxy {
+    fn from(count: u8) -> Self {
+        Self::hops(count)
+    }
+}
+
+/// `true` is one proxy.
+impl From<bool> for TrustProxy {
+    fn from(one: bool) -> Self {
+        Self::hops(u8::from(one))
+    }
+}
+
+impl<'de> Deserialize<'de> for TrustProxy {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        match Notation::deserialize(source)? {
+            Notation::One(one) => Ok(one.into()),
+            Notation::Hops(count) => Ok(count.into()),
+            Notation::Networks(list) => Self::networks(list).map_err(D::Error::custom),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number of proxies from 0 to 255, true, false, or networks")]
+enum Notation {
+    One(bool),
+    Hops(u8),
+    Networks(Vec<String>),
+}
+
+fn network(text: &str) -> Option<IpNet> {
+    match text.parse::<IpAddr>() {
+        Ok(address) => Some(address.to_canonical().into()),
+        Err(_) => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: Option<&TrustProxy>) {
+        let read = serde_json::from_str::<TrustProxy>(json).ok();
+        assert_eq!(read.as_ref(), expected, "{json}");
+    }
+
+    #[test]
+    fn is_read_from_a_number_a_boolean_or_networks() {
+        check("0", Some(&TrustProxy::none()));
+        check("2", Some(&TrustProxy::hops(2)));
+        check("true", Some(&TrustProxy::hops(1)));
+        check("false", Some(&TrustProxy::none()));
+        check("[]", Some(&TrustProxy::none()));
+        check(r#"["10.0.0.0/8"]"#, TrustProxy::networks(["10.0.0.0/8"]).ok().as_ref());
+        for json in ["-1", "256", "1.5", r#""1""#, r#"["10.0.0.0/33"]"#, "[1]", "{}"] {
+            check(json, None);
+        }
+    }
+
+    #[test]
+    fn all_bad_networks_are_reported_at_once() {
+        let error = TrustProxy::networks(["10.0.0.0/8", "private", "::1/129"]).unwrap_err();
+        let messages: Vec<_> = error.mistakes().iter().map(Mistake::message).collect();
+        assert_eq!(messages, [r#""private" is not a network"#, r#""::1/129" is not a network"#]);
+    }
+}

@@ -1,0 +1,156 @@
+//! [`Coding`]: the ways to compress, and the choice between them.
+//!
+//! Source: RFC 9110, sections 8.4.1 (content codings) and 12.5.3
+//! (Accept-Encoding); RFC 7932 (br), RFC 8878 (zstd), RFC 1952 (gzip).
+
+use http::{HeaderMap, HeaderValue, header};
+
+/// A way to compress the bytes of a message.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Coding {
+    /// `zstd`: the fastest.
+    Zstd,
+    /// `br`: the smallest for texts.
+    Brotli,
+    /// `gzip`: what every client knows.
+    Gzip,
+}
+
+impl Coding {
+    /// The name that stands in headers.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Zstd => "zstd",
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    /// The coding of a name, in any case; `x-gzip` is gzip.
+    ///
+    /// ```
+    /// use stockade_middleware::Coding;
+    ///
+    /// assert_eq!(Coding::parse("BR"), Some(Coding::Brotli));
+    /// assert_eq!(Coding::parse("deflate"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|coding| name.eq_ignore_ascii_case(coding.as_str()));
+        known.or_else(|| name.eq_ignore_ascii_case("x-gzip").then_some(Self::Gzip))
+    }
+
+    /// All of them, in the order in which they are preferred.
+    pub const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
+
+    pub(super) fn header_value(self) -> HeaderValue {
+        HeaderValue::from_static(self.as_str())
+    }
+}
+
+/// The coding that the client wants most; of several the first one of
+/// `offered`. `None` when the bytes are to be sent as they are.
+pub(super) fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
+    let wishes = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let wishes = wishes.filter_map(|value| value.to_str().ok());
+    let wishes: Vec<(&str, u16)> =
+        wishes.flat_map(|line| line.split(',')).filter_map(wish).collect();
+    let quality = |is_named: &dyn Fn(&str) -> bool| {
+        wishes.iter().find(|(name, _)| is_named(name)).map(|(_, quality)| *quality)
+    };
+    let rest = quality(&|name| name == "*").unwrap_or(0);
+    let identity = quality(&|name| name.eq_ignore_ascii_case("identity")).unwrap_or(0);
+
+    let mut best = None;
+    let mut best_quality = 0;
+    for coding in offered {
+        let wanted = quality(&|name| Coding::parse(name) == Some(*coding)).unwrap_or(rest);
+        if wanted > best_quality {
+            (best, best_quality) = (Some(*coding), wanted);
+        }
+    }
+    best.filter(|_| best_quality >= identity)
+}
+
+/// A name with its weight in thousandths; `None` for what cannot be read.
+fn wish(item: &str) -> Option<(&str, u16)> {
+    let mut parts = item.split(';').map(str::trim);
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    let weight = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("q").then(|| value.trim())
+    });
+    Some((name, weight.map_or(Some(1_000), thousandths)?))
+}
+
+/// `0`, `1`, `0.25`: at most three digits, at most 1.
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, digits) = weight.split_once('.').unwrap_or((weight, ""));
+    if digits.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let part = format!("{digits:0<3}").parse().ok()?;
+    match (whole, part) {
+        ("0", part) => Some(part),
+        ("1", 0) => Some(1_000),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(accept: &str, expected: &str) {
+        let mut headers = HeaderMap::new();
+        for line in accept.lines() {
+            headers.append(header::ACCEPT_ENCODING, line.parse().unwrap());
+        }
+        let chosen = choose(&headers, &Coding::ALL).map_or("identity", Coding::as_str);
+        assert_eq!(chosen, expected, "{accept:?}");
+    }
+
+    #[test]
+    fn the_heaviest_wish_wins() {
+        check("gzip;q=0.5, br;q=0.8", "br");
+        check("gzip;q=1.0, br;q=0.8, zstd;q=0.2", "gzip");
+        check("GZIP", "gzip");
+        check("x-gzip", "gzip");
+        check("br ; Q=0.3 , gzip ; q=0.4", "gzip");
+    }
+
+    #[test]
+    fn of_equal_wishes_our_order_counts() {
+        check("gzip, deflate, br, zstd", "zstd");
+        check("gzip, deflate, br", "br");
+        check("gzip\nbr", "br");
+        check("*", "zstd");
+        check("*;q=0.5, gzip;q=0.6", "gzip");
+    }
+
+    #[test]
+    fn nothing_is_forced_on_a_client() {
+        check("", "identity");
+        check("deflate, compress", "identity");
+        check("gzip;q=0", "identity");
+        check("*;q=0", "identity");
+        check("zstd;q=0, *", "br");
+        check("identity, gzip;q=0.5", "identity");
+        check("identity;q=0.5, gzip;q=0.5", "gzip");
+        check("identity;q=0, gzip", "gzip");
+    }
+
+    #[test]
+    fn a_weight_that_cannot_be_read_takes_its_wish_with_it() {
+        for weight in ["", "2", "1.1", "0.1234", "-1", "+1", "a", "0.+1", ".5"] {
+            check(&format!("gzip;q={weight}"), "identity");
+        }
+        check("gzip;q=0.", "identity");
+        check("gzip;q=1.", "gzip");
+        check("gzip;q=0.001", "gzip");
+        check(",,;q=1,gzip,", "gzip");
+    }
+}

@@ -1,0 +1,250 @@
+//! [`with_compression`]: responses as the client can read them.
+//!
+//! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding)
+//! and 12.5.5 (Vary).
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body::Body as _;
+use stockade_core::middleware::form;
+use stockade_core::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+
+use super::Coding;
+use super::coding::choose;
+use super::encoder::{Compressed, compress};
+use crate::conditional::weaken;
+use crate::headers::{add_vary, has_token};
+
+/// Compresses responses by zstd, brotli or gzip, whichever the client wants
+/// most.
+///
+/// Left as they are: bodies below [`min_size`](Compression::min_size), what has
+/// a `Content-Encoding` already, what says `Cache-Control: no-transform`, types
+/// that are compressed already or unknown (images, video, archives,
+/// `application/octet-stream`), and the answers 204, 205 and 206. A body that
+/// would not become smaller is sent as it is.
+///
+/// A response that depends on `Accept-Encoding` says so in `Vary`, also where it
+/// was not compressed; answers to HEAD and 304 get nothing but that. A strong
+/// `ETag` becomes weak, because the bytes are others now.
+///
+/// A stream is compressed as it comes: what was written leaves as soon as the
+/// stream has nothing more for now, and an event stream is flushed after each
+/// event.
+///
+/// Do not compress what holds a secret next to text that an attacker chooses:
+/// the length tells about the secret (BREACH).
+///
+/// ```
+/// use stockade_core::Middleware;
+/// use stockade_middleware::with_compression;
+///
+/// assert_eq!(Middleware::new(with_compression()).name(), "with_compression");
+/// ```
+pub fn with_compression() -> Compression {
+    Compression { codings: Coding::ALL.into(), min_size: DEFAULT_MIN_SIZE_BYTES }
+}
+
+/// What [`with_compression`] makes.
+#[derive(Clone, Debug)]
+#[must_use = "it compresses nothing until a route or a router has it"]
+pub struct Compression {
+    codings: Arc<[Coding]>,
+    /// In bytes.
+    min_size: u64,
+}
+
+impl Compression {
+    /// The codings to offer, the preferred one first; all by default.
+    pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
+        self.codings = codings.into_iter().collect();
+        self
+    }
+
+    /// The length from which on bodies are compressed, in bytes; 1,024 by
+    /// default. A stream of unknown length is always compressed.
+    pub fn min_size(mut self, bytes: u64) -> Self {
+        self.min_size = bytes;
+        self
+    }
+
+    /// Whether the response is one that is compressed for those who want it.
+    fn is_eligible(&self, response: &Response) -> bool {
+        let headers = response.headers();
+        let small = |length| length < self.min_size;
+        !response.body().size_hint().exact().is_some_and(small)
+            && !NEVER.contains(&response.status())
+            && !response.status().is_informational()
+            && !headers.contains_key(header::CONTENT_ENCODING)
+            && !headers.contains_key(header::CONTENT_RANGE)
+            && !has_token(headers, &header::CACHE_CONTROL, "no-transform")
+            && media_type(headers).is_some_and(is_compressible)
+    }
+
+    fn apply(&self, coding: Option<Coding>, is_head: bool, response: Response) -> Response {
+        if !self.is_eligible(&response) {
+            return response;
+        }
+        let (mut head, body) = response.into_parts();
+        add_vary(&mut head.headers, "accept-encoding");
+        let Some(coding) = coding.filter(|_| !is_head) else {
+            return Response::from_parts(head, body);
+        };
+        let is_events = media_type(&head.headers).is_some_and(|media| media == EVENTS);
+        let body = match body.as_bytes() {
+            // Compressed at once, so that its length is known.
+            Some(bytes) if bytes.len() <= MAX_AT_ONCE_BYTES => match compress(coding, bytes) {
+                Ok(packed) if packed.len() < bytes.len() => packed.into(),
+                Ok(_) => return Response::from_parts(head, body),
+                Err(error) => {
+                    log::error!(target: "stockade", "a response is not compressed: {error}");
+                    return Response::from_parts(head, body);
+                }
+            },
+            _ => HttpBody::new(Compressed::new(body, coding, is_events)),
+        };
+        mark(&mut head.headers, coding);
+        Response::from_parts(head, body)
+    }
+}
+
+/// Says in the head what has become of the body.
+fn mark(headers: &mut HeaderMap, coding: Coding) {
+    headers.insert(header::CONTENT_ENCODING, coding.header_value());
+    headers.remove(header::CONTENT_LENGTH);
+    // A range would be one of the compressed bytes.
+    headers.remove(header::ACCEPT_RANGES);
+    if let Some(weak) = headers.get(header::ETAG).and_then(weaken) {
+        headers.insert(header::ETAG, weak);
+    }
+}
+
+/// A 304 has the headers of the answer that the client has: if that was
+/// compressed, its tag is the weak one.
+fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response {
+    let headers = response.headers_mut();
+    add_vary(headers, "accept-encoding");
+    let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
+    if let Some(weak) = headers.get(header::ETAG).and_then(weaken)
+        && weak.to_str().is_ok_and(|weak| known.contains(weak))
+    {
+        headers.insert(header::ETAG, weak);
+    }
+    response
+}
+
+/// The media type without its parameters, in lower case.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str)?.ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    Some(essence.to_ascii_lowercase())
+}
+
+/// Whether bytes of this type become smaller.
+fn is_compressible(media: impl AsRef<str>) -> bool {
+    let media = media.as_ref();
+    let Some((kind, subtype)) = media.split_once('/') else { return false };
+    match kind {
+        "text" | "model" => true,
+        "image" => matches!(subtype, "svg+xml" | "bmp" | "x-icon" | "vnd.microsoft.icon"),
+        "font" => matches!(subtype, "otf" | "ttf" | "collection"),
+        "application" => {
+            let suffix = subtype.rsplit_once('+').map(|(_, suffix)| suffix);
+            COMPRESSIBLE.contains(&subtype)
+                || suffix.is_some_and(|suffix| COMPRESSIBLE.contains(&suffix))
+        }
+        _ => false,
+    }
+}
+
+impl IntoMiddleware<form::Ready> for Compression {
+    fn into_middleware(self) -> Middleware {
+        let around = move |req: Request, next: Next| {
+            let compression = self.clone();
+            async move {
+                let is_head = req.method() == Method::HEAD;
+                let coding = choose(req.headers(), &compression.codings);
+                let known = req.headers().get(header::IF_NONE_MATCH).cloned();
+                let response = next.run(req).await;
+                match response.status() {
+                    StatusCode::NOT_MODIFIED => revalidated(response, known.as_ref()),
+                    _ => compression.apply(coding, is_head, response),
+                }
+            }
+        };
+        Middleware::new(around).named("with_compression")
+    }
+}
+
+/// 1 KiB.
+const DEFAULT_MIN_SIZE_BYTES: u64 = 1_024;
+/// Above it a body is compressed while it is sent.
+const MAX_AT_ONCE_BYTES: usize = 262_144;
+const EVENTS: &str = "text/event-stream";
+/// Answers without a body, and parts of one.
+const NEVER: [StatusCode; 4] = [
+    StatusCode::NO_CONTENT,
+    StatusCode::RESET_CONTENT,
+    StatusCode::PARTIAL_CONTENT,
+    StatusCode::NOT_MODIFIED,
+];
+/// Subtypes of `application`, and what may stand after a `+`.
+const COMPRESSIBLE: [&str; 14] = [
+    "atom",
+    "cbor",
+    "graphql",
+    "javascript",
+    "json",
+    "json-seq",
+    "jsonl",
+    "manifest",
+    "ndjson",
+    "wasm",
+    "x-javascript",
+    "x-ndjson",
+    "xml",
+    "yaml",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_that_are_compressed_already_stay() {
+        let stays = "image/png image/jpeg image/webp video/mp4 audio/ogg application/zip \
+             application/gzip application/zstd application/x-7z-compressed font/woff2 \
+             application/pdf application/epub+zip application/octet-stream multipart/mixed json";
+        for media in stays.split_whitespace() {
+            assert!(!is_compressible(media), "{media}");
+        }
+        let shrinks = "text/html text/event-stream application/json application/problem+json \
+             image/svg+xml application/xhtml+xml application/wasm font/ttf application/ld+json";
+        for media in shrinks.split_whitespace() {
+            assert!(is_compressible(media), "{media}");
+        }
+    }
+
+    #[track_caller]
+    fn check(headers: &[(&'static str, &'static str)], expected: bool) {
+        let mut response = Response::new(HttpBody::from(vec![b'a'; 1_024]));
+        for (name, value) in headers {
+            response.headers_mut().append(*name, HeaderValue::from_static(value));
+        }
+        assert_eq!(with_compression().is_eligible(&response), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn the_head_of_a_response_decides() {
+        const JSON: (&str, &str) = ("content-type", "Application/JSON; charset=utf-8");
+        check(&[JSON], true);
+        check(&[], false);
+        check(&[JSON, ("content-encoding", "gzip")], false);
+        check(&[JSON, ("content-encoding", "identity")], false);
+        check(&[JSON, ("cache-control", "public"), ("cache-control", "No-Transform")], false);
+        check(&[JSON, ("cache-control", "public, max-age=1,no-transform")], false);
+        check(&[JSON, ("cache-control", "private=\"no-transform-not\"")], true);
+        check(&[JSON, ("content-range", "bytes 0-1023/4096")], false);
+    }
+}

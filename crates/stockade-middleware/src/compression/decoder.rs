@@ -1,0 +1,289 @@
+//! A body that decompresses what passes.
+//!
+//! Bounded at every step: what comes out leaves in pieces of at most 16 KiB,
+//! and the next piece is made when somebody asks for it, so that whoever counts
+//! them can stop a bomb while it is small.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf as _, Bytes};
+use compression_codecs::core::util::{PartialBuffer, WriteBuffer};
+use compression_codecs::zstd::params::DParameter;
+use compression_codecs::{BrotliDecoder, DecodeV2, GzipDecoder, ZstdDecoder};
+use http_body::{Body, Frame};
+use stockade_core::{BodyError, BoxError, HttpBody};
+
+use super::Coding;
+
+enum Codec {
+    Gzip(Box<GzipDecoder>),
+    Brotli(BrotliDecoder),
+    Zstd(ZstdDecoder),
+}
+
+impl Codec {
+    fn new(coding: Coding) -> Self {
+        match coding {
+            Coding::Gzip => Self::Gzip(Box::default()),
+            Coding::Brotli => Self::Brotli(BrotliDecoder::new()),
+            Coding::Zstd => {
+                let window = DParameter::window_log_max(ZSTD_WINDOW_BITS);
+                Self::Zstd(ZstdDecoder::new_with_params(&[window]))
+            }
+        }
+    }
+
+    /// Whether the stream has ended.
+    fn decode(
+        &mut self,
+        input: &mut PartialBuffer<&[u8]>,
+        room: &mut WriteBuffer<'_>,
+    ) -> io::Result<bool> {
+        match self {
+            // Without input it would take its call for a mistake.
+            Self::Gzip(codec) if input.unwritten().is_empty() => codec.flush(room).map(|_| false),
+            Self::Gzip(codec) => codec.decode(input, room),
+            Self::Brotli(codec) => DecodeV2::decode(codec, input, room),
+            Self::Zstd(codec) => codec.decode(input, room),
+        }
+    }
+
+    /// Begins another stream after the end of one, where the format has that.
+    fn again(&mut self) -> io::Result<()> {
+        match self {
+            Self::Gzip(codec) => codec.reinit(),
+            Self::Zstd(codec) => codec.reinit(),
+            Self::Brotli(_) => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+/// A body whose pieces come compressed.
+pub(super) struct Decompressed {
+    body: HttpBody,
+    codec: Codec,
+    /// What came and was not decoded yet.
+    input: Bytes,
+    room: Vec<u8>,
+    state: State,
+    /// The codec may hold more than there was room for.
+    was_full: bool,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum State {
+    /// Nothing has come.
+    Fresh,
+    /// Inside of a stream.
+    Inside,
+    /// After the end of a stream, before another one.
+    Between,
+    /// Nothing more comes.
+    Ended,
+}
+
+impl Decompressed {
+    pub(super) fn new(body: HttpBody, coding: Coding) -> Self {
+        Self {
+            body,
+            codec: Codec::new(coding),
+            input: Bytes::new(),
+            room: vec![0; ROOM_BYTES],
+            state: State::Fresh,
+            was_full: false,
+        }
+    }
+
+    /// Decodes as much as there is room for; `None` when more has to come.
+    fn advance(&mut self) -> io::Result<Option<Bytes>> {
+        while self.was_full || !self.input.is_empty() {
+            self.enter()?;
+            let mut input = PartialBuffer::new(&self.input[..]);
+            let mut room = WriteBuffer::new_initialized(&mut self.room);
+            let has_ended = self.codec.decode(&mut input, &mut room)?;
+            let (read, written) = (input.written_len(), room.written_len());
+            self.was_full = room.has_no_spare_space() && !has_ended;
+            if has_ended {
+                self.state = State::Between;
+            } else if read == 0 && written == 0 && !self.input.is_empty() {
+                return Err(io::Error::other("the decoder stands still"));
+            }
+            self.input.advance(read);
+            if written > 0 {
+                return Ok(Some(Bytes::copy_from_slice(&self.room[..written])));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Begins a stream, if none is being read.
+    fn enter(&mut self) -> io::Result<()> {
+        match self.state {
+            State::Fresh if self.is_large_window() => return Err(io::ErrorKind::InvalidData.into()),
+            State::Between => self.codec.again()?,
+            State::Fresh | State::Inside | State::Ended => {}
+        }
+        self.state = State::Inside;
+        Ok(())
+    }
+
+    /// Whether a brotli stream asks for a window of up to 1 GiB, which is no
+    /// part of RFC 7932 and which the decoder would nevertheless give it.
+    fn is_large_window(&self) -> bool {
+        matches!(self.codec, Codec::Brotli(_))
+            && self.input.first().is_some_and(|byte| byte & 0x7F == 0x11)
+    }
+
+    fn fail(&mut self, error: BoxError) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        self.state = State::Ended;
+        self.body = HttpBody::empty();
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+impl Body for Decompressed {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            if self.state == State::Ended {
+                return Poll::Ready(None);
+            }
+            match self.advance() {
+                Ok(Some(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Ok(None) => {}
+                Err(_) => return self.fail(BodyError::Broken.into()),
+            }
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Ok(frame))) => self.input = frame.into_data().unwrap_or_default(),
+                Poll::Ready(Some(Err(error))) => return self.fail(error),
+                // It breaks off in the middle.
+                Poll::Ready(None) if self.state == State::Inside => {
+                    return self.fail(BodyError::Broken.into());
+                }
+                Poll::Ready(None) => self.state = State::Ended,
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.state == State::Ended
+    }
+}
+
+const ROOM_BYTES: usize = 16_384;
+/// 8 MiB, the most that a sender may ask for.
+///
+/// Source: RFC 9659, section 3.
+const ZSTD_WINDOW_BITS: u32 = 23;
+
+#[cfg(test)]
+mod tests {
+    use super::super::encoder::compress;
+    use super::*;
+
+    /// The result of decoding pieces of this length, at most 1 MiB of it.
+    fn decode(coding: Coding, bytes: &[u8], piece: usize) -> Result<Vec<u8>, BodyError> {
+        let body = bytes.chunks(piece).fold(Vec::new(), |mut pieces, piece| {
+            pieces.push(Bytes::copy_from_slice(piece));
+            pieces
+        });
+        let body = Decompressed::new(HttpBody::new(Pieces(body.into())), coding);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let whole = runtime.block_on(HttpBody::new(body).collect(1_048_576));
+        whole.map(Vec::from).map_err(|error| BodyError::of(&error))
+    }
+
+    struct Pieces(std::collections::VecDeque<Bytes>);
+
+    impl Body for Pieces {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+            Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+        }
+    }
+
+    fn sample(length: usize) -> Vec<u8> {
+        let numbers = (0_u64..).flat_map(|number| (number * number).to_string().into_bytes());
+        numbers.take(length).collect()
+    }
+
+    #[test]
+    fn what_was_compressed_comes_back_in_pieces_of_any_length() {
+        for coding in Coding::ALL {
+            for length in [1, 16_383, 16_384, 16_385, 32_768, 100_000] {
+                for original in [sample(length), vec![b'a'; length]] {
+                    let packed = compress(coding, &original).unwrap();
+                    for piece in [1, 7, 1_000, usize::MAX] {
+                        let back = decode(coding, &packed, piece);
+                        assert_eq!(back.as_ref(), Ok(&original), "{coding:?} {length} {piece}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bomb_ends_at_the_limit() {
+        let zeroes = vec![0; 64 << 20];
+        for coding in Coding::ALL {
+            let bomb = compress(coding, &zeroes).unwrap();
+            assert!(bomb.len() < 100_000, "{coding:?} {}", bomb.len());
+            assert_eq!(decode(coding, &bomb, usize::MAX), Err(BodyError::TooLarge), "{coding:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_spoilt_is_broken() {
+        for coding in Coding::ALL {
+            let packed = compress(coding, &sample(50_000)).unwrap();
+            for length in [1, 2, packed.len() / 2, packed.len() - 1] {
+                let cut = decode(coding, &packed[..length], 1_000);
+                assert_eq!(cut, Err(BodyError::Broken), "{coding:?} {length}");
+            }
+            let longer = [&packed[..], b"more"].concat();
+            assert_eq!(decode(coding, &longer, 1_000), Err(BodyError::Broken), "{coding:?}");
+            assert_eq!(decode(coding, b"not packed", 1_000), Err(BodyError::Broken), "{coding:?}");
+        }
+    }
+
+    #[test]
+    fn several_members_are_one_body_where_the_format_has_that() {
+        for coding in [Coding::Gzip, Coding::Zstd] {
+            let packed = compress(coding, b"twice ").unwrap();
+            let twice = [&packed[..], &packed[..]].concat();
+            for piece in [1, usize::MAX] {
+                assert_eq!(decode(coding, &twice, piece), Ok(b"twice twice ".to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_an_empty_body() {
+        for coding in Coding::ALL {
+            assert_eq!(decode(coding, b"", 1), Ok(Vec::new()));
+            assert_eq!(decode(coding, &compress(coding, b"").unwrap(), 1), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn windows_are_bounded() {
+        // Brotli's large window, of 2^30 bytes.
+        assert_eq!(decode(Coding::Brotli, &[0x11, 0x1E, 0x03], 9), Err(BodyError::Broken));
+        // A zstd frame with a window of 2^31 bytes.
+        let frame = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA8, 0x01, 0x00, 0x00];
+        assert_eq!(decode(Coding::Zstd, &frame, 9), Err(BodyError::Broken));
+    }
+}

@@ -1,0 +1,128 @@
+//! [`with_decompression`]: requests whose bodies come compressed.
+//!
+//! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding in
+//! a response) and 15.5.16 (415).
+
+use std::sync::Arc;
+
+use http::{HeaderMap, header};
+use stockade_core::middleware::form;
+use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request};
+
+use super::Coding;
+use super::decoder::Decompressed;
+
+/// Decompresses bodies of requests, so that everything behind it sees them as
+/// if they had come plainly: without `Content-Encoding` and `Content-Length`.
+///
+/// The limit of the route holds twice: for the bytes that come, and for what
+/// they become. A bomb is answered 413 when it has reached the limit, and takes
+/// no more memory than the limit until then. What cannot be decompressed is a
+/// 400. Any other coding, and more than one, is a 415 with `Accept-Encoding`,
+/// which tells the client what is understood.
+///
+/// It has to come before middleware that reads the body.
+///
+/// ```
+/// use stockade_core::Middleware;
+/// use stockade_middleware::{Coding, with_decompression};
+///
+/// let only_gzip = with_decompression().codings([Coding::Gzip]);
+/// assert_eq!(Middleware::new(only_gzip).name(), "with_decompression");
+/// ```
+pub fn with_decompression() -> Decompression {
+    Decompression { codings: Coding::ALL.into() }
+}
+
+/// What [`with_decompression`] makes.
+#[derive(Clone, Debug)]
+#[must_use = "it decompresses nothing until a route or a router has it"]
+pub struct Decompression {
+    codings: Arc<[Coding]>,
+}
+
+impl Decompression {
+    /// The codings to understand; all by default.
+    pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
+        self.codings = codings.into_iter().collect();
+        self
+    }
+
+    /// The coding of a body; `None` for a plain one.
+    fn coding(&self, headers: &HeaderMap) -> Result<Option<Coding>, ApiError> {
+        let mut found = None;
+        for value in headers.get_all(header::CONTENT_ENCODING) {
+            let names = value.to_str().map_err(|_| self.unsupported())?;
+            let names = names.split(',').map(str::trim);
+            for name in names.filter(|name| !name.is_empty() && !is_identity(name)) {
+                let coding = Coding::parse(name).filter(|coding| self.codings.contains(coding));
+                // One inside of the other multiplies what a bomb can do.
+                if coding.is_none() || found.is_some() {
+                    return Err(self.unsupported());
+                }
+                found = coding;
+            }
+        }
+        Ok(found)
+    }
+
+    #[cold]
+    fn unsupported(&self) -> ApiError {
+        let names: Vec<&str> = self.codings.iter().map(|coding| coding.as_str()).collect();
+        let names = if names.is_empty() { "identity".to_owned() } else { names.join(", ") };
+        ApiError::new(415, "Unsupported Media Type").with_header("accept-encoding", names)
+    }
+}
+
+fn is_identity(name: &str) -> bool {
+    name.eq_ignore_ascii_case("identity")
+}
+
+impl IntoMiddleware<form::Ready> for Decompression {
+    fn into_middleware(self) -> Middleware {
+        let check = move |req: &mut Request| {
+            let coding = self.coding(req.headers())?;
+            req.headers_mut().remove(header::CONTENT_ENCODING);
+            if let Some(coding) = coding {
+                req.headers_mut().remove(header::CONTENT_LENGTH);
+                req.map_body(|body| HttpBody::new(Decompressed::new(body, coding)));
+            }
+            Ok::<_, ApiError>(())
+        };
+        Middleware::new(check).named("with_decompression")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(lines: &[&'static str], expected: Result<Option<Coding>, u16>) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::CONTENT_ENCODING, line.parse().unwrap());
+        }
+        let found = with_decompression().coding(&headers).map_err(|error| error.status());
+        assert_eq!(found, expected, "{lines:?}");
+    }
+
+    #[test]
+    fn one_coding_is_understood() {
+        check(&[], Ok(None));
+        check(&["identity"], Ok(None));
+        check(&["GZip"], Ok(Some(Coding::Gzip)));
+        check(&["identity, br"], Ok(Some(Coding::Brotli)));
+        check(&["identity", "zstd"], Ok(Some(Coding::Zstd)));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        check(&["deflate"], Err(415));
+        check(&["gzip, gzip"], Err(415));
+        check(&["gzip", "br"], Err(415));
+        check(&["gzip;q=1"], Err(415));
+        let error = with_decompression().codings([Coding::Gzip]).unsupported();
+        assert_eq!(error.headers().collect::<Vec<_>>(), [("accept-encoding", "gzip")]);
+    }
+}

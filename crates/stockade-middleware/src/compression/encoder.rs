@@ -1,0 +1,191 @@
+//! A body that compresses what passes.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use compression_codecs::brotli::params::EncoderParams;
+use compression_codecs::core::Level;
+use compression_codecs::core::util::{PartialBuffer, WriteBuffer};
+use compression_codecs::{BrotliEncoder, EncodeV2, GzipEncoder, ZstdEncoder};
+use http_body::{Body, Frame};
+use stockade_core::{BoxError, HttpBody};
+
+use super::Coding;
+
+/// One of the encoders, and where it writes to.
+pub(super) struct Encoder {
+    codec: Box<dyn EncodeV2 + Send>,
+    /// Where the codec writes to, again and again.
+    room: Vec<u8>,
+    /// What came out and was not taken.
+    out: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn new(coding: Coding) -> Self {
+        let codec: Box<dyn EncodeV2 + Send> = match coding {
+            Coding::Zstd => Box::new(ZstdEncoder::new(ZSTD_LEVEL)),
+            Coding::Brotli => {
+                let params = EncoderParams::default().quality(Level::Precise(BROTLI_QUALITY));
+                Box::new(BrotliEncoder::new(params.window_size(BROTLI_WINDOW_BITS)))
+            }
+            Coding::Gzip => Box::new(GzipEncoder::new(Level::Precise(GZIP_LEVEL).into())),
+        };
+        Self { codec, room: vec![0; ROOM_BYTES], out: Vec::new() }
+    }
+
+    /// Takes bytes in; the encoder may keep them for a while.
+    pub(super) fn encode(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut input = PartialBuffer::new(bytes);
+        while !input.unwritten().is_empty() {
+            let before = input.written_len();
+            let written = self.step(|codec, room| codec.encode(&mut input, room))?.1;
+            if input.written_len() == before && written == 0 {
+                return Err(io::Error::other("the encoder stands still"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings everything out that was taken in.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        while !self.step(|codec, room| codec.flush(room))?.0 {}
+        Ok(())
+    }
+
+    /// Brings everything out and ends the stream.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        while !self.step(|codec, room| codec.finish(room))?.0 {}
+        Ok(())
+    }
+
+    /// What has come out.
+    pub(super) fn take(&mut self) -> Bytes {
+        std::mem::take(&mut self.out).into()
+    }
+
+    /// The answer of the codec, and how much it wrote.
+    fn step<T>(
+        &mut self,
+        call: impl FnOnce(&mut dyn EncodeV2, &mut WriteBuffer<'_>) -> io::Result<T>,
+    ) -> io::Result<(T, usize)> {
+        let mut room = WriteBuffer::new_initialized(&mut self.room);
+        let answer = call(self.codec.as_mut(), &mut room)?;
+        self.out.extend_from_slice(room.written());
+        Ok((answer, room.written_len()))
+    }
+}
+
+/// Compresses a whole body.
+pub(super) fn compress(coding: Coding, bytes: &[u8]) -> io::Result<Bytes> {
+    let mut encoder = Encoder::new(coding);
+    encoder.encode(bytes)?;
+    encoder.finish()?;
+    Ok(encoder.take())
+}
+
+/// A body whose pieces leave compressed.
+///
+/// What the encoder holds is flushed whenever the body has nothing more for
+/// now, so that nothing which was written waits for something that was not.
+pub(super) struct Compressed {
+    body: HttpBody,
+    /// What is left of a large piece.
+    rest: Bytes,
+    encoder: Encoder,
+    flushes_each: bool,
+    /// The encoder holds bytes that were not flushed.
+    holds: bool,
+    ended: bool,
+}
+
+impl Compressed {
+    /// `flushes_each` piece of the body, as the events of a stream want it.
+    pub(super) fn new(body: HttpBody, coding: Coding, flushes_each: bool) -> Self {
+        let encoder = Encoder::new(coding);
+        Self { body, rest: Bytes::new(), encoder, flushes_each, holds: false, ended: false }
+    }
+
+    /// Compresses the next part of what is there. A large piece is taken in
+    /// parts, so that one body does not keep a thread for itself.
+    fn advance(&mut self) -> io::Result<Bytes> {
+        let part = self.rest.split_to(self.rest.len().min(PART_BYTES));
+        self.encoder.encode(&part)?;
+        self.holds = true;
+        match self.flushes_each && self.rest.is_empty() {
+            true => self.flush(),
+            // A few bytes are worth no frame.
+            false if self.encoder.out.len() < ROOM_BYTES => Ok(Bytes::new()),
+            false => Ok(self.encoder.take()),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<Bytes> {
+        self.ended = true;
+        self.encoder.finish()?;
+        Ok(self.encoder.take())
+    }
+
+    fn flush(&mut self) -> io::Result<Bytes> {
+        self.holds = false;
+        self.encoder.flush()?;
+        Ok(self.encoder.take())
+    }
+}
+
+impl Body for Compressed {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            let made = if !self.rest.is_empty() {
+                self.advance()
+            } else {
+                match Pin::new(&mut self.body).poll_frame(cx) {
+                    Poll::Ready(Some(Ok(frame))) => {
+                        // Trailers are left out: they would follow other bytes.
+                        self.rest = frame.into_data().unwrap_or_default();
+                        continue;
+                    }
+                    Poll::Ready(Some(Err(error))) => {
+                        self.ended = true;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                    Poll::Ready(None) => self.end(),
+                    Poll::Pending if self.holds => self.flush(),
+                    Poll::Pending => return Poll::Pending,
+                }
+            };
+            match made {
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Err(error) => {
+                    self.ended = true;
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+}
+
+const ROOM_BYTES: usize = 8_192;
+/// What is compressed between two looks at the connection.
+const PART_BYTES: usize = 65_536;
+const ZSTD_LEVEL: i32 = 3;
+const GZIP_LEVEL: i32 = 6;
+const BROTLI_QUALITY: i32 = 4;
+/// 512 KiB, against 4 MiB by default, of which each response would hold a few.
+const BROTLI_WINDOW_BITS: i32 = 19;

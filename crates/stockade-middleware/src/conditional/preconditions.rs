@@ -1,0 +1,273 @@
+//! [`Preconditions`]: under which conditions a request wants to be carried out.
+//!
+//! Source: RFC 9110, sections 13.1 and 13.2.2 (precedence).
+
+use std::time::SystemTime;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use stockade_core::{ApiError, FromRequest, Request};
+
+use super::ETag;
+
+/// The conditions of a request; an argument of a handler.
+///
+/// See the [module docs](super) for a handler that checks them.
+#[derive(Clone, Debug, Default)]
+pub struct Preconditions {
+    /// GET or HEAD.
+    reads: bool,
+    if_match: Option<Tags>,
+    if_unmodified_since: Option<SystemTime>,
+    if_none_match: Option<Tags>,
+    if_modified_since: Option<SystemTime>,
+}
+
+/// What a list of tags asks for.
+#[derive(Clone, Debug)]
+enum Tags {
+    /// `*`: that there is anything at all.
+    Any,
+    List(Vec<ETag>),
+}
+
+/// What a resource is at the moment.
+#[derive(Clone, Debug, Default)]
+pub struct Validators {
+    exists: bool,
+    etag: Option<ETag>,
+    modified: Option<SystemTime>,
+}
+
+/// What the conditions say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// The request is to be carried out.
+    Proceed,
+    /// The client has it already: 304. Only for GET and HEAD.
+    NotModified,
+    /// The resource is not what the client thinks: 412.
+    Failed,
+}
+
+impl Validators {
+    /// There is nothing yet.
+    #[must_use]
+    pub fn absent() -> Self {
+        Self::default()
+    }
+
+    /// It has this tag.
+    #[must_use]
+    pub fn etag(etag: ETag) -> Self {
+        Self { exists: true, etag: Some(etag), modified: None }
+    }
+
+    /// It was changed last at this time, of which whole seconds count.
+    #[must_use]
+    pub fn modified(time: SystemTime) -> Self {
+        Self { exists: true, etag: None, modified: Some(time) }
+    }
+
+    /// It was changed last at this time as well.
+    #[must_use]
+    pub fn and_modified(mut self, time: SystemTime) -> Self {
+        self.modified = Some(time);
+        self
+    }
+
+    /// What a response says of itself.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let etag = headers.get(header::ETAG).and_then(|value| ETag::parse(value.to_str().ok()?));
+        Self { exists: true, etag, modified: date(headers, &header::LAST_MODIFIED) }
+    }
+}
+
+impl Preconditions {
+    /// Those of a request with this method and these headers.
+    ///
+    /// A date that cannot be read, or that is there twice, is no condition.
+    #[must_use]
+    pub fn of(method: &Method, headers: &HeaderMap) -> Self {
+        Self {
+            reads: matches!(*method, Method::GET | Method::HEAD),
+            if_match: tags(headers, &header::IF_MATCH),
+            if_unmodified_since: date(headers, &header::IF_UNMODIFIED_SINCE),
+            if_none_match: tags(headers, &header::IF_NONE_MATCH),
+            if_modified_since: date(headers, &header::IF_MODIFIED_SINCE),
+        }
+    }
+
+    /// Whether the request has to be carried out, given what is there.
+    ///
+    /// ```
+    /// use http::{HeaderMap, HeaderValue, Method};
+    /// use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert("if-none-match", HeaderValue::from_static("\"1\""));
+    /// let current = Validators::etag(ETag::new("1").unwrap());
+    /// let outcome = |method| Preconditions::of(&method, &headers).evaluate(&current);
+    /// assert_eq!(outcome(Method::GET), Outcome::NotModified);
+    /// assert_eq!(outcome(Method::PUT), Outcome::Failed);
+    /// ```
+    #[must_use]
+    pub fn evaluate(&self, current: &Validators) -> Outcome {
+        let lasts_until = |date: SystemTime| {
+            current.modified.map(|modified| whole_seconds(modified) <= whole_seconds(date))
+        };
+        let holds = match (&self.if_match, self.if_unmodified_since) {
+            (Some(tags), _) => tags.has(current, ETag::matches_strongly),
+            (None, Some(date)) => lasts_until(date).unwrap_or(true),
+            (None, None) => true,
+        };
+        if !holds {
+            return Outcome::Failed;
+        }
+        let is_known = match (&self.if_none_match, self.if_modified_since) {
+            (Some(tags), _) => tags.has(current, ETag::matches_weakly),
+            (None, Some(date)) if self.reads => lasts_until(date).unwrap_or(false),
+            (None, _) => false,
+        };
+        match (is_known, self.reads) {
+            (false, _) => Outcome::Proceed,
+            (true, true) => Outcome::NotModified,
+            (true, false) => Outcome::Failed,
+        }
+    }
+
+    /// Stops a handler that must not go on; for methods that change something.
+    ///
+    /// # Errors
+    /// 412 when a condition does not hold.
+    pub fn check(&self, current: &Validators) -> Result<(), ApiError> {
+        match self.evaluate(current) {
+            Outcome::Failed => Err(failed()),
+            Outcome::Proceed | Outcome::NotModified => Ok(()),
+        }
+    }
+}
+
+/// 412.
+#[cold]
+pub(super) fn failed() -> ApiError {
+    ApiError::new(412, "Precondition Failed")
+}
+
+impl FromRequest for Preconditions {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(Self::of(req.method(), req.headers()))
+    }
+}
+
+impl Tags {
+    fn has(&self, current: &Validators, same: impl Fn(&ETag, &ETag) -> bool) -> bool {
+        match (self, &current.etag) {
+            (Self::Any, _) => current.exists,
+            (Self::List(tags), Some(etag)) => tags.iter().any(|tag| same(tag, etag)),
+            (Self::List(_), None) => false,
+        }
+    }
+}
+
+/// The tags on all lines of a header, if it is there.
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
+    let lines: Vec<&str> =
+        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
+    match lines.as_slice() {
+        [] => None,
+        [line] if line.trim() == "*" => Some(Tags::Any),
+        lines => Some(Tags::List(lines.iter().flat_map(|line| ETag::list(line)).collect())),
+    }
+}
+
+fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
+    let mut values = headers.get_all(name).iter();
+    let only = values.next().filter(|_| values.next().is_none());
+    httpdate::parse_http_date(only.map(HeaderValue::to_str)?.ok()?.trim()).ok()
+}
+
+/// Seconds since 1970: a date in a header has no parts of one.
+fn whole_seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// At 1994-11-06 08:49:37 and a half, with the strong tag `"1"`.
+    fn current() -> Validators {
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_500);
+        Validators::etag(ETag::new("1").unwrap()).and_modified(changed)
+    }
+
+    fn evaluate(method: &Method, head: &str, current: &Validators) -> Outcome {
+        let mut headers = HeaderMap::new();
+        for (name, value) in head.lines().filter_map(|line| line.split_once(": ")) {
+            let name = HeaderName::try_from(name).unwrap();
+            headers.append(name, value.parse().unwrap());
+        }
+        Preconditions::of(method, &headers).evaluate(current)
+    }
+
+    #[track_caller]
+    fn check(head: &str, get: Outcome, put: Outcome) {
+        assert_eq!(evaluate(&Method::GET, head, &current()), get, "GET {head}");
+        assert_eq!(evaluate(&Method::HEAD, head, &current()), get, "HEAD {head}");
+        assert_eq!(evaluate(&Method::PUT, head, &current()), put, "PUT {head}");
+    }
+
+    use Outcome::{Failed, NotModified, Proceed};
+
+    #[test]
+    fn if_match_wants_the_same_strong_tag() {
+        check("if-match: \"1\"", Proceed, Proceed);
+        check("if-match: \"0\", \"1\"", Proceed, Proceed);
+        check("if-match: \"0\"\nif-match: \"1\"", Proceed, Proceed);
+        check("if-match: *", Proceed, Proceed);
+        check("if-match: \"2\"", Failed, Failed);
+        check("if-match: W/\"1\"", Failed, Failed);
+        check("if-match: nonsense", Failed, Failed);
+    }
+
+    #[test]
+    fn if_none_match_wants_another_tag() {
+        check("if-none-match: \"2\"", Proceed, Proceed);
+        check("if-none-match: \"2\", W/\"1\"", NotModified, Failed);
+        check("if-none-match: *", NotModified, Failed);
+        check("if-none-match: nonsense", Proceed, Proceed);
+    }
+
+    #[test]
+    fn dates_count_in_whole_seconds() {
+        const SAME: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+        const BEFORE: &str = "Sunday, 06-Nov-94 08:49:36 GMT";
+        check(&format!("if-modified-since: {SAME}"), NotModified, Proceed);
+        check(&format!("if-modified-since: {BEFORE}"), Proceed, Proceed);
+        check(&format!("if-unmodified-since: {SAME}"), Proceed, Proceed);
+        check(&format!("if-unmodified-since: {BEFORE}"), Failed, Failed);
+        check("if-unmodified-since: yesterday", Proceed, Proceed);
+        check(&format!("if-unmodified-since: {BEFORE}\nif-unmodified-since: x"), Proceed, Proceed);
+    }
+
+    #[test]
+    fn tags_come_before_dates_and_if_match_before_if_none_match() {
+        const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+        const AFTER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
+        check(&format!("if-match: \"1\"\nif-unmodified-since: {BEFORE}"), Proceed, Proceed);
+        check(&format!("if-none-match: \"2\"\nif-modified-since: {AFTER}"), Proceed, Proceed);
+        check("if-match: \"2\"\nif-none-match: \"1\"", Failed, Failed);
+        check("if-match: \"1\"\nif-none-match: \"1\"", NotModified, Failed);
+    }
+
+    #[test]
+    fn what_is_not_there_matches_nothing() {
+        let put = |head| evaluate(&Method::PUT, head, &Validators::absent());
+        assert_eq!(put("if-none-match: *"), Proceed);
+        assert_eq!(put("if-match: *"), Failed);
+        assert_eq!(put("if-match: \"1\""), Failed);
+        assert_eq!(put("if-unmodified-since: Sun, 06 Nov 1994 08:49:36 GMT"), Proceed);
+    }
+}

@@ -1,0 +1,35 @@
+//! Cookies: those that a request brings, and those that a response sets.
+//!
+//! ```
+//! use std::time::Duration;
+//! use stockade_core::{ApiError, Handler, Reply};
+//! use stockade_middleware::{Cookies, SetCookie};
+//!
+//! async fn theme(cookies: Cookies) -> impl Reply {
+//!     let theme = cookies.get("theme").unwrap_or("light").to_owned();
+//!     let set = SetCookie::new("theme", theme.clone()).max_age(Duration::from_secs(86_400));
+//!     (set, theme)
+//! }
+//! # let _ = Handler::new(theme);
+//! let set = SetCookie::new("__Host-theme", "dark");
+//! let text = "__Host-theme=dark; Path=/; Secure; HttpOnly; SameSite=Lax";
+//! assert_eq!(set.to_header_value()?, text);
+//! # Ok::<(), stockade_middleware::CookieError>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! - `request`: [`Cookies`].
+//! - `set_cookie`: [`SetCookie`].
+//! - `error`: [`CookieError`].
+//!
+//! # Beyond the spec
+//! The specification has no cookies. Source: RFC 6265bis (draft 22).
+
+mod error;
+mod request;
+mod set_cookie;
+
+pub use error::CookieError;
+pub use request::Cookies;
+pub use set_cookie::SetCookie;

@@ -1,0 +1,136 @@
+//! [`Cookies`]: what a request brings.
+//!
+//! Source: RFC 6265bis, sections 4.2 (Cookie) and 5.8 (its order).
+
+use std::fmt;
+
+use http::{HeaderMap, header};
+use stockade_core::{ApiError, FromRequest, Request};
+
+/// The cookies of a request; an argument of a handler.
+///
+/// All lines of `Cookie` are read, as HTTP/2 splits them. What is not
+/// `name=value`, has no name, or is not UTF-8 is left out. Values are as they
+/// were sent: neither decoded nor freed from quotes.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use stockade_middleware::Cookies;
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("cookie", HeaderValue::from_static("a=1; b=2; a=3"));
+/// let cookies = Cookies::of(&headers);
+/// assert_eq!(cookies.get("a"), Some("1"));
+/// assert_eq!(cookies.iter().count(), 3);
+/// ```
+#[derive(Clone, Default)]
+pub struct Cookies {
+    pairs: Vec<(Box<str>, Box<str>)>,
+}
+
+impl Cookies {
+    /// Those in these headers.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::COOKIE).iter();
+        let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+        let pairs = pairs.filter_map(|pair| {
+            let (name, value) = str::from_utf8(pair).ok()?.split_once('=')?;
+            let name = name.trim_matches(WHITE);
+            (!name.is_empty()).then(|| (name.into(), value.trim_matches(WHITE).into()))
+        });
+        Self { pairs: pairs.collect() }
+    }
+
+    /// The value of a cookie. Of several the first one counts: browsers send
+    /// the one with the longest path first.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Names and values in their order, also those that are there again.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (&**name, &**value))
+    }
+}
+
+impl FromRequest for Cookies {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(Self::of(req.headers()))
+    }
+}
+
+/// Names only: values are often secrets.
+impl fmt::Debug for Cookies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+const WHITE: [char; 2] = [' ', '\t'];
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cookies(lines: &[&[u8]]) -> Cookies {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::COOKIE, HeaderValue::from_bytes(line).unwrap());
+        }
+        Cookies::of(&headers)
+    }
+
+    #[track_caller]
+    fn check(lines: &[&[u8]], expected: &[(&str, &str)]) {
+        assert_eq!(cookies(lines).iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn all_lines_are_read_in_order() {
+        check(&[b"a=1; b=2", b"c=3;d=4"], &[("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn values_stay_as_they_are() {
+        check(
+            &[b"a=b=c==; q=\"x\"; e=; p=%20"],
+            &[("a", "b=c=="), ("q", "\"x\""), ("e", ""), ("p", "%20")],
+        );
+        check(&[" u=ü ;\tt = x y\t".as_bytes()], &[("u", "ü"), ("t", "x y")]);
+    }
+
+    #[test]
+    fn what_is_no_cookie_is_left_out() {
+        check(&[b"alone; =nameless;;  ; ok=1; bad=\xFF; ok2=2"], &[("ok", "1"), ("ok2", "2")]);
+    }
+
+    #[test]
+    fn the_first_value_counts() {
+        let cookies = cookies(&[b"a=1", b"a=2; A=3"]);
+        assert_eq!((cookies.get("a"), cookies.get("A")), (Some("1"), Some("3")));
+        assert_eq!(cookies.get("b"), None);
+    }
+
+    #[test]
+    fn values_are_not_printed() {
+        assert_eq!(format!("{:?}", cookies(&[b"session=secret"])), r#"{"session"}"#);
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_can_be_read(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(value) = HeaderValue::from_bytes(&line) {
+                let headers = HeaderMap::from_iter([(header::COOKIE, value)]);
+                for (name, _) in Cookies::of(&headers).iter() {
+                    prop_assert!(!name.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Cross-origin resource sharing: which origins may read a response.
+//!
+//! [`CorsOptions`] say what is wanted; [`Cors`] is prepared from them once and
+//! puts headers on responses and preflights.
+//!
+//! ```
+//! use http::{HeaderMap, HeaderValue};
+//! use stockade_middleware::{Cors, CorsOptions};
+//!
+//! let cors = Cors::new(&CorsOptions::new(["https://app.example", "https://admin.example"]));
+//! let mut headers = HeaderMap::new();
+//! cors.apply(Some(&HeaderValue::from_static("https://app.example")), &mut headers);
+//! assert_eq!(headers["access-control-allow-origin"], "https://app.example");
+//! assert_eq!(headers["access-control-allow-credentials"], "true");
+//! assert_eq!(headers["vary"], "Origin");
+//! ```
+//!
+//! # Where things are
+//!
+//! - `options`: [`CorsOptions`] and [`CorsOrigin`].
+//! - `policy`: [`Cors`], [`CorsDecided`] and [`is_preflight`].
+//! - `origin`: what an origin looks like.
+//!
+//! Spec: Response headers › CORS rules.
+
+mod options;
+mod origin;
+mod policy;
+
+pub use options::{CorsOptions, CorsOrigin};
+pub use policy::{Cors, CorsDecided, is_preflight};

@@ -1,0 +1,206 @@
+//! [`CorsOptions`] and [`CorsOrigin`]: what is wanted.
+//!
+//! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
+
+use serde::Deserialize;
+
+/// The origin, or the origins, that may read responses.
+///
+/// By default none is set, and the origin of development is served:
+/// `http://localhost:3000`, without credentials.
+///
+/// ```
+/// use stockade_middleware::CorsOrigin;
+///
+/// assert_eq!(CorsOrigin::from("*"), CorsOrigin::One("*".into()));
+/// assert_eq!(
+///     CorsOrigin::from(["https://app.example"]),
+///     CorsOrigin::List(vec!["https://app.example".into()]),
+/// );
+/// ```
+///
+/// Spec: Router options › `corsOrigin`.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[doc(alias = "corsOrigin")]
+#[serde(untagged, expecting = "an origin or a list of origins")]
+#[non_exhaustive]
+pub enum CorsOrigin {
+    /// The origin of development, without credentials.
+    #[default]
+    #[serde(skip)]
+    Unset,
+    /// This origin, whoever asks; `*` is every origin, without credentials.
+    One(String),
+    /// The origin of the request, if it is in this list.
+    List(Vec<String>),
+}
+
+impl From<&str> for CorsOrigin {
+    fn from(origin: &str) -> Self {
+        Self::One(origin.to_owned())
+    }
+}
+
+impl From<String> for CorsOrigin {
+    fn from(origin: String) -> Self {
+        Self::One(origin)
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for CorsOrigin {
+    fn from(origins: [&str; N]) -> Self {
+        Self::List(origins.map(str::to_owned).into())
+    }
+}
+
+impl From<Vec<String>> for CorsOrigin {
+    fn from(origins: Vec<String>) -> Self {
+        Self::List(origins)
+    }
+}
+
+impl From<Vec<&str>> for CorsOrigin {
+    fn from(origins: Vec<&str>) -> Self {
+        Self::List(origins.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// What the headers of CORS say.
+///
+/// They can be read from a configuration file, with the names of the fields or
+/// in camel case; an unknown key is an error.
+///
+/// Spec: Response headers › CORS rules.
+///
+/// # Beyond the spec
+///
+/// Everything but the origin: the specification names no other header.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CorsOptions {
+    /// Who may read responses. Default: unset.
+    pub origin: CorsOrigin,
+    /// The methods that a preflight allows. Default: GET, POST, PUT, DELETE,
+    /// PATCH, OPTIONS.
+    pub methods: Vec<String>,
+    /// The request headers that a preflight allows. Default: `Content-Type`,
+    /// `Authorization`.
+    #[serde(alias = "allowedHeaders")]
+    pub allowed_headers: Vec<String>,
+    /// The response headers that a script may read beside the usual ones.
+    /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`.
+    #[serde(alias = "exposedHeaders")]
+    pub exposed_headers: Vec<String>,
+    /// How long a browser may keep the answer to a preflight, in seconds.
+    /// Default: 600.
+    #[serde(alias = "maxAge")]
+    pub max_age: u32,
+    /// Whether a page on a public network may reach this API on a private one;
+    /// otherwise a preflight that asks for it is refused. Default: false.
+    #[serde(alias = "allowPrivateNetwork")]
+    pub allow_private_network: bool,
+}
+
+impl Default for CorsOptions {
+    fn default() -> Self {
+        let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            origin: CorsOrigin::Unset,
+            methods: texts(&["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]),
+            allowed_headers: texts(&["Content-Type", "Authorization"]),
+            exposed_headers: texts(&[
+                "RateLimit",
+                "RateLimit-Policy",
+                "Retry-After",
+                "X-Request-Id",
+            ]),
+            max_age: 600,
+            allow_private_network: false,
+        }
+    }
+}
+
+impl CorsOptions {
+    /// The defaults, for this origin or these origins.
+    #[must_use]
+    pub fn new(origin: impl Into<CorsOrigin>) -> Self {
+        Self { origin: origin.into(), ..Self::default() }
+    }
+
+    /// Sets [`origin`](Self#structfield.origin).
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// Sets [`methods`](Self#structfield.methods).
+    #[must_use]
+    pub fn methods<T: Into<String>>(mut self, methods: impl IntoIterator<Item = T>) -> Self {
+        self.methods = methods.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`allowed_headers`](Self#structfield.allowed_headers).
+    #[must_use]
+    pub fn allowed_headers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.allowed_headers = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`exposed_headers`](Self#structfield.exposed_headers).
+    #[must_use]
+    pub fn exposed_headers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.exposed_headers = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`max_age`](Self#structfield.max_age), in seconds.
+    #[must_use]
+    pub fn max_age(mut self, seconds: u32) -> Self {
+        self.max_age = seconds;
+        self
+    }
+
+    /// Sets [`allow_private_network`](Self#structfield.allow_private_network).
+    #[must_use]
+    pub fn allow_private_network(mut self, allow: bool) -> Self {
+        self.allow_private_network = allow;
+        self
+    }
+}
+
+/// The defaults, for this origin.
+impl<T: Into<CorsOrigin>> From<T> for CorsOptions {
+    fn from(origin: T) -> Self {
+        Self::new(origin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_read_in_both_cases() {
+        let json = r#"{ "origin": "https://a.example", "maxAge": 5, "allow_private_network": true,
+            "allowedHeaders": ["X-A"], "exposed_headers": [], "methods": ["GET"] }"#;
+        let expected = CorsOptions::new("https://a.example")
+            .max_age(5)
+            .allow_private_network(true)
+            .allowed_headers(["X-A"])
+            .exposed_headers(Vec::<String>::new())
+            .methods(["GET"]);
+        assert_eq!(serde_json::from_str::<CorsOptions>(json).unwrap(), expected);
+        let list: CorsOptions = serde_json::from_str(r#"{ "origin": ["a", "b"] }"#).unwrap();
+        assert_eq!(list, CorsOptions::new(["a", "b"]));
+    }
+
+    #[test]
+    fn unknown_keys_and_odd_origins_are_errors() {
+        for json in [r#"{ "credentials": true }"#, r#"{ "origin": 5 }"#, r#"{ "maxAge": -1 }"#] {
+            assert!(serde_json::from_str::<CorsOptions>(json).is_err(), "{json}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What is counted of requests, as Prometheus text.
+//!
+//! | metric | kind | labels |
+//! |---|---|---|
+//! | `http_requests_total` | counter | method, route, status |
+//! | `http_rejections_total` | counter | method, route, reason |
+//! | `http_request_duration_seconds` | histogram | method, route |
+//! | `http_requests_in_flight` | gauge | method, route |
+//!
+//! `route` is the pattern, such as `/users/:id`, and never a path, so that
+//! clients cannot make up labels; a request without a route has `(none)`.
+//!
+//! ```
+//! use std::time::Duration;
+//! use http::{Method, StatusCode};
+//! use stockade_core::{Handler, Middleware};
+//! use stockade_middleware::{Metrics, with_metrics};
+//!
+//! let metrics = Metrics::new();
+//! let (counts, shows) = (Middleware::new(with_metrics(metrics.clone())), Handler::new(metrics.handler()));
+//! # let _ = (counts, shows);
+//! metrics.observe(&Method::GET, None, StatusCode::NOT_FOUND, Duration::from_millis(2));
+//! let line = r#"http_rejections_total{method="GET",route="(none)",reason="not_found"} 1"#;
+//! assert!(metrics.text().contains(line));
+//! ```
+//!
+//! # Where things are
+//!
+//! - `registry`: [`Metrics`]; the counting, without locks.
+//! - `series`: the counters of one method and route.
+//! - `text`: the text.
+//! - `with_metrics`: [`with_metrics`].
+//!
+//! # Beyond the spec
+//! The specification has no metrics. Source: Prometheus text format, version
+//! 0.0.4.
+
+mod registry;
+mod series;
+mod text;
+mod with_metrics;
+
+pub use registry::{Metrics, MetricsText};
+pub use with_metrics::with_metrics;

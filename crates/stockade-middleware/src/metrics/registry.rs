@@ -1,0 +1,250 @@
+//! [`Metrics`]: the counters of all routes.
+//!
+//! Hot: finding the counters of a route takes a hash and mostly one comparison;
+//! nothing is locked, and nothing is allocated but the first time.
+
+use std::fmt;
+use std::future::{Ready, ready};
+use std::hash::BuildHasher as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use http::{HeaderValue, Method, StatusCode, header};
+use stockade_core::{ApiError, HttpBody, Reply, Response};
+
+use super::series::Series;
+use super::text;
+
+/// Counters of requests by method and route; clones share them.
+///
+/// There are at most [`max_series`](Self::max_series) pairs of a method and a
+/// route, each of about 700 bytes; what comes beyond is counted by method, with
+/// the route `(other)`. Methods that are not those of RFC 9110 and PATCH count
+/// as `OTHER`.
+///
+/// See the [module docs](super) for an example.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+}
+
+struct Registry {
+    max_series: usize,
+    taken: AtomicUsize,
+    hasher: RandomState,
+    /// An open table that only grows. Its length is a power of two, and it is
+    /// at most half full, but for pairs that are added at the same time.
+    slots: Box<[OnceLock<Series>]>,
+    /// What has no place in the table, one for each of [`METHODS`].
+    others: Box<[Series]>,
+}
+
+/// The place of a pair's counters in the registry.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    Slot(usize),
+    Other(usize),
+}
+
+impl Metrics {
+    /// Nothing was counted; at most 1,000 pairs of a method and a route.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_max_series(DEFAULT_MAX_SERIES)
+    }
+
+    /// At most this many pairs of a method and a route, and at most 65,536.
+    #[must_use]
+    pub fn with_max_series(max_series: usize) -> Self {
+        let max_series = max_series.min(MAX_SERIES);
+        let slots = (0..(max_series * 2).next_power_of_two()).map(|_| OnceLock::new());
+        let others = METHODS.map(|method| Series::new(method, "(other)"));
+        let registry = Registry {
+            max_series,
+            taken: AtomicUsize::new(0),
+            hasher: RandomState::default(),
+            slots: slots.collect(),
+            others: others.into(),
+        };
+        Self { registry: Arc::new(registry) }
+    }
+
+    /// The largest number of pairs of a method and a route.
+    #[must_use]
+    pub fn max_series(&self) -> usize {
+        self.registry.max_series
+    }
+
+    /// Counts a request that was answered with this status after this time, for
+    /// requests that [`with_metrics`](super::with_metrics) does not see: those
+    /// without a route, and those that were refused before any middleware.
+    pub fn observe(
+        &self,
+        method: &Method,
+        pattern: Option<&str>,
+        status: StatusCode,
+        duration: Duration,
+    ) {
+        self.record(self.place(method, pattern), status, duration);
+    }
+
+    /// Everything that was counted, in the text format of Prometheus.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let registry = &*self.registry;
+        let known = registry.slots.iter().filter_map(OnceLock::get);
+        let mut series: Vec<&Series> = known.chain(&registry.others).collect();
+        series.sort_by_key(|series| (&*series.route, series.method));
+        text::write(&series)
+    }
+
+    /// A handler that answers [`text`](Self::text), for a route such as
+    /// `/metrics`. Who may see it is up to the route.
+    pub fn handler(&self) -> impl Fn() -> Ready<MetricsText> + Clone + Send + Sync + 'static {
+        let metrics = self.clone();
+        move || ready(MetricsText(metrics.text()))
+    }
+
+    /// The place of a pair, which is made if there is none.
+    pub(super) fn place(&self, method: &Method, pattern: Option<&str>) -> Place {
+        let registry = &*self.registry;
+        let method = METHODS.iter().position(|known| *known == method.as_str());
+        let method = method.unwrap_or(METHODS.len() - 1);
+        let name = METHODS.get(method).copied().unwrap_or("OTHER");
+        let route = pattern.unwrap_or("(none)");
+        let is_it = |series: &Series| series.method == name && *series.route == *route;
+
+        let last = registry.slots.len() - 1;
+        // Only as many bits of the hash count as the table has.
+        #[expect(clippy::cast_possible_truncation, reason = "the upper bits are not needed")]
+        let first = registry.hasher.hash_one((name, route)) as usize & last;
+        for step in 0..=last {
+            let at = (first + step) & last;
+            let Some(slot) = registry.slots.get(at) else { break };
+            if slot.get().is_none() && registry.taken.load(Ordering::Relaxed) >= registry.max_series
+            {
+                break;
+            }
+            let series = slot.get_or_init(|| {
+                registry.taken.fetch_add(1, Ordering::Relaxed);
+                Series::new(name, route)
+            });
+            if is_it(series) {
+                return Place::Slot(at);
+            }
+        }
+        Place::Other(method)
+    }
+
+    pub(super) fn record(&self, place: Place, status: StatusCode, duration: Duration) {
+        if let Some(series) = self.at(place) {
+            series.record(status, duration);
+        }
+    }
+
+    pub(super) fn begin(&self, place: Place) {
+        if let Some(series) = self.at(place) {
+            series.in_flight.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn end(&self, place: Place) {
+        if let Some(series) = self.at(place) {
+            series.in_flight.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn at(&self, place: Place) -> Option<&Series> {
+        match place {
+            Place::Slot(at) => self.registry.slots.get(at)?.get(),
+            Place::Other(method) => self.registry.others.get(method),
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let taken = self.registry.taken.load(Ordering::Relaxed);
+        f.debug_struct("Metrics").field("series", &taken).finish_non_exhaustive()
+    }
+}
+
+/// The answer of [`Metrics::handler`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MetricsText(pub String);
+
+impl Reply for MetricsText {
+    fn into_response(self) -> Result<Response, ApiError> {
+        let mut response = Response::new(HttpBody::from(self.0));
+        let media = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, media);
+        Ok(response)
+    }
+}
+
+const METHODS: [&str; 10] =
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "OTHER"];
+const DEFAULT_MAX_SERIES: usize = 1_000;
+const MAX_SERIES: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(metrics: &Metrics, method: &str, route: &str) {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        metrics.observe(&method, Some(route), StatusCode::OK, Duration::ZERO);
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted_together() {
+        for max_series in [0, 1, 7] {
+            let metrics = Metrics::with_max_series(max_series);
+            for number in 0..100 {
+                count(&metrics, "GET", &format!("/{number}"));
+                count(&metrics, "GET", &format!("/{number}"));
+            }
+            let text = metrics.text();
+            let lines = text.lines().filter(|line| line.starts_with("http_requests_total{"));
+            assert_eq!(lines.count(), max_series + 1);
+            let left = 200 - 2 * max_series;
+            let other = format!(r#"method="GET",route="(other)",status="200"}} {left}"#);
+            assert!(text.contains(&other), "{text}");
+        }
+    }
+
+    #[test]
+    fn methods_that_clients_make_up_are_one() {
+        let metrics = Metrics::new();
+        ["BREW", "WHEN", "get"].into_iter().for_each(|method| count(&metrics, method, "/x"));
+        let line = r#"http_requests_total{method="OTHER",route="/x",status="200"} 3"#;
+        assert!(metrics.text().contains(line));
+    }
+
+    #[test]
+    fn threads_count_together() {
+        let metrics = Metrics::with_max_series(10);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for number in 0..1_000 {
+                        count(&metrics, "GET", &format!("/{}", number % 10));
+                    }
+                });
+            }
+        });
+        let text = metrics.text();
+        for number in 0..10 {
+            let line = format!(r#"method="GET",route="/{number}",status="200"}} 400"#);
+            assert!(text.contains(&line), "{text}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! [`Algorithm`]: how requests are counted, as functions of data.
+//!
+//! Hot: nothing is allocated; times are nanoseconds since the limiter was
+//! built.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::decision::Decision;
+use super::gcra::gcra;
+use super::quota::Policy;
+
+/// How requests are counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// A window begins with the first request of a client, and at its end or
+    /// later a new one. The default, and the cheapest. Around the end of a
+    /// window twice the limit may pass in a short time.
+    #[default]
+    FixedWindow,
+    /// As before, and the requests of the window before count in part: with the
+    /// share of it that lies within the time of one window. No burst at the end
+    /// of a window; who keeps sending may pass nearly twice the limit in the
+    /// time of one window, evenly spread.
+    SlidingWindow,
+    /// The generic cell rate algorithm, by the crate `governor`: requests come
+    /// back one by one, evenly over the window. A client that uses all of it at
+    /// once and then each one that comes back passes nearly twice the limit in
+    /// its first window.
+    Gcra,
+}
+
+/// What is kept of a key.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct State {
+    /// From when on nothing counts any more; 0 for a key that is new.
+    pub(super) dead_at: u64,
+    /// Requests that passed in the current window.
+    pub(super) current: u32,
+    /// Those that passed in the window before, where that counts.
+    pub(super) previous: u32,
+}
+
+impl Algorithm {
+    /// Charges one request.
+    pub(super) fn charge(self, state: &mut State, policy: &Policy, now: u64) -> Decision {
+        match self {
+            Self::FixedWindow => fixed_window(state, policy, now),
+            Self::SlidingWindow => sliding_window(state, policy, now),
+            Self::Gcra => gcra(state, policy, now),
+        }
+    }
+}
+
+/// `state.dead_at` is the end of the window.
+fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
+    let limit = policy.limit().get();
+    if now >= state.dead_at {
+        let dead_at = now.saturating_add(policy.window_nanos());
+        *state = State { dead_at, ..State::default() };
+    }
+    let allowed = state.current < limit;
+    state.current += u32::from(allowed);
+    let left = Duration::from_nanos(state.dead_at.saturating_sub(now));
+    Decision {
+        allowed,
+        limit,
+        remaining: limit.saturating_sub(state.current),
+        reset: left,
+        retry_after: if allowed { Duration::ZERO } else { left },
+    }
+}
+
+/// `state.dead_at` is the end of the window after the current one.
+fn sliding_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
+    let (limit, window) = (policy.limit().get(), policy.window_nanos());
+    slide(state, window, now);
+    let end = state.dead_at.saturating_sub(window);
+    // What of the previous window still lies within the time of one window.
+    let left = end.saturating_sub(now).min(window);
+
+    let whole = u128::from(window);
+    let capacity = u128::from(limit) * whole;
+    let used = u128::from(state.previous) * u128::from(left) + u128::from(state.current) * whole;
+    let allowed = used + whole <= capacity;
+    let used = if allowed { used + whole } else { used };
+    state.current += u32::from(allowed);
+
+    let retry_after = if allowed { 0 } else { sliding_wait(*state, limit, window, left) };
+    let reset = if state.current == 0 { end } else { state.dead_at };
+    Decision {
+        allowed,
+        limit,
+        remaining: u32::try_from(capacity.saturating_sub(used) / whole).unwrap_or(limit),
+        reset: Duration::from_nanos(reset.saturating_sub(now)),
+        retry_after: Duration::from_nanos(retry_after),
+    }
+}
+
+/// Begins the next window when the current one has ended.
+fn slide(state: &mut State, window: u64, now: u64) {
+    if now >= state.dead_at {
+        let dead_at = now.saturating_add(window).saturating_add(window);
+        *state = State { dead_at, ..State::default() };
+    } else if now >= state.dead_at.saturating_sub(window) {
+        let dead_at = state.dead_at.saturating_add(window);
+        *state = State { dead_at, current: 0, previous: state.current };
+    }
+}
+
+/// How long a refused client waits, if it sends nothing in between; `left` is
+/// the rest of the current window.
+fn sliding_wait(state: State, limit: u32, window: u64, left: u64) -> u64 {
+    // The share of the window before at which one more request fits.
+    let share = |counted: u32, free: u32| {
+        let share = u128::from(free) * u128::from(window) / u128::from(counted.max(1));
+        u64::try_from(share).unwrap_or(u64::MAX).min(window)
+    };
+    if state.current < limit {
+        return left.saturating_sub(share(state.previous, limit - state.current - 1));
+    }
+    // Not in this window; in the next one this one is the window before.
+    left.saturating_add(window - share(state.current, limit - 1))
+}
+
+#[cfg(test)]
+mod tests;

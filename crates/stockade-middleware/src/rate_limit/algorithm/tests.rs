@@ -1,0 +1,167 @@
+//! The algorithms against the clock, and against slow models.
+
+use proptest::prelude::*;
+
+use super::super::quota::Quota;
+use super::*;
+
+const SECOND_NANOS: u64 = 1_000_000_000;
+const ALL: [Algorithm; 3] = [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra];
+
+fn policy(limit: u32, window: Duration) -> Policy {
+    Policy::new("default", Quota::new(limit, window)).unwrap()
+}
+
+/// How many of so many requests pass at this time.
+fn passed(algorithm: Algorithm, state: &mut State, policy: &Policy, now: u64, tries: u32) -> u32 {
+    (0..tries).map(|_| u32::from(algorithm.charge(state, policy, now).allowed)).sum()
+}
+
+#[test]
+fn all_of_them_pass_exactly_the_limit_at_once() {
+    for algorithm in ALL {
+        let (mut state, policy) = (State::default(), policy(100, Duration::from_secs(60)));
+        assert_eq!(passed(algorithm, &mut state, &policy, 7, 1_000), 100, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn what_is_left_counts_down() {
+    for algorithm in ALL {
+        let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(60)));
+        let left = |decision: Decision| (decision.allowed, decision.remaining);
+        let seen: Vec<_> = (0..4).map(|_| left(algorithm.charge(&mut state, &policy, 0))).collect();
+        assert_eq!(seen, [(true, 2), (true, 1), (true, 0), (false, 0)], "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_fixed_window_begins_with_the_first_request() {
+    let (mut state, policy) = (State::default(), policy(2, Duration::from_secs(60)));
+    let mut at = |seconds: u64| fixed_window(&mut state, &policy, seconds * SECOND_NANOS);
+    assert_eq!(at(7).reset, Duration::from_secs(60));
+    assert_eq!(at(30).reset, Duration::from_secs(37));
+    let refused = at(66);
+    assert_eq!((refused.allowed, refused.retry_after), (false, Duration::from_secs(1)));
+    // A refused request prolongs nothing.
+    assert!(at(67).allowed);
+    assert_eq!(at(67).reset, Duration::from_secs(60));
+}
+
+#[test]
+fn a_sliding_window_remembers_the_one_before() {
+    let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(10)));
+    let mut at = |seconds: u64, tries| {
+        passed(Algorithm::SlidingWindow, &mut state, &policy, seconds * SECOND_NANOS, tries)
+    };
+    assert_eq!(at(0, 20), 10);
+    assert_eq!(at(10, 20), 0);
+    assert_eq!(at(11, 20), 1);
+    assert_eq!(at(15, 20), 4);
+    assert_eq!(at(30, 20), 10);
+}
+
+#[test]
+fn gcra_gives_requests_back_one_by_one() {
+    let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(10)));
+    let mut at =
+        |seconds: u64| passed(Algorithm::Gcra, &mut state, &policy, seconds * SECOND_NANOS, 20);
+    assert_eq!((at(0), at(1), at(4), at(100)), (10, 1, 3, 10));
+}
+
+#[test]
+fn extreme_quotas_do_not_overflow() {
+    for algorithm in ALL {
+        for quota in [
+            Quota::new(u32::MAX, Duration::MAX),
+            Quota::new(u32::MAX, Duration::from_nanos(1)),
+            Quota::new(1, Duration::MAX),
+            Quota::new(1, Duration::from_nanos(1)),
+        ] {
+            let policy = Policy::new("default", quota).unwrap();
+            let mut state = State::default();
+            for now in [0, 0, 1, u64::MAX / 2, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+                let is_new = state.dead_at <= now;
+                let decision = algorithm.charge(&mut state, &policy, now);
+                assert!(decision.allowed || !is_new, "{algorithm:?} {quota:?} {now}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_read_a_little_late_is_no_trouble() {
+    for algorithm in ALL {
+        let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(1)));
+        algorithm.charge(&mut state, &policy, 500);
+        assert!(algorithm.charge(&mut state, &policy, 400).allowed, "{algorithm:?}");
+    }
+}
+
+/// Requests as pairs of pause and number, in a window of 1,000 ns.
+fn requests() -> impl Strategy<Value = Vec<u64>> {
+    proptest::collection::vec(prop_oneof![Just(0_u64), 1_u64..200, 500_u64..3_000], 1..200)
+}
+
+proptest! {
+    #[test]
+    fn who_waits_retry_after_passes(pauses in requests(), limit in 1_u32..8, algorithm in 0_usize..3) {
+        let (algorithm, policy) = (ALL[algorithm], policy(limit, Duration::from_nanos(1_000)));
+        let (mut state, mut now) = (State::default(), 0);
+        for pause in pauses {
+            now += pause;
+            let decision = algorithm.charge(&mut state, &policy, now);
+            prop_assert_eq!(decision.allowed, decision.retry_after.is_zero());
+            if !decision.allowed {
+                let wait = u64::try_from(decision.retry_after.as_nanos()).unwrap();
+                let mut copy = state;
+                prop_assert!(algorithm.charge(&mut copy, &policy, now + wait).allowed);
+                // And not a nanosecond earlier.
+                let mut copy = state;
+                prop_assert!(!algorithm.charge(&mut copy, &policy, now + wait - 1).allowed);
+            }
+        }
+    }
+
+    #[test]
+    fn after_reset_nothing_counts(pauses in requests(), limit in 1_u32..8, algorithm in 0_usize..3) {
+        let (algorithm, policy) = (ALL[algorithm], policy(limit, Duration::from_nanos(1_000)));
+        let (mut state, mut now) = (State::default(), 0);
+        for pause in pauses {
+            now += pause;
+            let reset = algorithm.charge(&mut state, &policy, now).reset;
+            let then = now + u64::try_from(reset.as_nanos()).unwrap();
+            let mut copy = state;
+            prop_assert_eq!(passed(algorithm, &mut copy, &policy, then, limit + 1), limit);
+        }
+    }
+
+    #[test]
+    fn the_fixed_window_is_its_model(pauses in requests(), limit in 1_u32..8) {
+        let policy = policy(limit, Duration::from_nanos(1_000));
+        let (mut state, mut now) = (State::default(), 0);
+        let mut window: Option<(u64, u32)> = None;
+        for pause in pauses {
+            now += pause;
+            let (start, count) = window.filter(|(start, _)| now - start < 1_000).unwrap_or((now, 0));
+            let expected = count < limit;
+            window = Some((start, count + u32::from(expected)));
+            prop_assert_eq!(fixed_window(&mut state, &policy, now).allowed, expected);
+        }
+    }
+
+    #[test]
+    fn the_sliding_window_never_passes_twice_the_limit(pauses in requests(), limit in 1_u32..8) {
+        let policy = policy(limit, Duration::from_nanos(1_000));
+        let (mut state, mut now) = (State::default(), 0_u64);
+        let mut times = Vec::new();
+        for pause in pauses {
+            now += pause;
+            if sliding_window(&mut state, &policy, now).allowed {
+                times.push(now);
+            }
+            let recent = times.iter().filter(|time| now - **time < 1_000).count();
+            prop_assert!(recent < 2 * limit as usize || limit == 1 && recent == 1);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! [`Decision`]: whether a request passes, and what its client is told.
+
+use std::time::Duration;
+
+use stockade_errors::ApiError;
+
+use super::quota::whole_seconds;
+
+/// Whether a request passes, and what is left.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// Whether the request passes.
+    pub allowed: bool,
+    /// How many requests a window has.
+    pub limit: u32,
+    /// How many more would pass now.
+    pub remaining: u32,
+    /// After how much time nothing counts any more.
+    pub reset: Duration,
+    /// After how much time the same client passes again; zero if it passed.
+    pub retry_after: Duration,
+}
+
+impl Decision {
+    /// The seconds of `Retry-After`: rounded up, at least 1.
+    #[must_use]
+    pub fn retry_after_seconds(&self) -> u64 {
+        whole_seconds(self.retry_after).max(1)
+    }
+}
+
+/// The error that refuses a request: 429 `Too Many Requests` with `Retry-After`.
+///
+/// Spec: Errors › Statuses produced by the framework, row 429.
+#[must_use]
+pub fn too_many(decision: &Decision) -> ApiError {
+    let seconds = itoa::Buffer::new().format(decision.retry_after_seconds()).to_owned();
+    ApiError::new(429, "Too Many Requests").with_header("Retry-After", seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(retry_after: Duration, expected: &str) {
+        let decision =
+            Decision { allowed: false, limit: 1, remaining: 0, reset: retry_after, retry_after };
+        let error = too_many(&decision);
+        let headers: Vec<_> = error.headers().collect();
+        assert_eq!((error.status(), headers), (429, vec![("Retry-After", expected)]));
+        assert_eq!(error.body(false).to_string(), r#"{"error":"Too Many Requests"}"#);
+    }
+
+    #[test]
+    fn retry_after_is_rounded_up_and_at_least_one() {
+        check(Duration::ZERO, "1");
+        check(Duration::from_nanos(1), "1");
+        check(Duration::from_secs(1), "1");
+        check(Duration::from_nanos(1_000_000_001), "2");
+        check(Duration::from_millis(59_400), "60");
+        check(Duration::MAX, "18446744073709551615");
+    }
+}

@@ -1,0 +1,80 @@
+//! The generic cell rate algorithm, by the crate `governor`.
+//!
+//! The crate does the arithmetic on one state; where states lie and how many
+//! there may be is ours, because its own maps grow without a bound.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::nanos::Nanos;
+use governor::state::{NotKeyed, StateStore};
+use governor::{Quota, RateLimiter};
+
+use super::algorithm::State;
+use super::decision::Decision;
+use super::quota::Policy;
+
+/// `state.dead_at` is the theoretical arrival time: then all requests are back.
+pub(super) fn gcra(state: &mut State, policy: &Policy, now: u64) -> Decision {
+    let limit = policy.limit();
+    let period = policy.window() / limit.get();
+    // By the invariant of `Policy` only a period below a nanosecond is zero.
+    let Some(quota) = Quota::with_period(period.max(Duration::from_nanos(1))) else {
+        return refused(limit.get());
+    };
+    let kept = Kept { arrival: Cell::new(state.dead_at), now };
+    let limiter: RateLimiter<_, _, _, StateInformationMiddleware> =
+        RateLimiter::new(quota.allow_burst(limit), &kept, Here);
+    let (remaining, retry_after) = match limiter.check() {
+        Ok(snapshot) => (Some(snapshot.remaining_burst_capacity()), Duration::ZERO),
+        Err(until) => (None, until.wait_time_from(Here.now())),
+    };
+    state.dead_at = kept.arrival.get();
+    Decision {
+        allowed: remaining.is_some(),
+        limit: limit.get(),
+        remaining: remaining.unwrap_or_default(),
+        reset: Duration::from_nanos(state.dead_at.saturating_sub(now)),
+        retry_after,
+    }
+}
+
+fn refused(limit: u32) -> Decision {
+    let wait = Duration::from_secs(1);
+    Decision { allowed: false, limit, remaining: 0, reset: wait, retry_after: wait }
+}
+
+/// The one state, as the crate sees it: with `now` as the beginning of time.
+struct Kept {
+    /// The theoretical arrival time.
+    arrival: Cell<u64>,
+    now: u64,
+}
+
+impl StateStore for &Kept {
+    type Key = NotKeyed;
+
+    fn measure_and_replace<T, F, E>(&self, _: &NotKeyed, decide: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        // An arrival time that has passed is as good as none.
+        let ahead = self.arrival.get().checked_sub(self.now).map(Nanos::new);
+        let (outcome, ahead) = decide(ahead)?;
+        self.arrival.set(self.now.saturating_add(ahead.as_u64()));
+        Ok(outcome)
+    }
+}
+
+/// A clock that stands at the beginning of time.
+struct Here;
+
+impl Clock for Here {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        Nanos::new(0)
+    }
+}

@@ -1,0 +1,241 @@
+//! The headers of a limited response.
+//!
+//! Hot: one allocation for `RateLimit`, whose text differs each time; the text
+//! of `RateLimit-Policy` is prepared.
+//!
+//! Source: draft-ietf-httpapi-ratelimit-headers-10.
+
+use http::HeaderMap;
+use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+
+use super::decision::Decision;
+use super::quota::{Policy, whole_seconds};
+
+/// Says what is left: `RateLimit-Policy`, `RateLimit`, and `Retry-After` if a
+/// request was refused.
+///
+/// Several limiters are listed in the order given, before what the response
+/// already says of others; `Retry-After` is that of the one that refused, the
+/// longest if several did. With `legacy` the older `X-RateLimit-Limit`,
+/// `X-RateLimit-Remaining` and `X-RateLimit-Reset` (in seconds) are there too,
+/// for the limiter that refused or has the least left.
+///
+/// ```
+/// use http::HeaderMap;
+/// use std::time::Duration;
+/// use stockade_middleware::rate_limit::{Algorithm, MINUTE, MemoryStore, Policy, RateKey};
+/// use stockade_middleware::rate_limit::write_headers;
+///
+/// let policy = Policy::new("default", 100 / MINUTE)?;
+/// let store = MemoryStore::new(Algorithm::FixedWindow, 1_000);
+/// let decision = store.decide(&RateKey::shared(), &policy, Duration::ZERO);
+/// let mut headers = HeaderMap::new();
+/// write_headers(&[(&policy, decision)], false, &mut headers);
+/// assert_eq!(headers["ratelimit-policy"], "\"default\";q=100;w=60");
+/// assert_eq!(headers["ratelimit"], "\"default\";r=99;t=60");
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+pub fn write_headers(charged: &[(&Policy, Decision)], legacy: bool, headers: &mut HeaderMap) {
+    let Some((_, tightest)) = charged.iter().min_by_key(|(_, decision)| tightness(decision)) else {
+        return;
+    };
+    write_policies(charged, headers);
+    write_rest(charged, headers);
+    if !tightest.allowed {
+        headers.insert(RETRY_AFTER, tightest.retry_after_seconds().into());
+    }
+    if legacy {
+        headers.insert(LEGACY_LIMIT, tightest.limit.into());
+        headers.insert(LEGACY_REMAINING, tightest.remaining.into());
+        headers.insert(LEGACY_RESET, whole_seconds(tightest.reset).into());
+    }
+}
+
+/// Refusals first, the longest of them before the others; then by what is left.
+fn tightness(decision: &Decision) -> (bool, std::cmp::Reverse<std::time::Duration>, u32) {
+    (decision.allowed, std::cmp::Reverse(decision.retry_after), decision.remaining)
+}
+
+fn write_policies(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
+    if let ([(policy, _)], false) = (charged, headers.contains_key(RATE_LIMIT_POLICY)) {
+        headers.insert(RATE_LIMIT_POLICY, policy.described.clone());
+        return;
+    }
+    let own = charged.iter().map(|(policy, _)| policy.described.as_bytes());
+    let there = headers.get_all(RATE_LIMIT_POLICY).into_iter().map(HeaderValue::as_bytes);
+    let all: Vec<_> = own.chain(there).collect();
+    insert(headers, RATE_LIMIT_POLICY, all.join(&b", "[..]));
+}
+
+fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
+    // An error that several limiters have seen has a line of each.
+    let there = headers.get_all(RATE_LIMIT);
+    // The exact length, so that the text becomes a value without a copy.
+    let own: usize = charged.iter().map(|(policy, decision)| length_of(policy, decision)).sum();
+    let there_length: usize = there.iter().map(|line| line.len() + 2).sum();
+    let mut text = Vec::with_capacity(own + 2 * (charged.len() - 1) + there_length);
+    for (policy, decision) in charged {
+        separate(&mut text);
+        text.extend_from_slice(policy.remaining.as_bytes());
+        text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
+        text.extend_from_slice(b";t=");
+        text.extend_from_slice(
+            itoa::Buffer::new().format(whole_seconds(decision.reset)).as_bytes(),
+        );
+    }
+    for line in there {
+        separate(&mut text);
+        text.extend_from_slice(line.as_bytes());
+    }
+    insert(headers, RATE_LIMIT, text);
+}
+
+fn length_of(policy: &Policy, decision: &Decision) -> usize {
+    let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
+    policy.remaining.len()
+        + digits(decision.remaining.into())
+        + b";t=".len()
+        + digits(whole_seconds(decision.reset))
+}
+
+fn separate(text: &mut Vec<u8>) {
+    if !text.is_empty() {
+        text.extend_from_slice(b", ");
+    }
+}
+
+/// Nothing in these texts is unfit for a header: names are checked by `Policy`.
+fn insert(headers: &mut HeaderMap, name: HeaderName, text: Vec<u8>) {
+    if let Ok(value) = HeaderValue::try_from(text) {
+        headers.insert(name, value);
+    }
+}
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LEGACY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const LEGACY_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::quota::{MINUTE, Quota};
+    use super::*;
+
+    fn policy(name: &str, limit: u32) -> Policy {
+        Policy::new(name, Quota::per_minute(limit)).unwrap()
+    }
+
+    fn decision(remaining: u32, reset_ms: u64, retry_after_ms: u64) -> Decision {
+        Decision {
+            allowed: retry_after_ms == 0,
+            limit: 100,
+            remaining,
+            reset: Duration::from_millis(reset_ms),
+            retry_after: Duration::from_millis(retry_after_ms),
+        }
+    }
+
+    #[track_caller]
+    fn check(charged: &[(&Policy, Decision)], legacy: bool, expected: &[&str]) {
+        let mut headers = HeaderMap::new();
+        write_headers(charged, legacy, &mut headers);
+        assert_eq!(lines_of(&headers), expected);
+    }
+
+    fn lines_of(headers: &HeaderMap) -> Vec<String> {
+        let line = |(name, value): (&HeaderName, &HeaderValue)| {
+            format!("{name}: {}", value.to_str().unwrap())
+        };
+        let mut lines: Vec<_> = headers.iter().map(line).collect();
+        lines.sort();
+        lines
+    }
+
+    #[test]
+    fn what_is_left_is_said() {
+        let policy = policy("default", 100);
+        check(
+            &[(&policy, decision(42, 16_001, 0))],
+            false,
+            &["ratelimit-policy: \"default\";q=100;w=60", "ratelimit: \"default\";r=42;t=17"],
+        );
+        check(
+            &[(&policy, decision(0, 0, 59_400))],
+            true,
+            &[
+                "ratelimit-policy: \"default\";q=100;w=60",
+                "ratelimit: \"default\";r=0;t=0",
+                "retry-after: 60",
+                "x-ratelimit-limit: 100",
+                "x-ratelimit-remaining: 0",
+                "x-ratelimit-reset: 0",
+            ],
+        );
+        check(&[], true, &[]);
+    }
+
+    #[test]
+    fn several_are_listed_and_the_refusal_says_when_to_come_back() {
+        let (router, route) = (policy("default", 100), policy("login", 5));
+        check(
+            &[(&router, decision(7, 60_000, 0)), (&route, decision(0, 30_000, 20_000))],
+            false,
+            &[
+                "ratelimit-policy: \"default\";q=100;w=60, \"login\";q=5;w=60",
+                "ratelimit: \"default\";r=7;t=60, \"login\";r=0;t=30",
+                "retry-after: 20",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_a_middleware_said_stays_behind() {
+        let (router, route) = (policy("default", 100), policy("login", 5));
+        let mut headers = HeaderMap::new();
+        write_headers(&[(&route, decision(0, 30_000, 20_000))], false, &mut headers);
+        write_headers(&[(&router, decision(7, 60_000, 0))], false, &mut headers);
+        assert_eq!(
+            lines_of(&headers),
+            [
+                "ratelimit-policy: \"default\";q=100;w=60, \"login\";q=5;w=60",
+                "ratelimit: \"default\";r=7;t=60, \"login\";r=0;t=30",
+                "retry-after: 20",
+            ],
+        );
+    }
+
+    #[test]
+    fn several_lines_become_one() {
+        let mut headers = HeaderMap::new();
+        for name in ["a", "b"] {
+            let told = |text: String| HeaderValue::try_from(text).unwrap();
+            headers.append(RATE_LIMIT_POLICY, told(format!("\"{name}\";q=5;w=60")));
+            headers.append(RATE_LIMIT, told(format!("\"{name}\";r=4;t=60")));
+        }
+        write_headers(&[(&policy("c", 5), decision(3, 60_000, 0))], false, &mut headers);
+        assert_eq!(
+            lines_of(&headers),
+            [
+                "ratelimit-policy: \"c\";q=5;w=60, \"a\";q=5;w=60, \"b\";q=5;w=60",
+                "ratelimit: \"c\";r=3;t=60, \"a\";r=4;t=60, \"b\";r=4;t=60",
+            ],
+        );
+    }
+
+    #[test]
+    fn one_limiter_costs_one_allocation() {
+        let policy = Policy::new("default", 100 / MINUTE).unwrap();
+        // The first clone of a prepared value makes it shareable.
+        write_headers(&[(&policy, decision(1, 1, 0))], false, &mut HeaderMap::new());
+        for remaining in [0, 9, 10, u32::MAX] {
+            let mut headers = HeaderMap::with_capacity(8);
+            let charged = [(&policy, decision(remaining, 59_000, 0))];
+            let counted =
+                allocation_counter::measure(|| write_headers(&charged, false, &mut headers));
+            assert_eq!(counted.count_total, 1, "{remaining}");
+        }
+    }
+}

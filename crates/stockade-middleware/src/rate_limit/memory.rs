@@ -1,0 +1,138 @@
+//! [`MemoryStore`]: what is counted, in the memory of the process.
+//!
+//! Hot: one keyed hash, one lock of one shard, one probe. Nothing is allocated
+//! unless a table grows.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use foldhash::SharedSeed;
+use foldhash::quality::SeedableRandomState;
+
+use super::Decision;
+use super::algorithm::{Algorithm, State};
+use super::key::{Kind, RateKey};
+use super::quota::{Policy, nanos};
+use super::store::{Charge, RateStore};
+use super::table::{Digest, Table};
+
+/// A store in the memory of the process, with a cap.
+///
+/// The keys are spread over shards by a hash with random keys, so that requests
+/// rarely wait for each other and nobody can choose keys that crowd. Windows
+/// that have ended make room for newcomers. At the cap newcomers share one
+/// window: the store neither grows nor lets anyone pass uncounted, and who has
+/// a window keeps it.
+///
+/// The cap is divided evenly among the shards; a small one has a single shard,
+/// a large one is at its cap a few per cent early where the keys spread
+/// unevenly.
+pub struct MemoryStore {
+    algorithm: Algorithm,
+    /// Invariant: their number is a power of two.
+    shards: Box<[Shard]>,
+    /// What newcomers at the cap share.
+    overflow: Mutex<State>,
+    /// Places addresses; they are compared as a whole.
+    places: SeedableRandomState,
+    /// The two halves of the digest of a text, which stands for the text.
+    texts: [RandomState; 2],
+}
+
+/// A cache line of its own, so that the locks of two shards do not share one.
+#[repr(align(64))]
+struct Shard(Mutex<Table>);
+
+impl MemoryStore {
+    /// A store for at most this many keys; 0 puts everyone into one window.
+    #[must_use]
+    pub fn new(algorithm: Algorithm, max_keys: usize) -> Self {
+        let count = (max_keys / KEYS_OF_A_SHARD).clamp(1, MAX_SHARDS);
+        let count = 1_usize << count.ilog2();
+        let share = |index: usize| max_keys / count + usize::from(index < max_keys % count);
+        let shards = (0..count).map(|index| Shard(Mutex::new(Table::new(share(index)))));
+        Self {
+            algorithm,
+            shards: shards.collect(),
+            overflow: Mutex::new(State::default()),
+            places: SeedableRandomState::with_seed(
+                RandomState::new().hash_one(max_keys),
+                SharedSeed::global_random(),
+            ),
+            texts: [RandomState::new(), RandomState::new()],
+        }
+    }
+
+    /// How many keys are there, also those whose window has ended and that were
+    /// not swept yet.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(&shard.0).len()).sum()
+    }
+
+    /// Whether there are no keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Charges one request to `key`; the answer is there at once.
+    #[must_use]
+    pub fn decide(&self, key: &RateKey, policy: &Policy, now: Duration) -> Decision {
+        let (digest, now) = (self.digest(key), nanos(now));
+        if let Some(state) = lock(self.shard(digest.hash)).state(digest, now) {
+            return self.algorithm.charge(state, policy, now);
+        }
+        self.algorithm.charge(&mut lock(&self.overflow), policy, now)
+    }
+
+    /// An address stays as it is beside its hash. A text becomes two keyed
+    /// hashes, so that its length costs no memory.
+    fn digest(&self, key: &RateKey) -> Digest {
+        let (hash, rest) = match &key.0 {
+            Kind::Version4(bits) => {
+                let rest = u64::from(*bits);
+                (self.places.hash_one(rest), rest)
+            }
+            // Turned, so that no network equals an address of the same bits.
+            Kind::Version6(network) => (self.places.hash_one(network).rotate_left(32), *network),
+            Kind::Text(text) => (self.texts[0].hash_one(text), self.texts[1].hash_one(text)),
+            Kind::Shared => (0, 0),
+        };
+        Digest { hash: hash | 1, rest }
+    }
+
+    /// The shard of a hash, by lower bits; a table uses the upper ones.
+    fn shard(&self, hash: u64) -> &Mutex<Table> {
+        let bits = usize::try_from((hash >> 1) & 0xffff).unwrap_or_default();
+        &self.shards[bits & (self.shards.len() - 1)].0
+    }
+}
+
+impl RateStore for MemoryStore {
+    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, now: Duration) -> Charge<'a> {
+        Charge::Now(self.decide(key, policy, now))
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("algorithm", &self.algorithm)
+            .field("keys", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes over a lock from whoever panicked: a state is never half written.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const KEYS_OF_A_SHARD: usize = 2_048;
+const MAX_SHARDS: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The store: exactness, its cap, its memory.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::super::quota::{MINUTE, Quota};
+use super::*;
+
+fn policy(quota: Quota) -> Policy {
+    Policy::new("default", quota).unwrap()
+}
+
+fn address(number: u32) -> RateKey {
+    IpAddr::from(number.to_be_bytes()).into()
+}
+
+#[test]
+fn exactly_a_hundred_of_a_thousand_at_once_pass() {
+    for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
+        let (store, policy) = (MemoryStore::new(algorithm, 100_000), policy(100 / MINUTE));
+        let passed = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..125 {
+                        let decision = store.decide(&address(7), &policy, Duration::ZERO);
+                        passed.fetch_add(usize::from(decision.allowed), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(passed.into_inner(), 100, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn keys_do_not_touch_each_other() {
+    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 1_000), policy(1 / MINUTE));
+    let network: IpAddr = "::cb00:7107:0:0:0:1".parse().unwrap();
+    let keys = [
+        address(0xcb00_7107),
+        network.into(),
+        RateKey::text("203.0.113.7"),
+        RateKey::text(""),
+        RateKey::shared(),
+    ];
+    for expected in [true, false] {
+        for key in &keys {
+            let decision = store.decide(key, &policy, Duration::ZERO);
+            assert_eq!(decision.allowed, expected, "{key}");
+        }
+    }
+    assert_eq!(store.len(), 5);
+}
+
+#[test]
+fn newcomers_at_the_cap_share_one_window() {
+    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 10), policy(2 / MINUTE));
+    let at = |number: u32, seconds: u64| {
+        store.decide(&address(number), &policy, Duration::from_secs(seconds)).allowed
+    };
+    assert!((0..10).all(|number| at(number, 0)));
+    assert!(at(100, 1) && at(101, 1) && !at(102, 1) && !at(100, 1));
+    // Who has a window keeps it.
+    assert!((0..10).all(|number| at(number, 2)));
+    assert!((0..10).all(|number| !at(number, 3)));
+    // Windows that have ended make room.
+    assert!(at(102, 60) && at(102, 60) && !at(102, 60));
+    assert_eq!(MemoryStore::new(Algorithm::Gcra, 0).shards.len(), 1);
+}
+
+#[test]
+fn a_store_without_keys_is_one_window() {
+    let (store, policy) = (MemoryStore::new(Algorithm::FixedWindow, 0), policy(2 / MINUTE));
+    let passed =
+        (0..5).filter(|number| store.decide(&address(*number), &policy, Duration::ZERO).allowed);
+    assert_eq!((passed.count(), store.len()), (2, 0));
+}
+
+/// Passing requests of a flood of so many addresses, and the bytes it costs.
+fn flood(max_keys: usize, addresses: u32) -> (u32, u64, usize) {
+    let policy = policy(1 / MINUTE);
+    let mut passed = 0;
+    let mut kept = None;
+    let counted = allocation_counter::measure(|| {
+        let store = MemoryStore::new(Algorithm::FixedWindow, max_keys);
+        for number in 0..addresses {
+            let key = address(number.wrapping_mul(0x9e37_79b1));
+            passed +=
+                u32::from(store.decide(&key, &policy, Duration::from_nanos(number.into())).allowed);
+        }
+        kept = Some(store);
+    });
+    let keys = kept.map_or(0, |store| store.len());
+    (passed, counted.bytes_max, keys)
+}
+
+#[test]
+fn a_million_addresses_stay_under_the_default_cap() {
+    let (passed, bytes, keys) = flood(100_000, 1_000_000);
+    assert_eq!(keys, 100_000);
+    // One each, and one for the window that the rest shares.
+    assert_eq!(passed, 100_001);
+    assert!(bytes < 100 * 100_000, "{bytes} bytes");
+}
+
+#[test]
+fn a_million_keys_take_less_than_a_hundred_bytes_each() {
+    let (passed, bytes, keys) = flood(1_000_000, 1_000_000);
+    assert!(keys > 980_000 && passed as usize >= keys, "{keys} keys, {passed} passed");
+    assert!(bytes < 100 * 1_000_000, "{bytes} bytes");
+}
+
+#[test]
+fn memory_does_not_grow_with_time() {
+    let policy = policy(1 / MINUTE);
+    let store = MemoryStore::new(Algorithm::FixedWindow, 100_000);
+    // A thousand new addresses a second for an hour: a minute of them lives.
+    for second in 0..600_u32 {
+        for number in 0..1_000 {
+            let key = address(second * 1_000 + number);
+            assert!(store.decide(&key, &policy, Duration::from_secs(second.into())).allowed);
+        }
+    }
+    assert!(store.len() < 100_000, "{}", store.len());
+}

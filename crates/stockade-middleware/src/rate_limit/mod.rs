@@ -1,0 +1,64 @@
+//! The rate limit: so many requests in so much time, for each client.
+//!
+//! [`RateLimit`] says what is wanted and is built into a [`RateLimiter`], which
+//! charges a request to a [`RateKey`] and gets a [`Decision`]. Time is passed
+//! in. What is counted lies in a [`RateStore`]; the one in memory is
+//! [`MemoryStore`].
+//!
+//! ```
+//! use std::time::{Duration, Instant};
+//! use stockade_middleware::rate_limit::{Charge, MINUTE, RateKey, RateLimit};
+//!
+//! let limiter = RateLimit::from(2 / MINUTE).build()?;
+//! let key = RateKey::from("203.0.113.7".parse::<std::net::IpAddr>().unwrap());
+//! let start = Instant::now();
+//! let allowed = |now| match limiter.charge(&key, now) {
+//!     Charge::Now(decision) => decision.allowed,
+//!     Charge::Later(_) => unreachable!("the store is in memory"),
+//! };
+//! assert!(allowed(start) && allowed(start) && !allowed(start));
+//! assert!(allowed(start + Duration::from_secs(60)));
+//! # Ok::<(), stockade_errors::ConfigError>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! - `quota`: [`Quota`], its notations, and [`Policy`], a quota with its name.
+//! - `options`, `limiter`: [`RateLimit`] and [`RateLimiter`].
+//! - `key`: [`RateKey`], who is charged.
+//! - `decision`: [`Decision`], and [`too_many`].
+//! - `headers`: [`write_headers`].
+//! - `store`: [`RateStore`], [`Charge`].
+//! - `memory`, `table`: [`MemoryStore`]; the hot code.
+//! - `algorithm`, `gcra`: [`Algorithm`], the rules as functions of data.
+//!
+//! # Memory
+//!
+//! A key takes 32 bytes in a table that is at most three quarters full when it
+//! has all its keys; with what a table needs to grow that is below 100 bytes a
+//! key, however long the key is. There are never more keys than
+//! [`max_keys`](RateLimit::max_keys): at the cap newcomers share one window.
+//!
+//! Spec: Limits › Rate limit; Router options › `rateLimit`.
+
+mod algorithm;
+mod decision;
+mod gcra;
+mod headers;
+mod key;
+mod limiter;
+mod memory;
+mod options;
+mod quota;
+mod store;
+mod table;
+
+pub use algorithm::Algorithm;
+pub use decision::{Decision, too_many};
+pub use headers::write_headers;
+pub use key::RateKey;
+pub use limiter::RateLimiter;
+pub use memory::MemoryStore;
+pub use options::{RateLimit, optional};
+pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
+pub use store::{Charge, RateStore};

@@ -1,0 +1,281 @@
+//! [`RateLimit`]: what is wanted of a rate limit.
+//!
+//! Spec: Router options › `rateLimit`.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Deserializer};
+use stockade_core::Request;
+use stockade_errors::{ApiError, ConfigError};
+
+use super::algorithm::Algorithm;
+use super::limiter::RateLimiter;
+use super::memory::MemoryStore;
+use super::quota::{Policy, Quota};
+use super::store::RateStore;
+
+/// A function that says who is charged.
+pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
+
+/// What is wanted of a rate limit. By default 100 requests in 60 s.
+///
+/// It can be read from a configuration file, with these names or in camel case;
+/// the window is given in milliseconds as `window_ms`, and an unknown key is an
+/// error. Functions and stores are given in code.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_middleware::RateLimit;
+///
+/// let limiter = RateLimit::new().window(Duration::from_secs(1)).max_requests(5).build()?;
+/// assert_eq!(limiter.policy().limit().get(), 5);
+/// assert!(RateLimit::new().max_requests(0).build().is_err());
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Router options › `rateLimit`.
+#[derive(Clone, Deserialize)]
+#[doc(alias = "rateLimit")]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RateLimit {
+    /// The length of a window. 0 is a mistake; more than a year counts as a
+    /// year. Default: 60 s.
+    #[serde(rename = "window_ms", alias = "windowMs", deserialize_with = "millis")]
+    pub window: Duration,
+    /// How many requests of a client pass in a window. 0 is a mistake.
+    /// Default: 100.
+    #[serde(alias = "maxRequests")]
+    pub max_requests: u32,
+    /// How requests are counted. Default: [`Algorithm::FixedWindow`].
+    pub algorithm: Algorithm,
+    /// How many keys the store in memory has at most; further ones share one
+    /// window. Default: 100,000, which takes below 10 MB.
+    #[serde(alias = "maxKeys")]
+    pub max_keys: usize,
+    /// The name under which the headers list it. Default: `default`.
+    pub name: String,
+    /// Whether the older `X-RateLimit-*` headers are sent too. Default: false.
+    #[serde(alias = "legacyHeaders")]
+    pub legacy_headers: bool,
+    /// Says who is charged, instead of the client's address. Default: none.
+    #[serde(skip)]
+    key_generator: Option<Arc<KeyGenerator>>,
+    /// Where to count, instead of memory. Default: none.
+    #[serde(skip)]
+    store: Option<Arc<dyn RateStore>>,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self {
+            window: Duration::from_secs(60),
+            max_requests: 100,
+            algorithm: Algorithm::FixedWindow,
+            max_keys: 100_000,
+            name: "default".to_owned(),
+            legacy_headers: false,
+            key_generator: None,
+            store: None,
+        }
+    }
+}
+
+impl RateLimit {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`window`](Self#structfield.window).
+    #[must_use]
+    #[doc(alias = "windowMs")]
+    pub fn window(mut self, window: Duration) -> Self {
+        self.window = window;
+        self
+    }
+
+    /// Sets [`window`](Self#structfield.window), in milliseconds.
+    #[must_use]
+    pub fn window_ms(self, millis: u64) -> Self {
+        self.window(Duration::from_millis(millis))
+    }
+
+    /// Sets [`max_requests`](Self#structfield.max_requests).
+    #[must_use]
+    #[doc(alias = "maxRequests")]
+    pub fn max_requests(mut self, requests: u32) -> Self {
+        self.max_requests = requests;
+        self
+    }
+
+    /// Sets [`algorithm`](Self#structfield.algorithm).
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// Sets [`max_keys`](Self#structfield.max_keys).
+    #[must_use]
+    pub fn max_keys(mut self, keys: usize) -> Self {
+        self.max_keys = keys;
+        self
+    }
+
+    /// Sets [`name`](Self#structfield.name): up to 64 letters and digits of
+    /// ASCII and `-_.:/`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets [`legacy_headers`](Self#structfield.legacy_headers).
+    #[must_use]
+    pub fn legacy_headers(mut self, legacy: bool) -> Self {
+        self.legacy_headers = legacy;
+        self
+    }
+
+    /// Says who is charged, instead of the client's address. If it fails or
+    /// panics, the client's address counts.
+    ///
+    /// It runs for every request, before any middleware: whoever is named in a
+    /// header that nobody has checked yet, a client can choose.
+    #[must_use]
+    #[doc(alias = "keyGenerator")]
+    pub fn key_generator(
+        mut self,
+        generator: impl Fn(&Request) -> Result<String, ApiError> + Send + Sync + 'static,
+    ) -> Self {
+        self.key_generator = Some(Arc::new(generator));
+        self
+    }
+
+    /// Counts in this store, which then decides on the algorithm and on how
+    /// many keys there are. By default each limiter has one in memory.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn RateStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Builds the limiter; its time begins now.
+    ///
+    /// # Errors
+    /// Those of [`Policy::new`].
+    pub fn build(&self) -> Result<RateLimiter, ConfigError> {
+        self.build_at(Instant::now())
+    }
+
+    /// Builds the limiter; its time begins at `start`.
+    ///
+    /// # Errors
+    /// Those of [`Policy::new`].
+    pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
+        let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
+        let store = self.store.clone();
+        let store =
+            store.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)));
+        Ok(RateLimiter::new(policy, store, self.key_generator.clone(), self.legacy_headers, start))
+    }
+}
+
+/// The defaults, with this quota.
+impl From<Quota> for RateLimit {
+    fn from(quota: Quota) -> Self {
+        Self::new().window(quota.window).max_requests(quota.limit)
+    }
+}
+
+impl fmt::Debug for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimit")
+            .field("window", &self.window)
+            .field("max_requests", &self.max_requests)
+            .field("algorithm", &self.algorithm)
+            .field("max_keys", &self.max_keys)
+            .field("name", &self.name)
+            .field("legacy_headers", &self.legacy_headers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads `rateLimit` as the specification has it: an object, or `false` for no
+/// limit. `true` is the defaults. For `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// For anything else.
+pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit>, D::Error> {
+    Ok(match Notation::deserialize(source)? {
+        Notation::Switch(false) => None,
+        Notation::Switch(true) => Some(RateLimit::default()),
+        Notation::Options(options) => Some(*options),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "false, or an object with the options of a rate limit")]
+enum Notation {
+    Switch(bool),
+    Options(Box<RateLimit>),
+}
+
+fn millis<'de, D: Deserializer<'de>>(source: D) -> Result<Duration, D::Error> {
+    u64::deserialize(source).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: Option<&str>) {
+        let read: Result<RateLimit, _> = serde_json::from_str(json);
+        let actual = read.ok().map(|limit| {
+            let RateLimit { window, max_requests, algorithm, max_keys, name, .. } = limit;
+            format!("{max_requests} in {window:?}, {algorithm:?}, {max_keys} {name}")
+        });
+        assert_eq!(actual.as_deref(), expected, "{json}");
+    }
+
+    #[test]
+    fn is_read_in_both_cases_and_missing_fields_are_defaults() {
+        check("{}", Some("100 in 60s, FixedWindow, 100000 default"));
+        check(r#"{ "windowMs": 1500 }"#, Some("100 in 1.5s, FixedWindow, 100000 default"));
+        check(
+            r#"{ "maxRequests": 5, "window_ms": 1 }"#,
+            Some("5 in 1ms, FixedWindow, 100000 default"),
+        );
+        check(
+            r#"{ "algorithm": "sliding-window", "maxKeys": 7, "name": "x", "legacyHeaders": true }"#,
+            Some("100 in 60s, SlidingWindow, 7 x"),
+        );
+        check(r#"{ "algorithm": "gcra" }"#, Some("100 in 60s, Gcra, 100000 default"));
+        for json in [r#"{ "max": 5 }"#, r#"{ "maxRequests": -5 }"#, r#"{ "algorithm": "x" }"#] {
+            check(json, None);
+        }
+    }
+
+    #[test]
+    fn false_is_no_limit() {
+        let read = |json: &str| optional(&mut serde_json::Deserializer::from_str(json));
+        assert!(read("false").unwrap().is_none());
+        assert_eq!(read("true").unwrap().unwrap().max_requests, 100);
+        assert_eq!(read(r#"{ "maxRequests": 5 }"#).unwrap().unwrap().max_requests, 5);
+        assert!(read("5").is_err());
+        assert!(read(r#"{ "max": 5 }"#).is_err());
+    }
+
+    #[test]
+    fn zeros_are_mistakes_of_construction() {
+        assert!(RateLimit::new().max_requests(0).build().is_err());
+        assert!(RateLimit::new().window_ms(0).build().is_err());
+        assert!(RateLimit::new().name("").build().is_err());
+        assert!(RateLimit::new().max_keys(0).build().is_ok());
+    }
+}

@@ -1,0 +1,261 @@
+//! [`Quota`]: so many requests in so much time; [`Policy`]: a quota by name.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Div;
+use std::str::FromStr;
+use std::time::Duration;
+
+use http::HeaderValue;
+use stockade_errors::{ConfigError, Mistake};
+
+/// So many requests in so much time.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_middleware::rate_limit::{MINUTE, Quota};
+///
+/// let quota = Quota::new(10, Duration::from_secs(60));
+/// assert_eq!(10 / MINUTE, quota);
+/// assert_eq!(Quota::per_minute(10), quota);
+/// assert_eq!("10 / minute".parse(), Ok(quota));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Quota {
+    /// How many requests. 0 is a mistake, which is found when a limiter is
+    /// built.
+    pub limit: u32,
+    /// In how much time. 0 is a mistake, which is found when a limiter is
+    /// built; more than a year counts as a year.
+    pub window: Duration,
+}
+
+impl Quota {
+    /// So many requests in so much time.
+    #[must_use]
+    pub const fn new(limit: u32, window: Duration) -> Self {
+        Self { limit, window }
+    }
+
+    /// So many requests a second.
+    #[must_use]
+    pub const fn per_second(limit: u32) -> Self {
+        Self::new(limit, SECOND.0)
+    }
+
+    /// So many requests a minute.
+    #[must_use]
+    pub const fn per_minute(limit: u32) -> Self {
+        Self::new(limit, MINUTE.0)
+    }
+
+    /// So many requests an hour.
+    #[must_use]
+    pub const fn per_hour(limit: u32) -> Self {
+        Self::new(limit, HOUR.0)
+    }
+
+    /// What is wrong with it.
+    pub(super) fn mistakes(self) -> Vec<Mistake> {
+        let limit = (self.limit == 0).then_some("the limit of a rate limit must not be 0");
+        let window = self.window.is_zero().then_some("the window of a rate limit must not be 0");
+        limit.into_iter().chain(window).map(Mistake::new).collect()
+    }
+}
+
+/// The time below the stroke of `10 / MINUTE`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Per(Duration);
+
+/// For `10 / SECOND`.
+pub const SECOND: Per = Per(Duration::from_secs(1));
+/// For `10 / MINUTE`.
+pub const MINUTE: Per = Per(Duration::from_secs(60));
+/// For `10 / HOUR`.
+pub const HOUR: Per = Per(Duration::from_secs(3_600));
+
+impl Div<Per> for u32 {
+    type Output = Quota;
+
+    fn div(self, per: Per) -> Quota {
+        Quota::new(self, per.0)
+    }
+}
+
+/// `<number> / <unit>`, where the unit is `second`, `minute` or `hour`; white
+/// space around both is allowed.
+impl FromStr for Quota {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let quota = parse(text);
+        let mistakes = quota.map_or_else(
+            || vec![Mistake::new(format!("{text:?} is not a rate such as \"10 / minute\""))],
+            Self::mistakes,
+        );
+        ConfigError::check(mistakes).map(|()| quota.unwrap_or(Self::per_minute(0)))
+    }
+}
+
+fn parse(text: &str) -> Option<Quota> {
+    let (limit, unit) = text.split_once('/')?;
+    let limit = limit.trim();
+    // `str::parse::<u32>` takes a leading `+`; the notation does not.
+    if !limit.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let per = match unit.trim() {
+        "second" => SECOND,
+        "minute" => MINUTE,
+        "hour" => HOUR,
+        _ => return None,
+    };
+    Some(limit.parse::<u32>().ok()? / per)
+}
+
+/// A quota with the name under which the headers list it, checked and prepared.
+#[derive(Clone)]
+pub struct Policy {
+    name: Box<str>,
+    limit: NonZeroU32,
+    /// Invariant: neither 0 nor above a year.
+    window: Duration,
+    window_nanos: u64,
+    /// `"default";q=100;w=60`.
+    pub(super) described: HeaderValue,
+    /// `"default";r=`.
+    pub(super) remaining: Box<str>,
+}
+
+impl Policy {
+    /// Checks a name and a quota.
+    ///
+    /// # Errors
+    /// When the limit or the window is 0, or the name is empty, longer than 64
+    /// characters, or has a character that is neither a letter or digit of
+    /// ASCII nor one of `-_.:/`.
+    pub fn new(name: &str, quota: Quota) -> Result<Self, ConfigError> {
+        let mut mistakes = quota.mistakes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_plain) {
+            mistakes.push(Mistake::new(format!("{name:?} cannot name a rate limit")));
+        }
+        ConfigError::check(mistakes)?;
+        let window = quota.window.min(MAX_WINDOW);
+        // The window in whole seconds, as the header has it.
+        let seconds = whole_seconds(window);
+        let described = format!("\"{name}\";q={};w={seconds}", quota.limit);
+        Ok(Self {
+            name: name.into(),
+            limit: NonZeroU32::new(quota.limit).unwrap_or(NonZeroU32::MIN),
+            window,
+            window_nanos: nanos(window),
+            described: HeaderValue::try_from(described).unwrap_or(HeaderValue::from_static("")),
+            remaining: format!("\"{name}\";r=").into(),
+        })
+    }
+
+    /// The name, such as `default`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many requests; never 0.
+    #[must_use]
+    pub fn limit(&self) -> NonZeroU32 {
+        self.limit
+    }
+
+    /// In how much time; never 0 and at most a year.
+    #[must_use]
+    pub fn window(&self) -> Duration {
+        self.window
+    }
+
+    pub(super) fn window_nanos(&self) -> u64 {
+        self.window_nanos
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy")
+            .field("name", &self.name)
+            .field("limit", &self.limit)
+            .field("window", &self.window)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whole seconds, rounded up.
+pub(super) fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
+}
+
+/// Nanoseconds; more than 584 years count as 584 years.
+pub(super) fn nanos(time: Duration) -> u64 {
+    time.as_secs().saturating_mul(1_000_000_000).saturating_add(time.subsec_nanos().into())
+}
+
+const MAX_NAME_BYTES: usize = 64;
+const MAX_WINDOW: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<Quota>) {
+        assert_eq!(text.parse().ok(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_rate_is_a_number_and_a_unit() {
+        check("10 / minute", Some(10 / MINUTE));
+        check("1/second", Some(Quota::per_second(1)));
+        check(" 4294967295  /hour ", Some(Quota::per_hour(u32::MAX)));
+    }
+
+    #[test]
+    fn anything_else_is_a_mistake() {
+        for text in [
+            "",
+            "10",
+            "10 minute",
+            "/ minute",
+            "10 / min",
+            "10 / Minute",
+            "+1 / hour",
+            "-1 / hour",
+            "1.5 / hour",
+            "0 / hour",
+            "4294967296 / hour",
+            "1 / hour / 2",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn a_policy_says_its_seconds_rounded_up() {
+        let described = |quota| Policy::new("a", quota).unwrap().described;
+        assert_eq!(described(100 / MINUTE), "\"a\";q=100;w=60");
+        assert_eq!(described(Quota::new(1, Duration::from_millis(1_001))), "\"a\";q=1;w=2");
+        assert_eq!(described(Quota::new(1, Duration::MAX)), "\"a\";q=1;w=31536000");
+    }
+
+    #[test]
+    fn zeros_and_odd_names_are_mistakes() {
+        let mistakes = |name: &str, quota| {
+            Policy::new(name, quota).err().map_or(0, |error| error.mistakes().len())
+        };
+        assert_eq!(mistakes("default", 1 / SECOND), 0);
+        assert_eq!(mistakes("default", Quota::new(0, Duration::ZERO)), 2);
+        assert_eq!(mistakes("", 0 / MINUTE), 2);
+        for name in ["a b", "a\"b", "ä", "a\n", &"a".repeat(65)] {
+            assert_eq!(mistakes(name, 1 / SECOND), 1, "{name:?}");
+        }
+    }
+}

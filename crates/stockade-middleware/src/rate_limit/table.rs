@@ -1,0 +1,249 @@
+//! A table of keys with a cap, one shard of a [`MemoryStore`].
+//!
+//! Hot: a key that is there costs one probe, mostly of one cache line, and no
+//! allocation. A newcomer also visits a few slots in turn and clears the dead
+//! ones among them, so that sweeping is never a pause.
+//!
+//! Open addressing with linear probing and backward shifts. It is our own
+//! because a `HashMap` can only be swept as a whole, under its lock.
+//!
+//! [`MemoryStore`]: super::MemoryStore
+
+use super::algorithm::State;
+
+/// A digest of a key.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Digest {
+    /// A keyed hash, which says where the key lies. Invariant: not 0.
+    pub(super) hash: u64,
+    /// The rest: an address, or a second keyed hash of a text.
+    pub(super) rest: u64,
+}
+
+/// 32 bytes, so that two fill a cache line and none lies across one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Slot {
+    /// The hash is 0 in an empty slot.
+    digest: Digest,
+    state: State,
+}
+
+/// At most `max` keys with their states.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Invariant: one is empty. Three quarters are filled at most.
+    slots: Vec<Slot>,
+    len: usize,
+    max: usize,
+    /// The slot where the sweep goes on.
+    hand: usize,
+}
+
+impl Table {
+    pub(super) fn new(max: usize) -> Self {
+        let mut table = Self { slots: Vec::new(), len: 0, max, hand: 0 };
+        table.slots = vec![Slot::default(); table.size_for(0)];
+        table
+    }
+
+    /// How many keys are there, dead ones included.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The state of a key, a new one for a newcomer; `None` for a newcomer at
+    /// the cap.
+    pub(super) fn state(&mut self, digest: Digest, now: u64) -> Option<&mut State> {
+        let mut at = probe(&self.slots, digest);
+        if self.slots[at].digest != digest {
+            if !self.make_room(now) {
+                return None;
+            }
+            at = probe(&self.slots, digest);
+            self.slots[at] = Slot { digest, state: State::default() };
+            self.len += 1;
+        }
+        Some(&mut self.slots[at].state)
+    }
+
+    /// Sweeps a little; whether there is room for one more key.
+    #[cold]
+    fn make_room(&mut self, now: u64) -> bool {
+        let at_cap = self.len >= self.max;
+        self.sweep(if at_cap { VISITS_AT_CAP } else { VISITS }, now);
+        if self.len >= self.max {
+            return false;
+        }
+        if is_crowded(self.len + 1, self.slots.len()) {
+            self.rebuild(now);
+        }
+        true
+    }
+
+    /// Clears the dead among the next `visits` slots.
+    fn sweep(&mut self, visits: usize, now: u64) {
+        for _ in 0..visits.min(self.slots.len()) {
+            let slot = self.slots[self.hand];
+            if slot.digest.hash != 0 && slot.state.dead_at <= now {
+                // Another key may have moved here: the hand stays.
+                self.clear(self.hand);
+            } else {
+                self.hand = next(self.hand, self.slots.len());
+            }
+        }
+    }
+
+    /// Empties a slot and closes the gap, so that every key is still found.
+    fn clear(&mut self, at: usize) {
+        let size = self.slots.len();
+        let distance =
+            |from: usize, to: usize| if to >= from { to - from } else { to + size - from };
+        let (mut gap, mut at) = (at, next(at, size));
+        while self.slots[at].digest.hash != 0 {
+            // A key may move back, but not before its home.
+            let home = home(self.slots[at].digest.hash, size);
+            if distance(home, at) >= distance(gap, at) {
+                self.slots[gap] = self.slots[at];
+                gap = at;
+            }
+            at = next(at, size);
+        }
+        self.slots[gap] = Slot::default();
+        self.len -= 1;
+    }
+
+    /// Moves what lives to a table of a fitting size.
+    fn rebuild(&mut self, now: u64) {
+        let is_live = |slot: &&Slot| slot.digest.hash != 0 && slot.state.dead_at > now;
+        let live = self.slots.iter().filter(is_live).count();
+        let mut slots = vec![Slot::default(); self.size_for(live)];
+        for slot in self.slots.iter().filter(is_live) {
+            let at = probe(&slots, slot.digest);
+            slots[at] = *slot;
+        }
+        self.slots = slots;
+        self.len = live;
+        self.hand = 0;
+    }
+
+    /// How many slots a table with so many keys has: three eighths are filled,
+    /// three quarters when it has all its keys.
+    fn size_for(&self, keys: usize) -> usize {
+        let full = self.max.saturating_mul(4).div_ceil(3).saturating_add(1);
+        let roomy = keys.saturating_mul(8).div_ceil(3);
+        roomy.max(MIN_SLOTS).min(full.max(MIN_SLOTS))
+    }
+}
+
+/// Whether a table of `size` slots is too small for so many keys.
+fn is_crowded(keys: usize, size: usize) -> bool {
+    keys.saturating_mul(4) > size.saturating_mul(3)
+}
+
+/// The slot of a key, or the empty one where it belongs.
+fn probe(slots: &[Slot], digest: Digest) -> usize {
+    let mut at = home(digest.hash, slots.len());
+    while slots[at].digest != digest && slots[at].digest.hash != 0 {
+        at = next(at, slots.len());
+    }
+    at
+}
+
+/// Where the search for a hash begins: its share of the table's size.
+fn home(hash: u64, size: usize) -> usize {
+    let share = (u128::from(hash) * (size as u128)) >> 64;
+    usize::try_from(share).unwrap_or_default()
+}
+
+fn next(at: usize, size: usize) -> usize {
+    if at + 1 == size { 0 } else { at + 1 }
+}
+
+/// Slots that a newcomer visits. The whole table is visited by the time that an
+/// eighth as many newcomers have come.
+const VISITS: usize = 8;
+/// Slots that a newcomer visits at the cap: 8 KiB, read in a row.
+const VISITS_AT_CAP: usize = 256;
+const MIN_SLOTS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn digest(hash: u64) -> Digest {
+        Digest { hash, rest: 0 }
+    }
+
+    #[test]
+    fn the_cap_holds_and_the_dead_make_room() {
+        let mut table = Table::new(100);
+        for hash in 1..=100 {
+            table.state(digest(hash << 57 | hash), 0).unwrap().dead_at = 10;
+        }
+        assert!(table.state(digest(1_000), 9).is_none());
+        assert!(table.state(digest(5 << 57 | 5), 9).is_some());
+        assert!(table.state(digest(1_000), 10).is_some());
+        assert!(table.len() <= 100);
+    }
+
+    #[test]
+    fn a_cap_of_one_is_one_key() {
+        let mut table = Table::new(1);
+        table.state(digest(1), 0).unwrap().dead_at = 10;
+        assert!(table.state(digest(2), 5).is_none());
+        assert!(table.state(digest(2), 10).is_some());
+        assert_eq!(table.len(), 1);
+    }
+
+    #[test]
+    fn a_table_shrinks_to_what_lives_when_it_is_rebuilt() {
+        let mut table = Table::new(1_000_000);
+        for hash in 1..=10_000_u64 {
+            table.state(digest(hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)), 0).unwrap().dead_at = 10;
+        }
+        let big = table.slots.len();
+        for hash in 10_001..=40_000_u64 {
+            let state = table.state(digest(hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)), hash);
+            state.unwrap().dead_at = hash + 10;
+        }
+        assert!(table.slots.len() <= big, "{} slots", table.slots.len());
+    }
+
+    proptest! {
+        // Hashes that crowd at both ends make long runs, also across the end.
+        #[test]
+        fn it_is_a_map_that_forgets_the_dead(
+            steps in proptest::collection::vec((1_u64..40, any::<bool>(), 0_u64..3, 1_u64..12), 0..400),
+            max in 1_usize..30,
+        ) {
+            let mut table = Table::new(max);
+            let mut model = HashMap::<u64, State>::new();
+            let mut now = 0;
+            for (number, high, passed, life) in steps {
+                now += passed;
+                let hash = if high { u64::MAX - number } else { number };
+                let alive = model.get(&hash).copied().filter(|state| state.dead_at > now);
+                if let Some(state) = table.state(digest(hash), now) {
+                        if let Some(expected) = alive {
+                            prop_assert_eq!(*state, expected);
+                        } else {
+                            prop_assert!(state.dead_at <= now);
+                        }
+                        *state = State { dead_at: now + life, current: 1, previous: 0 };
+                        model.insert(hash, *state);
+                    }
+                    else {
+                        // All tables of this test are visited as a whole.
+                        let living = model.values().filter(|state| state.dead_at > now).count();
+                        prop_assert!(alive.is_none() && living >= max);
+                    }
+                prop_assert!(table.len() <= max);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! [`RequestId`]: the name of one request.
+
+use std::fmt;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use stockade_core::{ApiError, FromRequest, Request};
+
+/// The id of a request, 1 to 128 visible ASCII characters; an argument of a
+/// handler.
+///
+/// [`with_request_id`](super::with_request_id) has to run before: without it
+/// the answer is a 500.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use stockade_middleware::RequestId;
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-request-id", HeaderValue::from_static("7f3a"));
+/// assert_eq!(RequestId::sent(&headers).expect("an id").as_str(), "7f3a");
+/// assert_eq!(RequestId::random()?.as_str().len(), 32);
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+#[derive(Clone, Eq, Hash, PartialEq)]
+pub struct RequestId {
+    /// Invariant: 1 to 128 visible ASCII characters.
+    value: HeaderValue,
+}
+
+impl RequestId {
+    /// The id that the client sent in `X-Request-Id`. One that is empty or
+    /// longer than 128 bytes, that has anything but visible ASCII characters, or
+    /// that is there twice is not believed.
+    #[must_use]
+    pub fn sent(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(X_REQUEST_ID).iter();
+        let value = values.next().filter(|_| values.next().is_none())?;
+        let bytes = value.as_bytes();
+        let is_sound =
+            (1..=MAX_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+        is_sound.then(|| Self { value: value.clone() })
+    }
+
+    /// A new id: 16 random bytes as 32 hexadecimal digits.
+    ///
+    /// # Errors
+    /// When the system has no random bytes, which is a 500.
+    pub fn random() -> Result<Self, ApiError> {
+        let digits = hex::encode(random_bytes::<16>()?);
+        Ok(Self { value: HeaderValue::try_from(digits).map_err(ApiError::internal)? })
+    }
+
+    /// The id of a request on which [`with_request_id`](super::with_request_id)
+    /// has run.
+    #[must_use]
+    pub fn of(req: &Request) -> Option<&Self> {
+        req.extensions().get()
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.value.to_str().unwrap_or_default()
+    }
+
+    /// The id as the value of a header.
+    #[must_use]
+    pub fn to_header_value(&self) -> HeaderValue {
+        self.value.clone()
+    }
+}
+
+impl FromRequest for RequestId {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let missing = || ApiError::new(500, "the request has no id: add `with_request_id()`");
+        Self::of(req).cloned().ok_or_else(missing)
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RequestId({self})")
+    }
+}
+
+/// Random bytes of the system.
+pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], ApiError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
+    Ok(bytes)
+}
+
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const MAX_BYTES: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(values: &[&[u8]], is_believed: bool) {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(X_REQUEST_ID, HeaderValue::from_bytes(value).unwrap());
+        }
+        assert_eq!(RequestId::sent(&headers).is_some(), is_believed, "{values:?}");
+    }
+
+    #[test]
+    fn only_short_visible_ascii_is_believed() {
+        check(&[b"a"], true);
+        check(&[&[b'~'; 128]], true);
+        check(&[b"!\"\\<script>"], true);
+        check(&[&[b'a'; 129]], false);
+        check(&[b""], false);
+        check(&[b"a b"], false);
+        check(&[b"a\tb"], false);
+        check(&[b"\xC3\xA4"], false);
+        check(&[b"a", b"a"], false);
+        check(&[], false);
+    }
+
+    #[test]
+    fn no_two_random_ids_are_the_same() {
+        let (first, second) = (RequestId::random().unwrap(), RequestId::random().unwrap());
+        assert_ne!(first, second);
+        assert!(first.as_str().bytes().all(|byte| byte.is_ascii_hexdigit()));
+    }
+}

@@ -1,0 +1,30 @@
+//! Names for requests: an id that is in the request, in the response and in the
+//! logs, and the trace that a request belongs to.
+//!
+//! ```
+//! use stockade_core::{Handler, Middleware};
+//! use stockade_middleware::{RequestId, TraceContext, with_request_id};
+//!
+//! async fn show(id: RequestId, trace: TraceContext) -> String {
+//!     format!("{id} in {:?}", trace.parent().map(|parent| parent.trace_id()))
+//! }
+//! # let _ = Handler::new(show);
+//! assert_eq!(Middleware::new(with_request_id()).name(), "with_request_id");
+//! ```
+//!
+//! # Where things are
+//!
+//! - `id`: [`RequestId`].
+//! - `trace`: [`TraceParent`] and [`TraceContext`].
+//! - `with_request_id`: [`with_request_id`].
+//!
+//! # Beyond the spec
+//! The specification names none of it. Source: W3C Trace Context, level 1.
+
+mod id;
+mod trace;
+mod with_request_id;
+
+pub use id::RequestId;
+pub use trace::{TraceContext, TraceParent};
+pub use with_request_id::{RequestIds, with_request_id};

@@ -1,0 +1,246 @@
+//! [`TraceParent`]: the place of a request in a distributed trace.
+//!
+//! Source: W3C Trace Context, sections 3.2 (traceparent) and 3.3 (tracestate).
+
+use std::fmt;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use stockade_core::{ApiError, FromRequest, Request};
+
+use super::id::random_bytes;
+
+/// A valid `traceparent`.
+///
+/// ```
+/// use stockade_middleware::TraceParent;
+///
+/// let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+/// let parent = TraceParent::parse(text).expect("a trace parent");
+/// assert_eq!(parent.trace_id(), "4bf92f3577b34da6a3ce929d0e0e4736");
+/// assert!(parent.is_sampled());
+/// assert_eq!(parent.to_string(), text);
+///
+/// // For a call to another service.
+/// let child = parent.child()?;
+/// assert_eq!(child.trace_id(), parent.trace_id());
+/// assert_ne!(child.parent_id(), parent.parent_id());
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct TraceParent {
+    /// Invariant: not all zeroes.
+    trace_id: [u8; 16],
+    /// Invariant: not all zeroes.
+    parent_id: [u8; 8],
+    flags: u8,
+}
+
+impl TraceParent {
+    /// Reads the value of `traceparent`. Of a later version what this one knows
+    /// is read; it is written as version 00.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let known = text.get(..LENGTH_BYTES)?;
+        let more = text.get(LENGTH_BYTES..)?;
+        let mut parts = known.split('-');
+        let [version] = part::<1>(parts.next()?)?;
+        let trace_id = part(parts.next()?)?;
+        let parent_id = part(parts.next()?)?;
+        let [flags] = part::<1>(parts.next()?)?;
+        let is_sound = parts.next().is_none()
+            && trace_id != [0; 16]
+            && parent_id != [0; 8]
+            && match version {
+                0 => more.is_empty(),
+                0xFF => false,
+                _ => more.is_empty() || more.starts_with('-'),
+            };
+        is_sound.then_some(Self { trace_id, parent_id, flags })
+    }
+
+    /// The beginning of a new trace, which nobody has decided to sample.
+    ///
+    /// # Errors
+    /// When the system has no random bytes, which is a 500.
+    pub fn random() -> Result<Self, ApiError> {
+        let (mut trace_id, mut parent_id) = (random_bytes()?, random_bytes()?);
+        keep_from_zero(&mut trace_id);
+        keep_from_zero(&mut parent_id);
+        Ok(Self { trace_id, parent_id, flags: 0 })
+    }
+
+    /// The same trace with a new parent: what to send to the next service.
+    ///
+    /// # Errors
+    /// When the system has no random bytes, which is a 500.
+    pub fn child(&self) -> Result<Self, ApiError> {
+        let mut parent_id = random_bytes()?;
+        keep_from_zero(&mut parent_id);
+        Ok(Self { parent_id, ..*self })
+    }
+
+    /// The id of the trace: 32 hexadecimal digits.
+    #[must_use]
+    pub fn trace_id(&self) -> String {
+        hex::encode(self.trace_id)
+    }
+
+    /// The id of the caller's step: 16 hexadecimal digits.
+    #[must_use]
+    pub fn parent_id(&self) -> String {
+        hex::encode(self.parent_id)
+    }
+
+    /// Whether the caller may have recorded its part.
+    #[must_use]
+    pub fn is_sampled(&self) -> bool {
+        self.flags & 1 == 1
+    }
+
+    /// The one in these headers, if there is exactly one and it is valid.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(TRACEPARENT).iter();
+        let value = values.next().filter(|_| values.next().is_none())?;
+        Self::parse(value.to_str().ok()?)
+    }
+}
+
+impl fmt::Display for TraceParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "00-{}-{}-{:02x}", self.trace_id(), self.parent_id(), self.flags)
+    }
+}
+
+/// The trace that a request belongs to, if it belongs to one; an argument of a
+/// handler.
+///
+/// It needs [`with_request_id`](super::with_request_id) only for traces that
+/// begin here: what the client sent is validated in any case.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct TraceContext {
+    parent: Option<TraceParent>,
+    state: Option<String>,
+}
+
+impl TraceContext {
+    /// The place in the trace.
+    #[must_use]
+    pub fn parent(&self) -> Option<&TraceParent> {
+        self.parent.as_ref()
+    }
+
+    /// What tracing systems have noted in `tracestate`, to be passed on as it
+    /// is; `None` without a valid `traceparent`.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+}
+
+impl FromRequest for TraceContext {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let Some(parent) = TraceParent::of(req.headers()) else {
+            return Ok(Self::default());
+        };
+        let lines = req.headers().get_all(TRACESTATE).iter();
+        let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
+        let state = (!lines.is_empty()).then(|| lines.join(","));
+        Ok(Self { parent: Some(parent), state })
+    }
+}
+
+/// Leaves only a valid trace in the headers; begins one if that is wanted.
+pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<(), ApiError> {
+    if TraceParent::of(headers).is_some() {
+        return Ok(());
+    }
+    headers.remove(TRACEPARENT);
+    // It says nothing without the other.
+    headers.remove(TRACESTATE);
+    if begins {
+        let text = TraceParent::random()?.to_string();
+        let value = HeaderValue::try_from(text).map_err(ApiError::internal)?;
+        headers.insert(TRACEPARENT, value);
+    }
+    Ok(())
+}
+
+/// Digits in lower case only, as the standard has them.
+fn part<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let mut bytes = [0; N];
+    let is_sound = text.bytes().all(is_digit) && hex::decode_to_slice(text, &mut bytes).is_ok();
+    is_sound.then_some(bytes)
+}
+
+/// All zeroes would be invalid.
+fn keep_from_zero(id: &mut [u8]) {
+    if id.iter().all(|byte| *byte == 0)
+        && let Some(last) = id.last_mut()
+    {
+        *last = 1;
+    }
+}
+
+pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+/// Of version 00.
+const LENGTH_BYTES: usize = 55;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    #[track_caller]
+    fn check(text: &str, is_valid: bool) {
+        assert_eq!(TraceParent::parse(text).is_some(), is_valid, "{text:?}");
+    }
+
+    #[test]
+    fn only_the_format_of_the_standard_is_valid() {
+        check(SOUND, true);
+        check(&SOUND.replace("-01", "-ff"), true);
+        check(&SOUND.to_uppercase(), false);
+        check(&SOUND.replace("4bf92f3577b34da6a3ce929d0e0e4736", &"0".repeat(32)), false);
+        check(&SOUND.replace("00f067aa0ba902b7", &"0".repeat(16)), false);
+        check(&SOUND.replace('4', "g"), false);
+        check(&SOUND[..54], false);
+        check(&format!("{SOUND}-"), false);
+        check(&format!(" {SOUND}"), false);
+        check("", false);
+        check(&"é".repeat(40), false);
+        check(&"-".repeat(55), false);
+    }
+
+    #[test]
+    fn later_versions_may_say_more() {
+        let later = SOUND.replacen("00", "cc", 1);
+        check(&later, true);
+        check(&format!("{later}-what-the-future-will-be-like"), true);
+        check(&format!("{later}.what"), false);
+        check(&SOUND.replacen("00", "ff", 1), false);
+        assert_eq!(TraceParent::parse(&later).unwrap().to_string(), SOUND);
+    }
+
+    #[test]
+    fn what_is_invalid_is_dropped_with_its_state() {
+        let headers_of = |parents: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for parent in parents {
+                headers.append(TRACEPARENT, parent.parse().unwrap());
+            }
+            headers.append(TRACESTATE, HeaderValue::from_static("a=1"));
+            headers
+        };
+        for (parents, left) in [(&[SOUND][..], 2), (&["x"], 0), (&[SOUND, SOUND], 0), (&[], 0)] {
+            let mut headers = headers_of(parents);
+            tidy(&mut headers, false).unwrap();
+            assert_eq!(headers.len(), left, "{parents:?}");
+        }
+        let mut headers = headers_of(&["x"]);
+        tidy(&mut headers, true).unwrap();
+        assert!(TraceParent::of(&headers).is_some_and(|parent| !parent.is_sampled()));
+    }
+}

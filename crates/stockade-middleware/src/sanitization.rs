@@ -1,0 +1,183 @@
+//! [`with_sanitization`]: texts of a request that are safe in HTML.
+//!
+//! Spec: Middleware helpers › `withSanitization`.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use stockade_core::{Flow, Middleware, Request};
+use stockade_errors::ApiError;
+
+/// Escapes HTML in the texts of the body, the query and the parameters of the
+/// path, and drops keys called `__proto__`, at every depth.
+///
+/// `& < > " '` become `&amp; &lt; &gt; &quot; &#x27;`. An `&` that begins a
+/// character reference already stays, so that escaping twice changes nothing.
+/// Other keys stay as they are.
+///
+/// A body is touched if it is JSON, a form or a text, and its method has one;
+/// any other stays as it is, and so do the raw bytes and the target of the
+/// request, for whoever asks for those.
+///
+/// ```
+/// use stockade_middleware::with_sanitization;
+///
+/// assert_eq!(with_sanitization().name(), "with_sanitization");
+/// ```
+///
+/// # Errors
+/// It answers as whatever reads the body or the query would: 400 for JSON that
+/// cannot be read, 413 for too much of it.
+///
+/// Spec: Middleware helpers › `withSanitization`.
+#[doc(alias = "withSanitization")]
+#[must_use]
+pub fn with_sanitization() -> Middleware {
+    Middleware::before(|mut req: Request| async move {
+        let outcome = sanitize(&mut req).await;
+        (req, outcome.map(|()| Flow::Continue))
+    })
+    .named("with_sanitization")
+}
+
+async fn sanitize(req: &mut Request) -> Result<(), ApiError> {
+    let mut params = req.param_values();
+    if clean_object(&mut params) {
+        req.set_params(params);
+    }
+    let mut query = req.query()?;
+    if clean_object(&mut query) {
+        req.set_query(query);
+    }
+    if req.has_readable_body() {
+        clean(req.body().await?);
+    }
+    Ok(())
+}
+
+/// Whether anything was changed.
+fn clean(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match escape(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(escaped) => {
+                *text = escaped;
+                true
+            }
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |changed, item| clean(item) | changed),
+        Value::Object(object) => clean_object(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn clean_object(object: &mut Map<String, Value>) -> bool {
+    let length = object.len();
+    // Not `remove`, which would change the order of the others.
+    object.retain(|key, _| key != "__proto__");
+    let dropped = object.len() < length;
+    object.values_mut().fold(dropped, |changed, value| clean(value) | changed)
+}
+
+fn escape(text: &str) -> Cow<'_, str> {
+    let mut escaped = String::new();
+    let mut done = 0;
+    for (at, found) in text.match_indices(['&', '<', '>', '"', '\'']) {
+        let (before, rest) = (&text[done..at], &text[at + 1..]);
+        let replacement = match found {
+            "&" if begins_reference(rest) => continue,
+            "&" => "&amp;",
+            "<" => "&lt;",
+            ">" => "&gt;",
+            "\"" => "&quot;",
+            _ => "&#x27;",
+        };
+        escaped.push_str(before);
+        escaped.push_str(replacement);
+        done = at + 1;
+    }
+    if done == 0 {
+        return text.into();
+    }
+    escaped.push_str(&text[done..]);
+    escaped.into()
+}
+
+/// Whether what follows an `&` makes a character reference of it: a name, a
+/// decimal or a hexadecimal number, and a semicolon.
+fn begins_reference(rest: &str) -> bool {
+    let end = rest.bytes().take(MAX_REFERENCE_BYTES).position(|byte| byte == b';');
+    let Some(inside) = end.and_then(|end| rest.get(..end)) else {
+        return false;
+    };
+    let all = |text: &str, is_one: fn(&u8) -> bool| {
+        !text.is_empty() && text.as_bytes().iter().all(is_one)
+    };
+    match inside.strip_prefix('#') {
+        Some(number) => match number.strip_prefix(['x', 'X']) {
+            Some(hexadecimal) => all(hexadecimal, u8::is_ascii_hexdigit),
+            None => all(number, u8::is_ascii_digit),
+        },
+        None => {
+            inside.starts_with(|first: char| first.is_ascii_alphabetic())
+                && all(inside, u8::is_ascii_alphanumeric)
+        }
+    }
+}
+
+/// The longest name of HTML, `CounterClockwiseContourIntegral`, has 31.
+const MAX_REFERENCE_BYTES: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(escape(text), expected, "{text:?}");
+        assert_eq!(escape(expected), expected, "{text:?}, twice");
+    }
+
+    #[test]
+    fn five_characters_are_escaped() {
+        check("", "");
+        check("plain, äöü", "plain, äöü");
+        check("<b>\"x\" & 'y'</b>", "&lt;b&gt;&quot;x&quot; &amp; &#x27;y&#x27;&lt;/b&gt;");
+        check("ä<ö", "ä&lt;ö");
+    }
+
+    #[test]
+    fn character_references_stay() {
+        check("&amp; &lt; &#39; &#x27; &#X1f; &frac12;", "&amp; &lt; &#39; &#x27; &#X1f; &frac12;");
+        check("&CounterClockwiseContourIntegral;", "&CounterClockwiseContourIntegral;");
+        for not_one in ["&", "&;", "&lt", "&#;", "&#x;", "&#xg;", "&1a;", "&a b;", "&ä;", "&&;"] {
+            assert!(escape(not_one).starts_with("&amp;"), "{not_one:?}");
+        }
+        check(&format!("&{};", "a".repeat(32)), &format!("&amp;{};", "a".repeat(32)));
+    }
+
+    #[test]
+    fn every_depth_is_cleaned_and_keys_stay() {
+        let mut value = json!({
+            "a<": ["<", { "b": ">", "__proto__": { "admin": true } }],
+            "__proto__": 1, "n": 1, "t": true, "z": null, "constructor": "'",
+        });
+        assert!(clean(&mut value));
+        let expected =
+            r#"{"a<":["&lt;",{"b":"&gt;"}],"n":1,"t":true,"z":null,"constructor":"&#x27;"}"#;
+        assert_eq!(value.to_string(), expected);
+        assert!(!clean(&mut value));
+    }
+
+    proptest! {
+        #[test]
+        fn escaping_twice_changes_nothing(text in "[&<>\"'#x;a-z0-9 ä]{0,40}") {
+            let once = escape(&text).into_owned();
+            prop_assert_eq!(escape(&once), once.as_str());
+            prop_assert!(!once.contains(['<', '>', '"', '\'']));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The security headers of every response, errors and preflights included.
+//!
+//! [`SecurityHeaders`] is prepared once; for a response it adds what the
+//! response does not already say itself.
+//!
+//! ```
+//! use http::HeaderMap;
+//! use stockade_middleware::SecurityHeaders;
+//!
+//! let prepared = SecurityHeaders::new().set("X-Frame-Options", "SAMEORIGIN")?.no_store();
+//! let mut headers = HeaderMap::new();
+//! prepared.apply(&mut headers);
+//! assert_eq!(headers["x-frame-options"], "SAMEORIGIN");
+//! assert_eq!(headers["x-content-type-options"], "nosniff");
+//! assert_eq!(headers["cache-control"], "no-store");
+//! # Ok::<(), stockade_errors::ConfigError>(())
+//! ```
+//!
+//! Spec: Response headers.
+
+mod prepared;
+
+pub use prepared::SecurityHeaders;

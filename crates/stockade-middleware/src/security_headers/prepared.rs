@@ -1,0 +1,250 @@
+//! [`SecurityHeaders`]: the list of headers, and putting it on a response.
+//!
+//! Hot: [`SecurityHeaders::apply`] allocates nothing of its own; the map grows
+//! if it has no room.
+
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+use http::HeaderMap;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, Entry, HeaderName, HeaderValue, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS, X_XSS_PROTECTION,
+};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use stockade_errors::{ConfigError, Mistake};
+
+/// The headers that protect a response, prepared once.
+///
+/// | header | default |
+/// |---|---|
+/// | `X-Content-Type-Options` | `nosniff` |
+/// | `X-Frame-Options` | `DENY` |
+/// | `X-XSS-Protection` | `0` |
+/// | `Strict-Transport-Security` | `max-age=31536000; includeSubDomains` |
+/// | `Content-Security-Policy` | `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'` |
+/// | `Referrer-Policy` | `no-referrer` |
+/// | `Cross-Origin-Opener-Policy` | `same-origin` |
+/// | `Cross-Origin-Resource-Policy` | `same-origin` |
+///
+/// None of them stands in the way of a cross-origin use that CORS allows: a
+/// CORS request is not subject to `Cross-Origin-Resource-Policy`.
+///
+/// It can be read from a configuration file: an object of header names, each
+/// with its value, or `false` to drop the header; the others keep their
+/// defaults.
+///
+/// Spec: Response headers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use = "headers protect nothing until they are applied"]
+pub struct SecurityHeaders {
+    /// Invariant: no name stands here twice.
+    list: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Default for SecurityHeaders {
+    fn default() -> Self {
+        let list = DEFAULT_HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        Self { list: list.into() }
+    }
+}
+
+impl SecurityHeaders {
+    /// The default headers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No headers at all, as `enable_security_headers(false)` has it.
+    #[doc(alias = "enableSecurityHeaders")]
+    pub fn none() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    /// Gives a header another value, or adds it.
+    ///
+    /// # Errors
+    /// When `name` is no name of a header or `value` cannot stand in one.
+    #[track_caller]
+    pub fn set(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
+        let mistake = |what: String| Mistake::new(what).at(Location::caller());
+        match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            (Ok(name), Ok(value)) => self.put(name, value),
+            (Err(_), _) => ConfigError::check(vec![mistake(format!(
+                "{name:?} cannot be the name of a security header"
+            ))])?,
+            (Ok(name), Err(_)) => ConfigError::check(vec![mistake(format!(
+                "{value:?} cannot be the value of the header {name}"
+            ))])?,
+        }
+        Ok(self)
+    }
+
+    /// Drops a header; a name that is not there changes nothing.
+    pub fn without(mut self, name: &str) -> Self {
+        self.list.retain(|(own, _)| !own.as_str().eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// Adds `Cache-Control: no-store`, for an API whose answers no cache may
+    /// keep. A response that says its own `Cache-Control` keeps that.
+    pub fn no_store(mut self) -> Self {
+        self.put(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        self
+    }
+
+    /// Adds each header that `headers` does not have yet: what a handler says
+    /// itself stays.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        for (name, value) in &self.list {
+            if let Entry::Vacant(place) = headers.entry(name) {
+                place.insert(value.clone());
+            }
+        }
+    }
+
+    /// How many headers there are, for whoever gives a header map its size.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are no headers.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn put(&mut self, name: HeaderName, value: HeaderValue) {
+        match self.list.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, own)) => *own = value,
+            None => self.list.push((name, value)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SecurityHeaders {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let changes = BTreeMap::<String, Change>::deserialize(source)?;
+        changes.into_iter().try_fold(Self::default(), |headers, (name, change)| match change {
+            Change::Value(value) => headers.set(&name, &value).map_err(D::Error::custom),
+            Change::Keep(false) => Ok(headers.without(&name)),
+            Change::Keep(true) => Ok(headers),
+        })
+    }
+}
+
+/// What a configuration file says of one header.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Change {
+    Keep(bool),
+    Value(String),
+}
+
+const DEFAULT_HEADERS: [(HeaderName, &str); 8] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (X_XSS_PROTECTION, "0"),
+    (STRICT_TRANSPORT_SECURITY, "max-age=31536000; includeSubDomains"),
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(prepared: &SecurityHeaders, own: &[(&'static str, &str)], expected: &[&str]) {
+        let mut headers = HeaderMap::new();
+        for (name, value) in own {
+            headers.insert(*name, value.parse().unwrap());
+        }
+        prepared.apply(&mut headers);
+        let mut lines: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect();
+        lines.sort();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn the_defaults_are_all_there() {
+        check(
+            &SecurityHeaders::new(),
+            &[],
+            &[
+                "content-security-policy: default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                "cross-origin-opener-policy: same-origin",
+                "cross-origin-resource-policy: same-origin",
+                "referrer-policy: no-referrer",
+                "strict-transport-security: max-age=31536000; includeSubDomains",
+                "x-content-type-options: nosniff",
+                "x-frame-options: DENY",
+                "x-xss-protection: 0",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_a_response_says_itself_stays() {
+        let prepared = SecurityHeaders::none()
+            .set("Content-Security-Policy", "default-src 'none'")
+            .unwrap()
+            .no_store();
+        let own = [("content-security-policy", "script-src 'self'")];
+        let expected = ["cache-control: no-store", "content-security-policy: script-src 'self'"];
+        check(&prepared, &own, &expected);
+        let own = [("cache-control", "max-age=60")];
+        let expected = ["cache-control: max-age=60", "content-security-policy: default-src 'none'"];
+        check(&prepared, &own, &expected);
+    }
+
+    #[test]
+    fn each_can_be_changed_or_dropped_alone() {
+        let names = DEFAULT_HEADERS.map(|(name, _)| name);
+        for name in &names {
+            let dropped = SecurityHeaders::new().without(&name.as_str().to_uppercase());
+            let changed = SecurityHeaders::new().set(name.as_str(), "other").unwrap();
+            let (mut without, mut with) = (HeaderMap::new(), HeaderMap::new());
+            dropped.apply(&mut without);
+            changed.apply(&mut with);
+            assert!(!without.contains_key(name));
+            assert_eq!((without.len(), with.len(), &with[name]), (7, 8, &"other".parse().unwrap()));
+        }
+        check(&SecurityHeaders::none(), &[], &[]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_a_mistake() {
+        for (name, value) in [("", "x"), ("a b", "x"), ("X-Ok", "line\nbreak")] {
+            let error = SecurityHeaders::new().set(name, value).unwrap_err();
+            assert_eq!(error.mistakes().len(), 1, "{name:?}: {value:?}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_file_changes_and_drops() {
+        let text = r#"{ "X-Frame-Options": "SAMEORIGIN", "Referrer-Policy": false }"#;
+        let prepared: SecurityHeaders = serde_json::from_str(text).unwrap();
+        let expected = SecurityHeaders::new().without("referrer-policy");
+        assert_eq!(prepared, expected.set("x-frame-options", "SAMEORIGIN").unwrap());
+        assert!(serde_json::from_str::<SecurityHeaders>(r#"{ "a b": "c" }"#).is_err());
+    }
+
+    #[test]
+    fn a_map_with_room_costs_no_allocation() {
+        let prepared = SecurityHeaders::new();
+        let mut headers = HeaderMap::with_capacity(prepared.len());
+        let counted = allocation_counter::measure(|| prepared.apply(&mut headers));
+        assert_eq!((counted.count_total, headers.len()), (0, 8));
+    }
+}

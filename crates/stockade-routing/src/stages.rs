@@ -1,0 +1,164 @@
+//! The fixed stages: what a router does for every request, whatever its routes
+//! are. They can be configured and switched off, and never be reordered.
+//!
+//! | stage | before or after the routes |
+//! |---|---|
+//! | the client's address | before |
+//! | CORS preflights | before, and not charged to the rate limit |
+//! | the rate limit | before anything of the request is read |
+//! | security headers, CORS headers, rate limit headers | after, on every response but a switch of protocols |
+//!
+//! Spec: Router options; Response headers; Limits.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use http::{HeaderValue, header};
+use stockade_core::{Request, Response, upgrade};
+use stockade_errors::{ConfigError, Mistake};
+use stockade_middleware::client_address::{client_address, warn_untrusted};
+use stockade_middleware::cors::CorsDecided;
+use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
+use stockade_middleware::{Cors, SecurityHeaders, TrustProxy};
+
+use crate::options::{CallOptions, Clock, RouterOptions};
+
+/// The stages of a router, prepared once.
+pub(crate) struct Stages {
+    security: SecurityHeaders,
+    cors: Option<Arc<Cors>>,
+    limiter: Option<Arc<RateLimiter>>,
+    trust: TrustProxy,
+    clock: Clock,
+}
+
+impl Stages {
+    pub(crate) fn new(options: &RouterOptions) -> Result<Self, ConfigError> {
+        let mut cors = options.cors.clone();
+        if let Some(origin) = &options.cors_origin {
+            cors.origin = origin.clone();
+        }
+        let limiter = options.rate_limit.as_ref().map(|limit| limit.build_at(options.clock.now()));
+        let limiter = limiter.transpose().map_err(|error| in_rate_limit(&error))?;
+        let security = if options.enable_security_headers {
+            options.security_headers.clone()
+        } else {
+            SecurityHeaders::none()
+        };
+        Ok(Self {
+            security,
+            cors: options.enable_cors.then(|| Arc::new(Cors::new(&cors))),
+            limiter: limiter.map(Arc::new),
+            trust: options.trust_proxy.clone(),
+            clock: options.clock.clone(),
+        })
+    }
+
+    /// Finds the client and the rules for this request.
+    pub(crate) fn enter(&self, req: &mut Request, options: &CallOptions) -> Passage {
+        let trust = options.trust_proxy.as_ref().unwrap_or(&self.trust);
+        let peer = req.peer().map(|peer| peer.0.ip());
+        let client = if trust.is_set() {
+            client_address(peer, req.headers(), trust)
+        } else {
+            if req.headers().contains_key("x-forwarded-for") {
+                warn_untrusted(req.headers(), trust, &WARNED);
+            }
+            peer.map(|ip| ip.to_canonical())
+        };
+        req.set_client_ip(client);
+        let cors = options.cors.as_ref().or(self.cors.as_ref()).cloned();
+        let reads_origin = cors.as_ref().is_some_and(|cors| cors.reads_origin());
+        let origin = req.headers().get(header::ORIGIN).filter(|_| reads_origin).cloned();
+        Passage { cors, origin, charged: None }
+    }
+
+    /// For a request that nothing is known of.
+    pub(crate) fn anonymous(&self) -> Passage {
+        Passage { cors: self.cors.clone(), origin: None, charged: None }
+    }
+
+    /// The limit that this request is charged to.
+    pub(crate) fn limiter<'s>(&'s self, options: &'s CallOptions) -> Option<&'s Arc<RateLimiter>> {
+        match &options.rate_limit {
+            Some(own) => own.as_ref(),
+            None => self.limiter.as_ref(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Adds what every response carries, but for one that gives the connection
+    /// away.
+    pub(crate) fn leave(&self, response: &mut Response, passage: &Passage) {
+        if upgrade::switches(response) {
+            // Its headers are those of the handshake alone.
+            return;
+        }
+        let headers = response.headers_mut();
+        if !self.security.is_empty() {
+            // The map grows once, and not step by step.
+            headers.reserve(self.security.len() + ROOM);
+            self.security.apply(headers);
+        }
+        let decided = response.extensions().get::<CorsDecided>().is_some();
+        let headers = response.headers_mut();
+        if let Some(cors) = passage.cors.as_ref().filter(|_| !decided) {
+            cors.apply(passage.origin.as_ref(), headers);
+        }
+        if let Some((limiter, decision)) = &passage.charged {
+            limiter.write_headers(*decision, headers);
+        }
+    }
+}
+
+impl Passage {
+    /// Goes by the rules of a route.
+    pub(crate) fn follow(&mut self, cors: &Arc<Cors>, req: &Request) {
+        self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
+        self.cors = Some(Arc::clone(cors));
+    }
+}
+
+/// What is known of a request when its response leaves.
+pub(crate) struct Passage {
+    pub(crate) cors: Option<Arc<Cors>>,
+    /// Only where the answer depends on it.
+    origin: Option<HeaderValue>,
+    pub(crate) charged: Option<(Arc<RateLimiter>, Decision)>,
+}
+
+/// Charges a request, and waits if the store has to.
+pub(crate) async fn charge(
+    limiter: Arc<RateLimiter>,
+    key: RateKey,
+    now: Instant,
+) -> Result<Decision, stockade_core::ApiError> {
+    match limiter.charge(&key, now) {
+        Charge::Now(decision) => Ok(decision),
+        Charge::Later(decision) => decision.await,
+    }
+}
+
+pub(crate) fn key_of(limiter: &RateLimiter, req: &Request) -> RateKey {
+    let client: Option<IpAddr> = req.client_ip();
+    limiter.key(req, client)
+}
+
+fn in_rate_limit(error: &ConfigError) -> ConfigError {
+    let mistakes = error.mistakes().iter();
+    let mistakes =
+        mistakes.map(|mistake| Mistake::new(format!("rate_limit: {}", mistake.message())));
+    // There is one, or it would be no error.
+    ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
+}
+
+/// For the headers of CORS and of the rate limit.
+const ROOM: usize = 6;
+
+/// The warning that `X-Forwarded-For` is not believed, once for the process.
+static WARNED: AtomicBool = AtomicBool::new(false);

@@ -1,0 +1,148 @@
+//! WebSocket routes: how they are added and compiled.
+//!
+//! Experimental.
+//!
+//! Spec: Router members › addWebSocketRoute; WebSocket routes.
+
+use stockade_core::{Middleware, RouteDoc, Shape, Signature};
+use stockade_websockets::{Connections, RouterRules, Rules, WebSocketOptions, web_socket_handler};
+
+use crate::entry::{RouteEntry, RouteRef};
+use crate::options::RouterOptions;
+use crate::router::Router;
+
+impl Router {
+    /// Adds a WebSocket route: `handler` is an `async fn` of a `WebSocket` and
+    /// extractors. Needs [`RouterOptions::enable_web_sockets`].
+    ///
+    /// A route for GET may have the same path: a handshake goes here, everything
+    /// else there. What `validation` checks is each message that is read as
+    /// JSON; `query` and `params` check the handshake.
+    ///
+    /// Experimental.
+    ///
+    /// ```
+    /// use stockade_core::ApiError;
+    /// use stockade_routing::{Router, RouterOptions};
+    /// use stockade_websockets::{WebSocket, WebSocketOptions};
+    ///
+    /// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    ///     while let Some(text) = socket.recv_text().await {
+    ///         socket.send(text?).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+    /// router.add_web_socket_route("/echo", echo, WebSocketOptions::new()).name("echo");
+    /// assert!(router.build().is_ok());
+    /// ```
+    ///
+    /// Spec: Router members › addWebSocketRoute.
+    #[track_caller]
+    #[doc(alias = "addWebSocketRoute")]
+    pub fn add_web_socket_route<F, Args>(
+        &mut self,
+        path: &str,
+        handler: F,
+        options: WebSocketOptions,
+    ) -> RouteRef<'_>
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        self.add(http::Method::GET, path, RouteEntry::web_socket(handler).options(options))
+    }
+}
+
+impl RouteEntry {
+    /// The entry of a WebSocket: its handler is an `async fn` of a `WebSocket`
+    /// and extractors.
+    ///
+    /// Experimental.
+    #[track_caller]
+    pub fn web_socket<F, Args>(handler: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        let mut entry = Self::of(web_socket_handler(handler));
+        entry.web_socket = Some(WebSocketOptions::new());
+        entry
+    }
+
+    /// The options of a WebSocket; elsewhere a mistake, found when the router
+    /// is built.
+    pub fn options(mut self, options: WebSocketOptions) -> Self {
+        self.web_socket_only |= self.web_socket.is_none();
+        self.web_socket = self.web_socket.map(|_| options);
+        self
+    }
+
+    /// Sets [`WebSocketOptions::allowed_origins`]; elsewhere than at a WebSocket
+    /// a mistake, found when the router is built.
+    pub fn allowed_origins<S: Into<String>>(
+        mut self,
+        origins: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.web_socket_only |= self.web_socket.is_none();
+        self.web_socket = self.web_socket.map(|options| options.allowed_origins(origins));
+        self
+    }
+}
+
+/// What the options of a router say of its WebSockets.
+pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
+    RouterRules {
+        allowed_origins: options.ws_allowed_origins.clone(),
+        max_payload: options.ws_max_payload,
+        connections: Connections::new(
+            options.ws_max_connections as usize,
+            options.ws_max_connections_per_client as usize,
+        ),
+    }
+}
+
+/// Checks the entry of a WebSocket and gives the middleware that comes before
+/// all other; the validation becomes that of the messages.
+pub(crate) fn compile(
+    entry: &mut RouteEntry,
+    options: &RouterOptions,
+    router: &RouterRules,
+    faults: &mut Vec<String>,
+) -> Option<Middleware> {
+    if entry.web_socket_only {
+        faults.push("only a WebSocket has `options` and `allowed_origins`".to_owned());
+    }
+    let mut own = entry.web_socket.take()?;
+    if !options.enable_web_sockets {
+        faults.push("WebSocket routing is disabled".to_owned());
+    }
+    if entry.max_body.is_some() {
+        faults.push("a WebSocket has no body: use `max_payload` of its options".to_owned());
+    }
+    if let Some(schema) = entry.validation.body.take() {
+        own.validation = Some(schema);
+        own.validation_options = entry.validation.options.clone();
+    }
+    let rules = Rules::new(own, router);
+    faults.extend(rules.mistakes());
+    Some(rules.guard())
+}
+
+/// What is wrong with the arguments of a handler.
+pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDoc) -> Option<String> {
+    match (is_web_socket, doc.upgrades()) {
+        (true, 1) | (false, 0) => None,
+        (true, 0) => Some("the handler does not take the `WebSocket`".to_owned()),
+        (true, _) => Some("two arguments of the handler take the `WebSocket`".to_owned()),
+        (false, _) => Some(
+            "the handler takes a `WebSocket`: add it with `add_web_socket_route` or `ws:`"
+                .to_owned(),
+        ),
+    }
+}

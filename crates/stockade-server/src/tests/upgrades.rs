@@ -1,0 +1,142 @@
+//! Connections that leave HTTP.
+
+use http_body_util::Full;
+use stockade_core::upgrade::{Upgrade, Upgraded};
+use stockade_core::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::{Running, get, http2, ms, options, soon, start, text};
+
+/// Gives the connection to something that echoes bytes in capitals and says
+/// `bye` at the shutdown; `/stay` does not care for it.
+async fn app(request: Request) -> Response {
+    let Some(upgrade) = request.extensions().get::<Upgrade>().copied() else {
+        return text(200, "hello");
+    };
+    if request.path() == "/refuse" {
+        return text(403, "no");
+    }
+    let stays = request.path() == "/stay";
+    upgrade.switch(move |mut upgraded: Upgraded| async move {
+        let mut ahead = upgraded.read.to_ascii_uppercase();
+        loop {
+            upgraded.io.write_all(&ahead).await.unwrap();
+            ahead.clear();
+            tokio::select! {
+                read = upgraded.io.read_buf(&mut ahead) => match read {
+                    Ok(count) if count > 0 => ahead.make_ascii_uppercase(),
+                    _ => return,
+                },
+                () = &mut upgraded.shutdown, if !stays => {
+                    upgraded.io.write_all(b"bye").await.unwrap();
+                    upgraded.io.shutdown().await.unwrap();
+                    return;
+                }
+            }
+        }
+    })
+}
+
+fn upgrade(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: capitals\r\n\r\n")
+}
+
+/// An upgraded connection, past its head and one echo.
+async fn upgraded(server: &Running, path: &str) -> super::Client<tokio::net::TcpStream> {
+    let mut client = server.connect().await;
+    // What comes with the head is not lost.
+    client.send(upgrade(path) + "early").await;
+    assert!(client.head().await.starts_with("http/1.1 101"));
+    expect(&mut client, "EARLY").await;
+    client
+}
+
+async fn expect(client: &mut super::Client<tokio::net::TcpStream>, expected: &str) {
+    while client.read.len() < expected.len() {
+        client.more().await;
+    }
+    let read: Vec<u8> = client.read.drain(..).collect();
+    assert_eq!(String::from_utf8(read).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_connection_is_given_away_with_what_was_read_ahead() {
+    let server = start(options(), app).await;
+    let mut client = upgraded(&server, "/").await;
+    client.send("more").await;
+    expect(&mut client, "MORE").await;
+}
+
+#[tokio::test]
+async fn a_refusal_is_an_answer_and_the_connection_goes_on() {
+    let server = start(options(), app).await;
+    let mut client = server.connect().await;
+    client.send(upgrade("/refuse")).await;
+    assert_eq!(client.answer().await.status, 403);
+    client.send(get("/")).await;
+    assert_eq!(client.answer().await.body, "hello");
+}
+
+#[tokio::test]
+async fn a_silent_connection_is_left_alone_and_keeps_its_place() {
+    let short = ms(40);
+    let options = options()
+        .idle_timeout(short)
+        .header_read_timeout(short)
+        .write_stall_timeout(short)
+        .max_connections(1);
+    let server = start(options, app).await;
+    let mut client = upgraded(&server, "/").await;
+    let mut waiting = server.connect().await;
+    waiting.send(get("/")).await;
+    // Only a bound: another one gets no answer as long as the first one lives.
+    let answer = tokio::time::timeout(ms(300), waiting.answer()).await;
+    assert!(answer.is_err(), "{answer:?}");
+    client.send("still here").await;
+    expect(&mut client, "STILL HERE").await;
+    drop(client);
+    assert_eq!(waiting.answer().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_shutdown_is_told_and_waited_for() {
+    let server = start(options(), app).await;
+    let mut client = upgraded(&server, "/").await;
+    server.shutdown();
+    expect(&mut client, "bye").await;
+    client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_cut_off() {
+    let server = start(options().shutdown_timeout(ms(50)), app).await;
+    let mut client = upgraded(&server, "/stay").await;
+    server.shutdown();
+    client.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_stream_of_http2_is_given_away_too() {
+    let server = start(options(), app).await;
+    let (mut sender, _connection) = http2::speak(server.connect().await.stream).await;
+    // The settings of the server come first.
+    let answer = soon(sender.send_request(http2::get("/"))).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let mut request = http::Request::connect("http://a.example/").body(Full::default()).unwrap();
+    request.extensions_mut().insert(hyper::ext::Protocol::from_static("websocket"));
+    let mut answer = soon(sender.send_request(request)).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let stream = soon(hyper::upgrade::on(&mut answer)).await.unwrap();
+    let mut stream = hyper_util::rt::TokioIo::new(stream);
+    soon(stream.write_all(b"hello")).await.unwrap();
+    let mut echoed = [0; 5];
+    soon(stream.read_exact(&mut echoed)).await.unwrap();
+    assert_eq!(&echoed, b"HELLO");
+    server.shutdown();
+    let mut rest = Vec::new();
+    soon(stream.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(rest, b"bye");
+    server.ended().await;
+}

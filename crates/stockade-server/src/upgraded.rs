@@ -1,0 +1,85 @@
+//! A connection that leaves HTTP: it runs in a task of its own, and is still
+//! part of the shutdown.
+//!
+//! On HTTP/1 it keeps its place among `max_connections` until it ends, the
+//! sweep leaves it alone, and what cuts connections off cuts it off too. On
+//! HTTP/2 it is a request of its connection, which ends with it.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use stockade_core::upgrade::{Io, Switch, Upgrade, Upgraded};
+use tokio::sync::watch;
+
+use crate::accept::{Stage, reached};
+use crate::record::{InFlight, Order, Record};
+
+/// What hyper gives for a connection, as that connection.
+pub(crate) type Open = fn(hyper::upgrade::Upgraded) -> Upgraded;
+
+/// Takes away what hyper has put around a connection of type `T`.
+pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
+    match upgraded.downcast::<TokioIo<T>>() {
+        Ok(parts) => Upgraded::new(parts.io.into_inner()).with_read(parts.read_buf),
+        // A stream of HTTP/2.
+        Err(upgraded) => Upgraded::new(TokioIo::new(upgraded)),
+    }
+}
+
+/// The way out of HTTP that a request asks for, if it does.
+pub(crate) fn wanted<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
+    let extended = request.method() == http::Method::CONNECT;
+    let upgrade = if extended {
+        let protocol = request.extensions().get::<hyper::ext::Protocol>()?;
+        (protocol.as_str() == "websocket").then(Upgrade::extended_connect)?
+    } else {
+        request.headers().get(http::header::UPGRADE)?;
+        Upgrade::http1()
+    };
+    let on_upgrade = hyper::upgrade::on(&mut *request);
+    request.extensions_mut().insert(upgrade);
+    Some(on_upgrade)
+}
+
+/// Runs what is to run on a connection, when the answer has been sent.
+pub(crate) async fn run(
+    on_upgrade: OnUpgrade,
+    switch: Switch,
+    open: Open,
+    record: Arc<Record>,
+    http2: bool,
+    mut stage: watch::Receiver<Stage>,
+) {
+    // The connection of HTTP/2 is busy as long as this runs.
+    let _in_flight = http2.then(|| InFlight::begin(&record));
+    let upgraded = match on_upgrade.await {
+        Ok(upgraded) => open(upgraded),
+        Err(error) => {
+            log::debug!(target: "stockade::server", "an upgrade failed: {error}");
+            return;
+        }
+    };
+    let shutdown = async move { reached(&mut stage, Stage::Finishing).await };
+    let running = switch.run(upgraded.with_shutdown(shutdown));
+    if http2 {
+        running.await;
+    } else {
+        until_cut(&record, running).await;
+    }
+}
+
+/// Runs to the end, or until the connection is told to close at once.
+async fn until_cut(record: &Record, running: impl Future<Output = ()>) {
+    let mut running = pin!(running);
+    let mut known = None;
+    std::future::poll_fn(|cx| {
+        if running.as_mut().poll(cx).is_ready() || record.order(&mut known, cx) == Order::Close {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    })
+    .await;
+}

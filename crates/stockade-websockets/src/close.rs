@@ -1,0 +1,163 @@
+//! [`Close`]: how a connection ends, and the codes for it.
+//!
+//! Source: RFC 6455, section 7.4 (status codes).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use tungstenite::protocol::frame::coding::CloseCode;
+
+/// A code and a reason that one side gave the other for the end.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Close {
+    /// The code; the constants of this type are the usual ones. 1005 when the
+    /// client gave none.
+    pub code: u16,
+    /// The reason, for people; at most 123 bytes are sent.
+    pub reason: Cow<'static, str>,
+}
+
+impl Close {
+    /// 1000: everything is done.
+    pub const NORMAL: u16 = 1000;
+    /// 1001: this side goes away, as a server that shuts down does.
+    pub const GOING_AWAY: u16 = 1001;
+    /// 1002: the other side broke the protocol.
+    pub const PROTOCOL: u16 = 1002;
+    /// 1003: data of a kind that is not taken here.
+    pub const UNSUPPORTED: u16 = 1003;
+    /// 1005: the other side gave no code. Never sent.
+    pub const NONE: u16 = 1005;
+    /// 1007: a text that is not UTF-8.
+    pub const INVALID: u16 = 1007;
+    /// 1008: against a rule of the application, such as too many messages.
+    pub const POLICY: u16 = 1008;
+    /// 1009: a message that is too large.
+    pub const TOO_LARGE: u16 = 1009;
+    /// 1011: the handler failed.
+    pub const INTERNAL: u16 = 1011;
+    /// 1013: too busy, to be tried again later.
+    pub const TRY_AGAIN: u16 = 1013;
+
+    /// An end with this code and reason.
+    ///
+    /// A code that must not be sent (RFC 6455, section 7.4) is sent as 1000,
+    /// and of a longer reason the first 123 bytes, at a border of characters.
+    ///
+    /// ```
+    /// use stockade_websockets::Close;
+    ///
+    /// let close = Close::new(4_001, "log in again");
+    /// assert_eq!(close.to_string(), "4001 (log in again)");
+    /// ```
+    pub fn new(code: u16, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, reason: reason.into() }
+    }
+
+    /// As the payload of a frame.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        if self.code == Self::NONE {
+            return Vec::new();
+        }
+        let code = if may_be_sent(self.code) { self.code } else { Self::NORMAL };
+        let mut end = self.reason.len().min(MAX_REASON);
+        while !self.reason.is_char_boundary(end) {
+            end -= 1;
+        }
+        [&code.to_be_bytes(), &self.reason.as_bytes()[..end]].concat()
+    }
+
+    /// Reads the payload of a frame.
+    pub(crate) fn read(payload: &[u8]) -> Result<Self, Fault> {
+        let Some((code, reason)) = payload.split_first_chunk() else {
+            return match payload {
+                [] => Ok(Self::new(Self::NONE, "")),
+                _ => Err(Fault::Protocol("the code of a close frame is cut off")),
+            };
+        };
+        let code = u16::from_be_bytes(*code);
+        if !may_be_sent(code) {
+            return Err(Fault::Protocol("a close frame has a code that must not be sent"));
+        }
+        let reason = std::str::from_utf8(reason).map_err(|_| Fault::Text)?;
+        Ok(Self::new(code, reason.to_owned()))
+    }
+}
+
+impl fmt::Display for Close {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.reason {
+            "" => write!(f, "{}", self.code),
+            reason => write!(f, "{} ({reason})", self.code),
+        }
+    }
+}
+
+/// What a client did wrong.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fault {
+    /// It broke the protocol.
+    Protocol(&'static str),
+    /// A text is not UTF-8.
+    Text,
+    /// A message is too large.
+    TooLarge,
+    /// It sends too many messages.
+    TooMany,
+    /// It does not read what it is sent.
+    TooSlow,
+}
+
+impl Fault {
+    /// What the client is told.
+    pub(crate) fn close(self) -> Close {
+        match self {
+            Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
+            Self::Text => Close::new(Close::INVALID, "a text is not UTF-8"),
+            Self::TooLarge => Close::new(Close::TOO_LARGE, "a message is too large"),
+            Self::TooMany => Close::new(Close::POLICY, "too many messages"),
+            Self::TooSlow => Close::new(Close::POLICY, "messages are read too slowly"),
+        }
+    }
+}
+
+fn may_be_sent(code: u16) -> bool {
+    // 5000 and above are no one's.
+    code < 5000 && CloseCode::from(code).is_allowed()
+}
+
+/// 125 bytes of a control frame without the code.
+const MAX_REASON: usize = 123;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_must_not_be_sent_are_refused() {
+        for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
+            let read = Close::read(&u16::to_be_bytes(code));
+            assert!(matches!(read, Err(Fault::Protocol(_))), "{code}");
+        }
+        for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4000, 4999] {
+            assert_eq!(Close::read(&u16::to_be_bytes(code)), Ok(Close::new(code, "")));
+        }
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let close = Close::new(Close::GOING_AWAY, "bye");
+        assert_eq!(Close::read(&close.payload()), Ok(close));
+        assert_eq!(Close::read(&[]), Ok(Close::new(Close::NONE, "")));
+        assert!(Close::new(Close::NONE, "").payload().is_empty());
+        assert!(matches!(Close::read(&[3]), Err(Fault::Protocol(_))));
+        assert_eq!(Close::read(&[3, 232, 0xff]), Err(Fault::Text));
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        let payload = Close::new(1000, "ü".repeat(100)).payload();
+        assert_eq!(payload.len(), 2 + 122);
+        assert_eq!(Close::new(1005 + 1, "").payload(), [3, 232]);
+    }
+}

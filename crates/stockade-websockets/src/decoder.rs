@@ -1,0 +1,215 @@
+//! [`Decoder`]: bytes of a client as messages, however they are cut.
+//!
+//! Hot: a message costs the one allocation of its payload. Payloads are
+//! unmasked as they come, texts are checked as they come, and a length that is
+//! announced reserves nothing: memory follows what has come.
+//!
+//! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
+
+use crate::close::{Close, Fault};
+use crate::frame::{Head, HeadError, OpCode, head_length, read_head, unmask};
+use crate::utf8::Utf8;
+
+/// What a client said.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Event {
+    Text(String),
+    Binary(Vec<u8>),
+    Ping(Vec<u8>),
+    Pong,
+    Close(Close),
+}
+
+/// The state between two pieces.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    max_payload: u64,
+    /// Whether binary messages are kept; else they are read and forgotten.
+    binary: bool,
+    /// The beginning of a head.
+    head: [u8; 14],
+    head_length: usize,
+    frame: Option<Frame>,
+    message: Option<Message>,
+    /// The payload of a control frame, which may come between fragments.
+    control: Vec<u8>,
+}
+
+/// A frame whose payload is coming.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    head: Head,
+    /// Bytes of the payload that have come.
+    come: u64,
+}
+
+/// A message that is coming.
+#[derive(Debug)]
+struct Message {
+    text: bool,
+    payload: Vec<u8>,
+    /// Bytes of it, also of a binary one that is not kept.
+    length: u64,
+    /// Of what has come in pieces; a message in one piece is checked as one.
+    utf8: Utf8,
+}
+
+impl Decoder {
+    pub(crate) fn new(max_payload: u64, binary: bool) -> Self {
+        Self {
+            max_payload,
+            binary,
+            head: [0; 14],
+            head_length: 0,
+            frame: None,
+            message: None,
+            control: Vec::new(),
+        }
+    }
+
+    /// The next event in `input`, which moves on; `None` when more must come.
+    ///
+    /// After an error it is not to be called again.
+    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, Fault> {
+        loop {
+            if self.frame.is_none() {
+                let Some(head) = self.read_head(input)? else { return Ok(None) };
+                self.begin(head)?;
+            }
+            let Some(frame) = &mut self.frame else { return Ok(None) };
+            let missing = frame.head.length - frame.come;
+            let count = usize::try_from(missing).unwrap_or(usize::MAX).min(input.len());
+            let (piece, rest) = input.split_at(count);
+            *input = rest;
+            let (head, offset) = (frame.head, frame.come);
+            frame.come += count as u64;
+            let complete = frame.come == head.length;
+            if head.opcode.is_control() {
+                // At most 125 bytes.
+                unmask(&mut self.control, piece, head.mask, (offset % 4) as usize);
+            } else {
+                self.take(head, offset, piece, complete)?;
+            }
+            if !complete {
+                return Ok(None);
+            }
+            self.frame = None;
+            if let Some(event) = self.end(head)? {
+                return Ok(Some(event));
+            }
+        }
+    }
+
+    fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Fault> {
+        let fault = |error: HeadError| Fault::Protocol(error.message());
+        // The usual case: all of it is there.
+        if self.head_length == 0
+            && let [first, second, ..] = **input
+        {
+            let length = head_length(first, second).map_err(fault)?;
+            if let Some((head, rest)) = input.split_at_checked(length) {
+                *input = rest;
+                return read_head(head).map(Some).map_err(fault);
+            }
+        }
+        loop {
+            let wanted = match self.head[..self.head_length] {
+                [first, second, ..] => head_length(first, second).map_err(fault)?,
+                _ => 2,
+            };
+            if self.head_length >= 2 && self.head_length == wanted {
+                let head = read_head(&self.head[..wanted]).map_err(fault)?;
+                self.head_length = 0;
+                return Ok(Some(head));
+            }
+            let count = (wanted - self.head_length).min(input.len());
+            if count == 0 {
+                return Ok(None);
+            }
+            let (piece, rest) = input.split_at(count);
+            self.head[self.head_length..][..count].copy_from_slice(piece);
+            self.head_length += count;
+            *input = rest;
+        }
+    }
+
+    /// Checks that a frame may come now, and that there is room for it.
+    fn begin(&mut self, head: Head) -> Result<(), Fault> {
+        self.frame = Some(Frame { head, come: 0 });
+        if head.opcode.is_control() {
+            return Ok(());
+        }
+        match (&self.message, head.opcode) {
+            (None, OpCode::Continuation) => {
+                return Err(Fault::Protocol("a continuation of nothing"));
+            }
+            (Some(_), OpCode::Text | OpCode::Binary) => {
+                return Err(Fault::Protocol("a message begins inside another one"));
+            }
+            _ => {}
+        }
+        let message = self.message.get_or_insert_with(|| Message {
+            text: head.opcode == OpCode::Text,
+            payload: Vec::new(),
+            length: 0,
+            utf8: Utf8::default(),
+        });
+        // From the head on, so that nothing is read in vain.
+        if head.length > self.max_payload - message.length {
+            return Err(Fault::TooLarge);
+        }
+        message.length += head.length;
+        Ok(())
+    }
+
+    /// Takes a piece of a message.
+    fn take(&mut self, head: Head, offset: u64, piece: &[u8], complete: bool) -> Result<(), Fault> {
+        let Some(message) = &mut self.message else { return Ok(()) };
+        if !message.text && !self.binary {
+            return Ok(());
+        }
+        let begin = message.payload.len();
+        reserve(&mut message.payload, piece.len(), message.length);
+        unmask(&mut message.payload, piece, head.mask, (offset % 4) as usize);
+        // What comes in one piece is checked when it becomes a `String`.
+        let in_one_piece = begin == 0 && complete && head.fin;
+        if message.text && !in_one_piece {
+            message.utf8.check(&message.payload[begin..]).map_err(|_| Fault::Text)?;
+        }
+        Ok(())
+    }
+
+    /// What a complete frame completes.
+    fn end(&mut self, head: Head) -> Result<Option<Event>, Fault> {
+        if head.opcode.is_control() {
+            let payload = std::mem::take(&mut self.control);
+            return Ok(Some(match head.opcode {
+                OpCode::Ping => Event::Ping(payload),
+                OpCode::Close => Event::Close(Close::read(&payload)?),
+                _ => Event::Pong,
+            }));
+        }
+        let Some(message) = self.message.take_if(|_| head.fin) else { return Ok(None) };
+        if message.text {
+            message.utf8.finish().map_err(|_| Fault::Text)?;
+            return String::from_utf8(message.payload)
+                .map(|text| Some(Event::Text(text)))
+                .map_err(|_| Fault::Text);
+        }
+        Ok(self.binary.then_some(Event::Binary(message.payload)))
+    }
+}
+
+/// Makes room for the next piece: exactly for a short one, else by doubling,
+/// and never for more than has been announced.
+fn reserve(payload: &mut Vec<u8>, piece: usize, announced: u64) {
+    let needed = payload.len() + piece;
+    if needed > payload.capacity() {
+        let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+        let wanted = (payload.capacity() * 2).min(announced).max(needed);
+        payload.reserve_exact(wanted - payload.len());
+    }
+}
+
+#[cfg(test)]
+mod tests;

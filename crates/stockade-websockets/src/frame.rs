@@ -1,0 +1,220 @@
+//! Frames: the head of one as bytes and back, and the mask.
+//!
+//! Pure functions of bytes. Hot: nothing is allocated here.
+//!
+//! Source: RFC 6455, section 5.2 (base framing protocol) and 5.3 (masking).
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OpCode {
+    Continuation = 0,
+    Text = 1,
+    Binary = 2,
+    Close = 8,
+    Ping = 9,
+    Pong = 10,
+}
+
+impl OpCode {
+    fn of(bits: u8) -> Option<Self> {
+        Some(match bits {
+            0 => Self::Continuation,
+            1 => Self::Text,
+            2 => Self::Binary,
+            8 => Self::Close,
+            9 => Self::Ping,
+            10 => Self::Pong,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn is_control(self) -> bool {
+        self as u8 >= Self::Close as u8
+    }
+}
+
+/// The head of a frame from a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Head {
+    pub(crate) fin: bool,
+    pub(crate) opcode: OpCode,
+    /// Of the payload, in bytes.
+    pub(crate) length: u64,
+    pub(crate) mask: [u8; 4],
+}
+
+/// Why a frame cannot be taken. All of them are protocol errors (1002).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum HeadError {
+    ReservedBits,
+    OpCode,
+    Unmasked,
+    Length,
+    ControlFragmented,
+    ControlLength,
+}
+
+impl HeadError {
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::ReservedBits => "a reserved bit is set",
+            Self::OpCode => "unknown opcode",
+            Self::Unmasked => "a frame is not masked",
+            Self::Length => "the length of a frame is malformed",
+            Self::ControlFragmented => "a control frame is fragmented",
+            Self::ControlLength => "a control frame is longer than 125 bytes",
+        }
+    }
+}
+
+/// How many bytes the head of a client's frame has, once two are known.
+///
+/// What can be told from the two is checked at once.
+pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, HeadError> {
+    if first & 0x70 != 0 {
+        return Err(HeadError::ReservedBits);
+    }
+    let opcode = OpCode::of(first & 0x0f).ok_or(HeadError::OpCode)?;
+    if opcode.is_control() {
+        if first & 0x80 == 0 {
+            return Err(HeadError::ControlFragmented);
+        }
+        if second & 0x7f > MAX_CONTROL {
+            return Err(HeadError::ControlLength);
+        }
+    }
+    if second & 0x80 == 0 {
+        return Err(HeadError::Unmasked);
+    }
+    Ok(match second & 0x7f {
+        126 => 8,
+        127 => 14,
+        _ => 6,
+    })
+}
+
+/// Reads a whole head, which has [`head_length`] bytes.
+pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, HeadError> {
+    let (&[first, second], rest) = bytes.split_first_chunk().ok_or(HeadError::Length)?;
+    let opcode = OpCode::of(first & 0x0f).ok_or(HeadError::OpCode)?;
+    let (length, rest) = match second & 0x7f {
+        126 => {
+            let (bytes, rest) = rest.split_first_chunk().ok_or(HeadError::Length)?;
+            (u64::from(u16::from_be_bytes(*bytes)), rest)
+        }
+        127 => {
+            let (bytes, rest) = rest.split_first_chunk().ok_or(HeadError::Length)?;
+            (u64::from_be_bytes(*bytes), rest)
+        }
+        short => (u64::from(short), rest),
+    };
+    // The highest bit must be 0. That the shortest form is used is a duty of
+    // the sender that nobody checks.
+    if length > i64::MAX as u64 {
+        return Err(HeadError::Length);
+    }
+    let mask = rest.first_chunk().ok_or(HeadError::Length)?;
+    Ok(Head { fin: first & 0x80 != 0, opcode, length, mask: *mask })
+}
+
+/// Writes the head of a server's frame, which is final and not masked.
+pub(crate) fn write_head(out: &mut Vec<u8>, opcode: OpCode, length: usize) {
+    let first = 0x80 | opcode as u8;
+    if let Ok(short) = u8::try_from(length)
+        && short < 126
+    {
+        out.extend_from_slice(&[first, short]);
+    } else if let Ok(medium) = u16::try_from(length) {
+        let [high, low] = medium.to_be_bytes();
+        out.extend_from_slice(&[first, 126, high, low]);
+    } else {
+        out.extend_from_slice(&[first, 127]);
+        out.extend_from_slice(&(length as u64).to_be_bytes());
+    }
+}
+
+/// Appends `masked` to `out`, unmasked; `offset` is where in the payload it
+/// begins.
+///
+/// Words of eight bytes: 64 bytes in 8 steps instead of 64.
+pub(crate) fn unmask(out: &mut Vec<u8>, masked: &[u8], mask: [u8; 4], offset: usize) {
+    let mut mask = mask;
+    mask.rotate_left(offset % 4);
+    let [a, b, c, d] = mask;
+    let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
+    let begin = out.len();
+    out.extend_from_slice(masked);
+    let (words, rest) = out[begin..].as_chunks_mut::<8>();
+    for word in words {
+        *word = (u64::from_ne_bytes(*word) ^ wide).to_ne_bytes();
+    }
+    for (byte, mask) in rest.iter_mut().zip([a, b, c, d, a, b, c]) {
+        *byte ^= mask;
+    }
+}
+
+/// The largest payload of a control frame, in bytes.
+pub(crate) const MAX_CONTROL: u8 = 125;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: Result<(OpCode, u64), HeadError>) {
+        let read = || {
+            let length = head_length(bytes[0], bytes[1])?;
+            assert_eq!(length, bytes.len());
+            read_head(bytes)
+        };
+        assert_eq!(read().map(|head| (head.opcode, head.length)), expected);
+    }
+
+    #[test]
+    fn heads_are_read() {
+        check(&[0x81, 0x85, 1, 2, 3, 4], Ok((OpCode::Text, 5)));
+        check(&[0x02, 0xfe, 1, 0, 1, 2, 3, 4], Ok((OpCode::Binary, 256)));
+        let long = [0x80, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+        check(&long, Ok((OpCode::Continuation, 1 << 40)));
+        check(&[0x8a, 0xfd, 1, 2, 3, 4], Ok((OpCode::Pong, 125)));
+    }
+
+    #[test]
+    fn malformed_heads_are_refused() {
+        check(&[0xc1, 0x85, 1, 2, 3, 4], Err(HeadError::ReservedBits));
+        check(&[0x83, 0x85, 1, 2, 3, 4], Err(HeadError::OpCode));
+        check(&[0x8b, 0x85, 1, 2, 3, 4], Err(HeadError::OpCode));
+        check(&[0x81, 0x05, 1, 2, 3, 4], Err(HeadError::Unmasked));
+        check(&[0x09, 0x85, 1, 2, 3, 4], Err(HeadError::ControlFragmented));
+        check(&[0x89, 0xfe, 0, 126, 1, 2, 3, 4], Err(HeadError::ControlLength));
+        let negative = [0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+        check(&negative, Err(HeadError::Length));
+    }
+
+    #[test]
+    fn the_mask_goes_on_where_it_was() {
+        let mask = [1, 2, 3, 4];
+        let plain: Vec<u8> = (0..100).collect();
+        let masked: Vec<u8> =
+            plain.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
+        for cut in 0..masked.len() {
+            let mut out = Vec::new();
+            unmask(&mut out, &masked[..cut], mask, 0);
+            unmask(&mut out, &masked[cut..], mask, cut);
+            assert_eq!(out, plain, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_written_in_the_shortest_form() {
+        let written = |length| {
+            let mut out = Vec::new();
+            write_head(&mut out, OpCode::Text, length);
+            out
+        };
+        assert_eq!(written(125), [0x81, 125]);
+        assert_eq!(written(126), [0x81, 126, 0, 126]);
+        assert_eq!(written(65_535), [0x81, 126, 255, 255]);
+        assert_eq!(written(65_536), [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
+    }
+}

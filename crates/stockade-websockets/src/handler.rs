@@ -1,0 +1,91 @@
+//! The handler of a WebSocket route: an `async fn` that takes the connection.
+//!
+//! It is made of the same parts as every handler: extractors run before the
+//! upgrade, so that their errors answer the handshake.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::{HeaderName, HeaderValue};
+use stockade_core::upgrade::Upgraded;
+use stockade_core::{
+    ErrorContext, FromRequest, Handler, Request, Response, RouteDoc, Shape, Signature,
+};
+use stockade_errors::ApiError;
+
+use crate::handshake::Accepted;
+use crate::session::Session;
+use crate::socket::{WebSocket, pair};
+
+/// Makes the handler of a WebSocket route: an `async fn` of a [`WebSocket`] and
+/// extractors, in any order.
+///
+/// What it returns is not sent: `()` or a value ends the connection with 1000,
+/// an error or a panic with 1011, and is logged.
+///
+/// The route must run [`Rules::guard`](crate::Rules::guard) first.
+pub fn web_socket_handler<F, Args>(function: F) -> Handler
+where
+    F: Shape<Args>,
+    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F::Future: Send,
+    Args: Send + 'static,
+{
+    Handler::erased(
+        move |req| Box::pin(open(function.clone(), req)),
+        <F::Signature as Signature>::describe,
+    )
+}
+
+/// Takes the arguments and answers the handshake.
+async fn open<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
+where
+    F: Shape<Args>,
+    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F::Future: Send,
+    Args: Send + 'static,
+{
+    let accepted = req.extensions_mut().remove::<Accepted>();
+    let Accepted { rules, agreed } = accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
+    let permit = rules.connections.enter(req.client_ip())?;
+    let context = ErrorContext::of(&req);
+    let route = req.route().unwrap_or_default();
+    let (socket, ends) = pair(&rules.options, route, agreed.protocol.as_deref())?;
+    req.extensions_mut().insert(Slot(Arc::new(Mutex::new(Some(socket)))));
+    let args = <F::Signature as Signature>::extract(&mut req).await?;
+    drop(req);
+    let mut response = agreed.upgrade.switch(move |upgraded: Upgraded| {
+        let handling = Box::pin(async move { F::Signature::reply(function.call(args).await) });
+        let max_payload = rules.max_payload;
+        Session::new(upgraded, ends, handling, &rules.options, max_payload, context, permit)
+    });
+    let mut set = |name: HeaderName, value: &str| {
+        HeaderValue::from_str(value).map(|value| response.headers_mut().insert(name, value))
+    };
+    if let Some(accept) = &agreed.accept {
+        set(UPGRADE, "websocket").map_err(ApiError::internal)?;
+        set(SEC_WEBSOCKET_ACCEPT, accept).map_err(ApiError::internal)?;
+    }
+    if let Some(protocol) = &agreed.protocol {
+        set(SEC_WEBSOCKET_PROTOCOL, protocol).map_err(ApiError::internal)?;
+    }
+    Ok(response)
+}
+
+/// Where the connection waits for the argument. Extensions must be `Clone`.
+#[derive(Clone)]
+struct Slot(Arc<Mutex<Option<WebSocket>>>);
+
+impl FromRequest for WebSocket {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let socket = req
+            .extensions_mut()
+            .remove::<Slot>()
+            .and_then(|Slot(socket)| socket.lock().unwrap_or_else(PoisonError::into_inner).take());
+        socket.ok_or_else(|| ApiError::new(500, "this route is not one for WebSockets"))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.takes_upgrade();
+    }
+}

@@ -1,0 +1,221 @@
+//! The handshake: what a request must be to become a WebSocket.
+//!
+//! One pure function, [`judge`], of the request's head and the rules of the
+//! route. It comes before all middleware, as [`Rules::guard`].
+//!
+//! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).
+//!
+//! Spec: WebSocket routes.
+
+use std::sync::Arc;
+
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, Uri, Version};
+use stockade_core::upgrade::Upgrade;
+use stockade_core::{Middleware, Request};
+use stockade_errors::ApiError;
+use tungstenite::handshake::derive_accept_key;
+
+use crate::limits::Connections;
+use crate::options::WebSocketOptions;
+use crate::origin;
+
+/// What a router says of all its WebSockets.
+#[derive(Clone, Debug)]
+pub struct RouterRules {
+    /// As [`WebSocketOptions::allowed_origins`], for routes that say nothing.
+    pub allowed_origins: Option<Vec<String>>,
+    /// As [`WebSocketOptions::max_payload`], for routes that say nothing, in
+    /// bytes.
+    pub max_payload: u64,
+    /// The open connections of the router.
+    pub connections: Arc<Connections>,
+}
+
+/// The rules of one route, its own and those of its router.
+#[derive(Debug)]
+pub struct Rules {
+    pub(crate) options: WebSocketOptions,
+    pub(crate) allowed_origins: Option<Vec<String>>,
+    pub(crate) max_payload: u64,
+    pub(crate) connections: Arc<Connections>,
+}
+
+impl Rules {
+    /// The rules of a route of a router.
+    #[must_use]
+    pub fn new(options: WebSocketOptions, router: &RouterRules) -> Arc<Self> {
+        let allowed_origins = options.allowed_origins.clone();
+        Arc::new(Self {
+            allowed_origins: allowed_origins.or_else(|| router.allowed_origins.clone()),
+            max_payload: options.max_payload.unwrap_or(router.max_payload),
+            connections: Arc::clone(&router.connections),
+            options,
+        })
+    }
+
+    /// Everything that is wrong with the options: lower case, no full stop.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let mut mistakes: Vec<String> =
+            self.allowed_origins.iter().flatten().filter_map(|item| origin::fault(item)).collect();
+        let zero = [
+            ("ping_interval", self.options.ping_interval),
+            ("idle_timeout", self.options.idle_timeout),
+            ("ping_timeout", Some(self.options.ping_timeout)),
+            ("write_timeout", Some(self.options.write_timeout)),
+        ];
+        let zero = zero.into_iter().filter(|(_, time)| time.is_some_and(|time| time.is_zero()));
+        mistakes.extend(zero.map(|(name, _)| format!("{name} is 0")));
+        if self.options.max_rate == Some(0) {
+            mistakes.push("max_rate is 0".to_owned());
+        }
+        let tokens = self.options.protocols.iter().filter(|protocol| !is_token(protocol));
+        mistakes.extend(tokens.map(|protocol| format!("{protocol:?} cannot be a subprotocol")));
+        mistakes
+    }
+
+    /// The middleware that comes before all other: it refuses what is no
+    /// handshake, and lets the handler find what was agreed on.
+    #[must_use]
+    pub fn guard(self: &Arc<Self>) -> Middleware {
+        let rules = Arc::clone(self);
+        let guard = move |req: &mut Request| -> Result<(), ApiError> {
+            let agreed = judge(req, &rules)?;
+            let accepted = Accepted { rules: Arc::clone(&rules), agreed };
+            req.extensions_mut().insert(accepted);
+            Ok(())
+        };
+        Middleware::new(guard).named("web_socket_handshake")
+    }
+}
+
+/// A handshake that was found good, on its way to the handler.
+#[derive(Clone)]
+pub(crate) struct Accepted {
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) agreed: Agreed,
+}
+
+/// What the answer to a handshake says.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Agreed {
+    pub(crate) upgrade: Upgrade,
+    /// For `Sec-WebSocket-Accept`; not on HTTP/2.
+    pub(crate) accept: Option<String>,
+    pub(crate) protocol: Option<String>,
+}
+
+/// Whether a request wants to become a WebSocket, rightly or not.
+///
+/// A router asks this to tell it from a request for a page of the same path.
+#[must_use]
+pub fn wants_web_socket(req: &Request) -> bool {
+    let upgrade = req.extensions().get::<Upgrade>();
+    upgrade.is_some_and(|upgrade| upgrade.is_extended_connect())
+        || has_token(req.headers(), &UPGRADE, "websocket")
+}
+
+/// Checks a handshake, in the order of the rules.
+fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
+    let headers = req.headers();
+    let upgrade = req.extensions().get::<Upgrade>().copied();
+    let extended = upgrade.is_some_and(Upgrade::is_extended_connect);
+    if !extended {
+        tokens(req)?;
+    }
+    if single(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
+        return Err(ApiError::new(426, "only version 13 of WebSocket is spoken here")
+            .with_header("Sec-WebSocket-Version", "13"));
+    }
+    let accept = if extended {
+        None
+    } else {
+        let key = single(headers, &SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
+        let key =
+            key.ok_or_else(|| ApiError::new(400, "Sec-WebSocket-Key is missing or malformed"))?;
+        Some(derive_accept_key(key.as_bytes()))
+    };
+    if headers.contains_key(ORIGIN) {
+        let origin = single(headers, &ORIGIN).unwrap_or("null");
+        let host = host(headers, req.uri()).unwrap_or_default();
+        if !origin::is_allowed(origin, host, rules.allowed_origins.as_deref()) {
+            return Err(ApiError::new(403, "this origin may not connect"));
+        }
+    }
+    let upgrade =
+        upgrade.ok_or_else(|| ApiError::new(501, "this host gives no connection away"))?;
+    let protocol = protocol(headers, &rules.options.protocols);
+    Ok(Agreed { upgrade, accept, protocol })
+}
+
+/// `Upgrade`, `Connection`, and that there is no body.
+fn tokens(req: &Request) -> Result<(), ApiError> {
+    let headers = req.headers();
+    if !has_token(headers, &UPGRADE, "websocket") {
+        return Err(ApiError::new(426, "only WebSockets are spoken here")
+            .with_header("Upgrade", "websocket")
+            .with_header("Connection", "Upgrade"));
+    }
+    if !has_token(headers, &CONNECTION, "upgrade") {
+        return Err(ApiError::new(400, "the Connection header does not say upgrade"));
+    }
+    if req.version() != Version::HTTP_11 {
+        return Err(ApiError::new(400, "a WebSocket begins with a request of HTTP/1.1"));
+    }
+    // Where the body ends and the first frame begins would be anybody's guess.
+    let length = headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+    if length || headers.contains_key(TRANSFER_ENCODING) {
+        return Err(ApiError::new(400, "a WebSocket does not begin with a body"));
+    }
+    Ok(())
+}
+
+/// The value of a header that is there exactly once.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?.trim();
+    values.next().is_none().then_some(value)
+}
+
+/// The items of a header that is a list, in all its lines.
+fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
+    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
+fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
+    items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
+}
+
+/// Whether it is the base64 of 16 bytes.
+fn is_key(key: &str) -> bool {
+    let digits = key.strip_suffix("==").unwrap_or_default();
+    digits.len() == 22
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+}
+
+/// The first of our subprotocols that the client knows.
+fn protocol(headers: &HeaderMap, ours: &[String]) -> Option<String> {
+    let known = |ours: &&String| items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
+    ours.iter().find(known).cloned()
+}
+
+/// Host and port that the client wanted.
+fn host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
+    uri.authority().map(http::uri::Authority::as_str).or_else(|| single(headers, &HOST))
+}
+
+/// Source: RFC 9110, section 5.6.2 (tokens).
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The handshake as a table: what is changed in a good one, and the answer.
+
+use http::request::Builder;
+use http::{Method, Request as HttpRequest};
+
+use super::*;
+
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
+fn rules(options: WebSocketOptions) -> Arc<Rules> {
+    let router = RouterRules {
+        allowed_origins: None,
+        max_payload: 1_048_576,
+        connections: Connections::new(10, 10),
+    };
+    Rules::new(options, &router)
+}
+
+/// A good handshake without the headers in `without`.
+fn good(without: &[&str]) -> Builder {
+    let headers = [
+        ("host", "example.com"),
+        ("connection", "keep-alive, Upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", KEY),
+    ];
+    let kept = headers.into_iter().filter(|(name, _)| !without.contains(name));
+    kept.fold(HttpRequest::get("/"), |request, (name, value)| request.header(name, value))
+}
+
+fn judged(request: Builder, options: WebSocketOptions) -> Result<Agreed, ApiError> {
+    let mut request = Request::from(request.body(()).unwrap());
+    request.extensions_mut().insert(Upgrade::http1());
+    judge(&request, &rules(options))
+}
+
+/// Checks a handshake with these headers instead of those of the same name.
+#[track_caller]
+fn check(changed: &[(&str, &str)], expected: u16) {
+    let names: Vec<&str> = changed.iter().map(|(name, _)| *name).collect();
+    let values = changed.iter().filter(|(_, value)| !value.is_empty());
+    let request = values.fold(good(&names), |request, (name, value)| request.header(*name, *value));
+    let status =
+        judged(request, WebSocketOptions::new()).map_or_else(|error| error.status(), |_| 101);
+    assert_eq!(status, expected, "{changed:?}");
+}
+
+#[test]
+fn tokens_are_found_in_lists_and_in_any_case() {
+    check(&[], 101);
+    check(&[("upgrade", "WebSocket")], 101);
+    check(&[("upgrade", "h2c, websocket")], 101);
+    check(&[("connection", "keep-alive"), ("connection", "UPGRADE")], 101);
+    check(&[("upgrade", "")], 426);
+    check(&[("upgrade", "h2c")], 426);
+    check(&[("upgrade", "websockets")], 426);
+    check(&[("connection", "")], 400);
+    check(&[("connection", "keep-alive")], 400);
+}
+
+#[test]
+fn only_version_13_is_spoken() {
+    for version in ["", "8", "12", "14", "013", "13, 8"] {
+        check(&[("sec-websocket-version", version)], 426);
+    }
+    let error = judged(good(&["sec-websocket-version"]), WebSocketOptions::new()).unwrap_err();
+    assert_eq!(error.headers().collect::<Vec<_>>(), [("Sec-WebSocket-Version", "13")]);
+}
+
+#[test]
+fn the_key_is_16_bytes() {
+    for key in ["", "dGhl", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZ!==", "x"] {
+        check(&[("sec-websocket-key", key)], 400);
+    }
+    check(&[("sec-websocket-key", KEY), ("sec-websocket-key", KEY)], 400);
+    // RFC 6455, section 1.3.
+    let agreed = judged(good(&[]), WebSocketOptions::new()).unwrap();
+    assert_eq!(agreed.accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+}
+
+#[test]
+fn pages_of_other_origins_are_refused() {
+    check(&[("origin", "https://example.com")], 101);
+    check(&[("origin", "https://evil.com")], 403);
+    check(&[("origin", "null")], 403);
+    check(&[("origin", "https://example.com"), ("origin", "https://example.com")], 403);
+    check(&[("origin", "https://example.com"), ("host", "")], 403);
+}
+
+/// The rules have an order: the first that fails answers.
+#[test]
+fn the_first_fault_is_the_answer() {
+    check(&[("upgrade", ""), ("sec-websocket-version", "8")], 426);
+    check(&[("connection", ""), ("sec-websocket-version", "8")], 400);
+    check(&[("sec-websocket-version", "8"), ("sec-websocket-key", "")], 426);
+    check(&[("sec-websocket-key", ""), ("origin", "null")], 400);
+}
+
+#[test]
+fn a_body_or_an_old_version_is_refused() {
+    check(&[("content-length", "0")], 101);
+    check(&[("content-length", "5")], 400);
+    check(&[("transfer-encoding", "chunked")], 400);
+    let old = judged(good(&[]).version(Version::HTTP_10), WebSocketOptions::new());
+    assert_eq!(old.unwrap_err().status(), 400);
+}
+
+#[test]
+fn a_host_that_gives_nothing_away_is_told_last() {
+    let request = Request::from(good(&[]).body(()).unwrap());
+    let error = judge(&request, &rules(WebSocketOptions::new())).unwrap_err();
+    assert_eq!(error.status(), 501);
+}
+
+#[test]
+fn the_first_of_our_subprotocols_is_agreed_on() {
+    let agreed = |theirs: &str| {
+        let request = good(&[]).header("sec-websocket-protocol", theirs);
+        let options = WebSocketOptions::new().protocols(["v2", "v1"]);
+        judged(request, options).unwrap().protocol
+    };
+    assert_eq!(agreed("v1, v2").as_deref(), Some("v2"));
+    assert_eq!(agreed("v0,v1").as_deref(), Some("v1"));
+    assert_eq!(agreed("V1"), None);
+}
+
+#[test]
+fn an_extended_connect_needs_neither_key_nor_tokens() {
+    let request = |origin: &str| {
+        let request = HttpRequest::builder()
+            .method(Method::CONNECT)
+            .version(Version::HTTP_2)
+            .uri("https://example.com/")
+            .header("sec-websocket-version", "13")
+            .header("origin", origin);
+        let mut request = Request::from(request.body(()).unwrap());
+        request.extensions_mut().insert(Upgrade::extended_connect());
+        judge(&request, &rules(WebSocketOptions::new()))
+    };
+    let agreed = request("https://example.com").unwrap();
+    assert_eq!((agreed.accept, agreed.upgrade.is_extended_connect()), (None, true));
+    assert_eq!(request("https://evil.com").unwrap_err().status(), 403);
+}
+
+#[test]
+fn options_that_can_never_work_are_mistakes() {
+    let options = WebSocketOptions::new()
+        .allowed_origins(["example.com"])
+        .protocols(["a b"])
+        .max_rate(Some(0))
+        .idle_timeout(Some(std::time::Duration::ZERO));
+    assert_eq!(rules(options).mistakes().len(), 4);
+    assert!(rules(WebSocketOptions::new()).mistakes().is_empty());
+}

@@ -1,0 +1,84 @@
+//! WebSockets of stockade: handshake, codec, session, rooms. Experimental.
+//!
+//! A WebSocket route has an `async fn` that takes a [`WebSocket`] beside the
+//! usual extractors. Before it runs, the handshake is checked, origin included,
+//! then all middleware runs; what any of them refuses is an answer with a JSON
+//! body, and no connection.
+//!
+//! # What a client may not do
+//!
+//! | Client | Ends with | Option |
+//! |---|---|---|
+//! | comes from a page of another origin | 403 | [`allowed_origins`] |
+//! | opens too many connections | 429, 503 | [`Connections`] |
+//! | sends a message that is too large, whole or in fragments | 1009 | [`max_payload`] |
+//! | sends a text that is not UTF-8 | 1007, at the first wrong byte | – |
+//! | breaks the protocol | 1002 | – |
+//! | sends too many messages in a second | 1008 | [`max_rate`] |
+//! | sends more than the handler takes | it waits | – |
+//! | does not read its answers | its messages wait; then the connection is cut | [`send_queue`], [`write_timeout`] |
+//! | does not read what goes to a room | 1008 | [`slow_reader`] |
+//! | vanishes without a word | the connection is forgotten | [`ping_interval`], [`ping_timeout`] |
+//! | does not answer a close frame | the connection is cut | [`close_timeout`] |
+//!
+//! A connection costs what it uses: buffers exist only while bytes are on their
+//! way.
+//!
+//! permessage-deflate (RFC 7692) is not offered: none of the kept libraries
+//! bounds what a small message unpacks to before it is unpacked.
+//!
+//! [`allowed_origins`]: WebSocketOptions#structfield.allowed_origins
+//! [`max_payload`]: WebSocketOptions#structfield.max_payload
+//! [`max_rate`]: WebSocketOptions#structfield.max_rate
+//! [`send_queue`]: WebSocketOptions#structfield.send_queue
+//! [`slow_reader`]: WebSocketOptions#structfield.slow_reader
+//! [`ping_interval`]: WebSocketOptions#structfield.ping_interval
+//! [`ping_timeout`]: WebSocketOptions#structfield.ping_timeout
+//! [`write_timeout`]: WebSocketOptions#structfield.write_timeout
+//! [`close_timeout`]: WebSocketOptions#structfield.close_timeout
+//!
+//! # Where things are
+//!
+//! - `handshake`, `origin`: what is refused before the upgrade. Pure functions.
+//! - `handler`, `options`: the route's side.
+//! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
+//! - `session`: one connection with its handler. Hot. `outbox`, `clock`,
+//!   `rate`, `bell`: its parts.
+//! - `socket`, `message`: [`WebSocket`], [`Receiver`], [`Sender`], [`Message`].
+//! - `rooms`, `limits`: many connections.
+//!
+//! The codec is our own, because tungstenite takes whole frames: a text that is
+//! wrong in the middle of a large frame would be read to its end. The key of the
+//! handshake and the list of codes are tungstenite's.
+//!
+//! Spec: WebSocket routes.
+
+mod bell;
+mod clock;
+mod close;
+mod decoder;
+mod frame;
+mod handler;
+mod handshake;
+mod limits;
+mod message;
+mod options;
+mod origin;
+mod outbox;
+mod rate;
+mod rooms;
+mod session;
+mod socket;
+mod utf8;
+
+#[cfg(test)]
+mod tests;
+
+pub use close::Close;
+pub use handler::web_socket_handler;
+pub use handshake::{RouterRules, Rules, wants_web_socket};
+pub use limits::Connections;
+pub use message::{IntoMessage, Message, SocketError};
+pub use options::{SlowReader, WebSocketOptions};
+pub use rooms::{Audience, Backplane, Member, RoomLimits, Rooms};
+pub use socket::{Receiver, Sender, SocketId, WebSocket};

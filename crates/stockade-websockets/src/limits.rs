@@ -1,0 +1,121 @@
+//! [`Connections`]: how many connections there may be, in all and for each
+//! client.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stockade_errors::ApiError;
+
+/// The open connections of a router.
+#[derive(Debug)]
+pub struct Connections {
+    max: usize,
+    max_per_client: usize,
+    // Locked when a connection opens or closes, never by a message.
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    total: usize,
+    clients: HashMap<IpAddr, usize>,
+}
+
+impl Connections {
+    /// None yet, and at most `max` in all and `max_per_client` of each client
+    /// whose address is known.
+    #[must_use]
+    pub fn new(max: usize, max_per_client: usize) -> Arc<Self> {
+        Arc::new(Self { max, max_per_client, open: Mutex::default() })
+    }
+
+    /// How many are open.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lock().total
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place.
+    ///
+    /// # Errors
+    /// 429 when the client has too many, 503 when there are too many.
+    pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Permit, ApiError> {
+        let client = client.map(network);
+        let mut open = self.lock();
+        if open.total >= self.max {
+            return Err(ApiError::new(503, "too many WebSockets are open"));
+        }
+        if let Some(client) = client {
+            let count = open.clients.entry(client).or_default();
+            if *count >= self.max_per_client {
+                return Err(ApiError::new(429, "too many WebSockets of this client are open"));
+            }
+            *count += 1;
+        }
+        open.total += 1;
+        Ok(Permit { connections: Arc::clone(self), client })
+    }
+}
+
+/// The place of one connection, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    connections: Arc<Connections>,
+    client: Option<IpAddr>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut open = self.connections.lock();
+        open.total -= 1;
+        if let Some(client) = self.client
+            && let Some(count) = open.clients.get_mut(&client)
+        {
+            *count -= 1;
+            if *count == 0 {
+                open.clients.remove(&client);
+            }
+        }
+    }
+}
+
+/// Who counts as one client: an address, or a network of 64 bits in IPv6, which
+/// one client has all to itself.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(entered: &Result<Permit, ApiError>) -> u16 {
+        entered.as_ref().map_or_else(ApiError::status, |_| 101)
+    }
+
+    #[test]
+    fn places_are_counted_and_given_back() {
+        let connections = Connections::new(3, 2);
+        let client = |text: &str| Some(text.parse().unwrap());
+        let first = connections.enter(client("2001:db8::1"));
+        let second = connections.enter(client("2001:db8::2"));
+        let third = connections.enter(client("2001:db8::3"));
+        assert_eq!([&first, &second, &third].map(status), [101, 101, 429], "one network");
+        let other = connections.enter(client("192.0.2.1"));
+        let unknown = connections.enter(None);
+        assert_eq!([&other, &unknown].map(status), [101, 503]);
+        drop(first);
+        assert_eq!(status(&connections.enter(client("2001:db8::3"))), 101);
+        drop((second, other));
+        assert_eq!(connections.count(), 0);
+        assert!(connections.lock().clients.is_empty());
+    }
+}

@@ -1,0 +1,237 @@
+//! [`Message`], what can be sent as one, and what goes wrong.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+use stockade_core::reply::Json;
+use stockade_errors::{ApiError, FieldError};
+use stockade_validation::ReadError;
+
+use crate::close::{Close, Fault};
+
+/// A message of a client.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Message {
+    /// A text, perhaps empty.
+    Text(String),
+    /// Bytes. Only with [`WebSocketOptions::binary`].
+    ///
+    /// [`WebSocketOptions::binary`]: crate::WebSocketOptions::binary
+    Binary(Bytes),
+}
+
+impl Message {
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Binary(_) => None,
+        }
+    }
+
+    /// The length, in bytes.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Binary(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// What can be sent as a message: `&str`, `String`, `Json<T>`; `Bytes` and
+/// `Vec<u8>` as binary; a [`Message`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent as a message",
+    label = "not a text, Json<T> or bytes",
+    note = "send a value as JSON by `Json(value)`"
+)]
+pub trait IntoMessage {
+    /// Makes the message.
+    ///
+    /// # Errors
+    /// When a value cannot be written as JSON.
+    fn into_message(self) -> Result<Message, SocketError>;
+}
+
+impl IntoMessage for Message {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Ok(self)
+    }
+}
+
+impl IntoMessage for String {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Ok(Message::Text(self))
+    }
+}
+
+impl IntoMessage for &str {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Ok(Message::Text(self.to_owned()))
+    }
+}
+
+impl IntoMessage for Bytes {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Ok(Message::Binary(self))
+    }
+}
+
+impl IntoMessage for Vec<u8> {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Ok(Message::Binary(self.into()))
+    }
+}
+
+impl<T: Serialize> IntoMessage for Json<T> {
+    fn into_message(self) -> Result<Message, SocketError> {
+        serde_json::to_string(&self.0).map(Message::Text).map_err(SocketError::Json)
+    }
+}
+
+/// Why a message cannot be received or sent.
+///
+/// In a handler that gives `Result<(), ApiError>`, `?` works.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// The connection has ended.
+    Closed,
+    /// The connection broke off without a close frame.
+    Broken,
+    /// The client broke a rule of the protocol or of the route; it was told
+    /// this code and reason.
+    Client(Close),
+    /// The client reads too slowly, and the queue is full.
+    Full,
+    /// A message is not the JSON that was wanted, or a value cannot be written
+    /// as JSON.
+    Json(serde_json::Error),
+    /// A message does not pass the validation of the route.
+    Invalid(Vec<FieldError>),
+    /// A function of the schema of the route failed or panicked.
+    Failed(ApiError),
+    /// The client was silent for too long.
+    Silent,
+}
+
+impl SocketError {
+    /// Whether the connection is over, so that there is nothing more to do.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Closed | Self::Broken | Self::Client(_) | Self::Silent)
+    }
+}
+
+impl fmt::Display for SocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the connection has ended"),
+            Self::Broken => f.write_str("the connection broke off"),
+            Self::Client(close) => write!(f, "the client was refused with {close}"),
+            Self::Full => f.write_str("the client reads too slowly"),
+            Self::Json(error) => write!(f, "a message and JSON: {error}"),
+            Self::Invalid(errors) => write!(f, "a message has {} invalid fields", errors.len()),
+            Self::Failed(error) => write!(f, "the schema of the messages failed: {error}"),
+            Self::Silent => f.write_str("the client was silent for too long"),
+        }
+    }
+}
+
+impl std::error::Error for SocketError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Json(error) => Some(error),
+            Self::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<SocketError> for ApiError {
+    /// 400 with what is wrong with the message; what only ends the connection
+    /// is a 400 too, so that nobody outside can write lines at error level.
+    fn from(error: SocketError) -> Self {
+        match error {
+            SocketError::Invalid(errors) => Self::validation(&errors),
+            SocketError::Failed(error) => error,
+            error => Self::new(400, error.to_string()).with_source(error),
+        }
+    }
+}
+
+impl From<ReadError> for SocketError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Syntax(error) => Self::Json(error),
+            ReadError::Invalid(errors) => Self::Invalid(errors),
+            ReadError::Failed(error) => Self::Failed(error),
+            error => Self::Failed(ApiError::internal(error)),
+        }
+    }
+}
+
+impl From<Fault> for SocketError {
+    fn from(fault: Fault) -> Self {
+        Self::Client(fault.close())
+    }
+}
+
+/// A payload on its way out.
+#[derive(Clone, Debug)]
+pub(crate) enum Payload {
+    Owned(Vec<u8>),
+    /// One of a broadcast, which is there once for everybody.
+    Shared(Bytes),
+}
+
+impl Payload {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Owned(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+/// What the driver of a connection is asked to do.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    Text(Payload),
+    Binary(Payload),
+    Ping,
+    Close(Close),
+    /// The client reads too slowly.
+    TooSlow,
+    /// There is room again for messages of the client.
+    ReadOn,
+}
+
+impl Outgoing {
+    /// What it takes of the queue, in bytes.
+    pub(crate) fn cost(&self) -> usize {
+        match self {
+            Self::Text(payload) | Self::Binary(payload) => cost(payload.as_slice().len()),
+            Self::Ping => cost(0),
+            Self::Close(_) | Self::TooSlow | Self::ReadOn => 0,
+        }
+    }
+}
+
+impl From<Message> for Outgoing {
+    fn from(message: Message) -> Self {
+        match message {
+            Message::Text(text) => Self::Text(Payload::Owned(text.into_bytes())),
+            Message::Binary(bytes) => Self::Binary(Payload::Shared(bytes)),
+        }
+    }
+}
+
+/// What a message of so many bytes takes of a queue: an empty one is not free.
+pub(crate) fn cost(length: usize) -> usize {
+    length.saturating_add(64)
+}

@@ -1,0 +1,96 @@
+//! The rule of origins: which pages may connect.
+//!
+//! A browser sends cookies with a handshake, whatever page it is from, and
+//! nothing else protects it: no preflight and no policy of the same origin.
+//!
+//! Spec: WebSocket routes, rule 2.
+
+/// Whether a page of `origin` may connect to `host`.
+///
+/// A list replaces the rule of the same origin.
+pub(crate) fn is_allowed(origin: &str, host: &str, list: Option<&[String]>) -> bool {
+    match list {
+        Some(list) => list.iter().any(|item| item == "*" || item == origin),
+        None => is_same(origin, host),
+    }
+}
+
+/// Whether an origin has this host and port; the default port of the origin's
+/// scheme is as good as none.
+fn is_same(origin: &str, host: &str) -> bool {
+    let Some((scheme, authority)) = origin.split_once("://") else { return false };
+    let default = match scheme.to_ascii_lowercase().as_str() {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return false,
+    };
+    let bare = |text: &str| text.strip_suffix(default).unwrap_or(text).to_ascii_lowercase();
+    !authority.is_empty() && !host.is_empty() && bare(authority) == bare(host)
+}
+
+/// What is wrong with an item of a list, if anything is.
+pub(crate) fn fault(item: &str) -> Option<String> {
+    if item == "*" {
+        return None;
+    }
+    let sound = item.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.is_empty()
+            && !rest.is_empty()
+            && !rest.contains(['/', '?', '#', '@', '*'])
+            && !item.contains(char::is_whitespace)
+    });
+    (!sound).then(|| format!("{item:?} is not an origin such as \"https://example.com\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(origin: &str, host: &str, expected: bool) {
+        assert_eq!(is_allowed(origin, host, None), expected, "{origin} to {host}");
+    }
+
+    #[test]
+    fn the_same_origin_has_the_same_host_and_port() {
+        check("https://example.com", "example.com", true);
+        check("https://EXAMPLE.com", "Example.COM", true);
+        check("https://example.com", "example.com:443", true);
+        check("http://example.com:80", "example.com", true);
+        check("http://localhost:3000", "localhost:3000", true);
+        check("http://[::1]:3000", "[::1]:3000", true);
+
+        check("http://example.com:443", "example.com", false);
+        check("http://example.com", "example.com:443", false);
+        check("http://localhost:3001", "localhost:3000", false);
+        check("https://evil.example.com", "example.com", false);
+        check("https://example.com.evil.com", "example.com", false);
+        check("https://evil.com#example.com", "example.com", false);
+        check("null", "example.com", false);
+        check("null", "null", false);
+        check("https://", "", false);
+        check("", "", false);
+        check("file://", "example.com", false);
+    }
+
+    #[test]
+    fn a_list_replaces_the_rule() {
+        let list = ["https://app.example.com".to_owned()];
+        let allowed = |origin| is_allowed(origin, "example.com", Some(&list));
+        assert!(allowed("https://app.example.com"));
+        assert!(!allowed("https://APP.example.com"), "exactly");
+        assert!(!allowed("https://example.com"), "not even the same origin");
+        assert!(!is_allowed("https://example.com", "example.com", Some(&[])));
+        assert!(is_allowed("null", "example.com", Some(&["*".to_owned()])));
+    }
+
+    #[test]
+    fn items_that_can_never_match_are_mistakes() {
+        for sound in ["*", "https://example.com", "http://localhost:3000", "app://shop"] {
+            assert_eq!(fault(sound), None);
+        }
+        for wrong in ["", "example.com", "https://example.com/", "https://*.example.com", "null"] {
+            assert!(fault(wrong).is_some(), "{wrong}");
+        }
+    }
+}

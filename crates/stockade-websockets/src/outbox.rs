@@ -1,0 +1,172 @@
+//! [`Outbox`]: what waits for a client, and its writing.
+//!
+//! Hot: everything that is there is encoded into one buffer and written with
+//! one call, whatever number of messages it is. A large payload is not copied.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use stockade_core::upgrade::Io;
+
+use crate::close::Close;
+use crate::frame::{OpCode, write_head};
+use crate::message::{Outgoing, Payload};
+use crate::socket::Link;
+
+/// Encoded bytes, and messages that wait to be encoded.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    buffer: Vec<u8>,
+    /// What of `buffer` is written.
+    written: usize,
+    /// Comes after `buffer`. While it is there, nothing is encoded.
+    large: Option<Payload>,
+    /// What of `large` is written.
+    large_written: usize,
+    waiting: VecDeque<Outgoing>,
+    /// The end that was asked for, once everything before it is encoded.
+    close: Option<Close>,
+}
+
+impl Outbox {
+    /// Whether so much is encoded and not written that no more should be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
+    }
+
+    /// The end, when its turn has come.
+    pub(crate) fn take_close(&mut self) -> Option<Close> {
+        self.close.take()
+    }
+
+    /// Puts a message last.
+    pub(crate) fn push(&mut self, outgoing: Outgoing, link: &Link) {
+        if self.waiting.is_empty() && !self.is_full() {
+            self.encode(outgoing, link);
+        } else {
+            self.waiting.push_back(outgoing);
+        }
+    }
+
+    /// Encodes a control frame now: it may pass waiting messages.
+    pub(crate) fn control(&mut self, opcode: OpCode, payload: &[u8]) {
+        if let Some(large) = self.large.take() {
+            // Not into the middle of it. Rare, so it may be copied.
+            self.buffer.extend_from_slice(&large.as_slice()[self.large_written..]);
+            self.large_written = 0;
+        }
+        write_head(&mut self.buffer, opcode, payload.len());
+        self.buffer.extend_from_slice(payload);
+    }
+
+    /// Forgets what is not encoded yet.
+    pub(crate) fn forget_waiting(&mut self, link: &Link) {
+        for outgoing in std::mem::take(&mut self.waiting) {
+            link.release(outgoing.cost());
+        }
+    }
+
+    fn encode(&mut self, outgoing: Outgoing, link: &Link) {
+        link.release(outgoing.cost());
+        let (opcode, payload) = match outgoing {
+            Outgoing::Text(payload) => (OpCode::Text, payload),
+            Outgoing::Binary(payload) => (OpCode::Binary, payload),
+            Outgoing::Ping => return self.control(OpCode::Ping, &[]),
+            Outgoing::Close(close) => {
+                self.close = Some(close);
+                return;
+            }
+            Outgoing::TooSlow | Outgoing::ReadOn => return,
+        };
+        let length = payload.as_slice().len();
+        write_head(&mut self.buffer, opcode, length);
+        if length < COPIED {
+            self.buffer.extend_from_slice(payload.as_slice());
+        } else {
+            self.large = Some(payload);
+        }
+    }
+
+    fn encode_waiting(&mut self, link: &Link) {
+        while !self.is_full() {
+            let Some(outgoing) = self.waiting.pop_front() else {
+                self.waiting = VecDeque::new();
+                return;
+            };
+            self.encode(outgoing, link);
+        }
+    }
+
+    /// Writes until everything is written; gives the number of bytes that went
+    /// in this call, also while it waits.
+    pub(crate) fn poll_write(
+        &mut self,
+        io: &mut dyn Io,
+        link: &Link,
+        cx: &mut Context<'_>,
+    ) -> (usize, Poll<io::Result<()>>) {
+        let mut total = 0;
+        let outcome = loop {
+            if !self.waiting.is_empty() {
+                self.encode_waiting(link);
+            }
+            if self.buffer.is_empty() && self.large.is_none() {
+                break Poll::Ready(Ok(()));
+            }
+            match self.poll_write_once(io, cx) {
+                Poll::Ready(Ok(count)) => total += count,
+                Poll::Ready(Err(error)) => break Poll::Ready(Err(error)),
+                Poll::Pending => break Poll::Pending,
+            }
+        };
+        (total, outcome)
+    }
+
+    fn poll_write_once(
+        &mut self,
+        io: &mut dyn Io,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let buffer = &self.buffer[self.written..];
+        let large =
+            self.large.as_ref().map_or(&[][..], |large| &large.as_slice()[self.large_written..]);
+        let io = Pin::new(io);
+        let count = if buffer.is_empty() || large.is_empty() {
+            let bytes = if buffer.is_empty() { large } else { buffer };
+            ready!(io.poll_write(cx, bytes))?
+        } else {
+            ready!(io.poll_write_vectored(cx, &[IoSlice::new(buffer), IoSlice::new(large)]))?
+        };
+        if count == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        let of_buffer = count.min(buffer.len());
+        let done = count - of_buffer == large.len();
+        self.written += of_buffer;
+        self.large_written += count - of_buffer;
+        if self.written == self.buffer.len() {
+            self.written = 0;
+            if self.buffer.capacity() > KEPT {
+                self.buffer = Vec::new();
+            } else {
+                self.buffer.clear();
+            }
+            if done {
+                self.large = None;
+                self.large_written = 0;
+            }
+        }
+        Poll::Ready(Ok(count))
+    }
+}
+
+/// From how many bytes on a payload is not copied.
+const COPIED: usize = 16_384;
+
+/// How much is encoded ahead, in bytes: 64 KiB.
+const MAX_ENCODED: usize = 65_536;
+
+/// How large a buffer is kept while nothing is to be written, in bytes.
+const KEPT: usize = 4_096;

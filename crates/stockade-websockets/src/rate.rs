@@ -1,0 +1,55 @@
+//! [`Rate`]: how many messages a client may send in a second.
+
+use tokio::time::Instant;
+
+/// A bucket that is filled evenly and holds one second's worth.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    per_second: u32,
+    /// What may be sent now.
+    left: f64,
+    seen: Instant,
+}
+
+impl Rate {
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self { per_second, left: f64::from(per_second), seen: Instant::now() }
+    }
+
+    /// Whether one more message may come now.
+    pub(crate) fn allows(&mut self) -> bool {
+        self.allows_at(Instant::now())
+    }
+
+    fn allows_at(&mut self, now: Instant) -> bool {
+        let most = f64::from(self.per_second);
+        let passed = now.saturating_duration_since(self.seen).as_secs_f64();
+        self.seen = now;
+        self.left = (self.left + passed * most).min(most);
+        let allowed = self.left >= 1.0;
+        if allowed {
+            self.left -= 1.0;
+        }
+        allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_second_is_saved_up_and_no_more() {
+        let mut rate = Rate::new(3);
+        let start = rate.seen;
+        let allowed = |rate: &mut Rate, after: u64, count: usize| {
+            let now = start + Duration::from_millis(after);
+            (0..count).filter(|_| rate.allows_at(now)).count()
+        };
+        assert_eq!(allowed(&mut rate, 0, 5), 3);
+        assert_eq!(allowed(&mut rate, 400, 5), 1);
+        assert_eq!(allowed(&mut rate, 60_000, 5), 3);
+    }
+}

@@ -1,0 +1,438 @@
+//! [`WebSocket`]: a connection in the hands of its handler, whole or split.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use stockade_errors::ApiError;
+use stockade_validation::{Schema, ValidationOptions};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::close::Close;
+use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
+use crate::options::{SlowReader, WebSocketOptions};
+
+/// A WebSocket connection: the argument of its handler.
+///
+/// The connection lives as long as the handler runs: when that returns, what
+/// was sent is delivered and the connection ends with 1000.
+///
+/// ```
+/// use stockade_core::ApiError;
+/// use stockade_websockets::WebSocket;
+///
+/// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+///     while let Some(text) = socket.recv_text().await {
+///         socket.send(text?).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// Spec: WebSocket routes.
+#[derive(Debug)]
+pub struct WebSocket {
+    receiver: Receiver,
+    sender: Sender,
+}
+
+impl WebSocket {
+    /// Splits it, so that one part of the handler receives while another sends.
+    #[must_use]
+    pub fn split(self) -> (Receiver, Sender) {
+        (self.receiver, self.sender)
+    }
+
+    /// What sends, to be cloned and given to others.
+    #[must_use]
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The next message; see [`Receiver::recv`].
+    pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
+        self.receiver.recv().await
+    }
+
+    /// The next text; see [`Receiver::recv_text`].
+    pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
+        self.receiver.recv_text().await
+    }
+
+    /// The next text as JSON; see [`Receiver::recv_json`].
+    pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
+        self.receiver.recv_json().await
+    }
+
+    /// Sends a message; see [`Sender::send`].
+    ///
+    /// # Errors
+    /// Those of [`Sender::send`].
+    pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
+        self.sender.send(message).await
+    }
+
+    /// Ends the connection; see [`Sender::close`].
+    pub async fn close(&self, code: u16, reason: &str) {
+        self.sender.close(code, reason).await;
+    }
+
+    /// The id of the connection.
+    #[must_use]
+    pub fn id(&self) -> SocketId {
+        self.sender.id()
+    }
+
+    /// The subprotocol that was agreed on, if any.
+    #[must_use]
+    pub fn protocol(&self) -> Option<&str> {
+        self.sender.link.protocol.as_deref()
+    }
+
+    /// The pattern of the route, such as `/chat/:room`.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        self.sender.route()
+    }
+
+    /// What the client gave as the end; see [`Receiver::closed_by_client`].
+    #[must_use]
+    pub fn closed_by_client(&self) -> Option<&Close> {
+        self.receiver.closed_by_client()
+    }
+}
+
+/// The id of a connection: 128 random bits.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct SocketId(u128);
+
+impl SocketId {
+    fn random() -> Result<Self, ApiError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
+        Ok(Self(u128::from_ne_bytes(bytes)))
+    }
+}
+
+impl fmt::Display for SocketId {
+    /// 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// The half of a connection that receives.
+pub struct Receiver {
+    messages: UnboundedReceiver<Result<Message, SocketError>>,
+    outgoing: UnboundedSender<Outgoing>,
+    pub(crate) link: Arc<Link>,
+}
+
+impl Receiver {
+    /// The next message of the client, `None` when the connection has ended.
+    ///
+    /// If it did not end well, an error comes before the `None`. While nobody
+    /// receives, at most 64 KiB of messages (or one that is larger) are read
+    /// ahead: then the client waits.
+    ///
+    /// It may be dropped before its end without losing a message.
+    pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
+        let received = self.messages.recv().await;
+        if let Some(Ok(message)) = &received {
+            let cost = cost(message.len());
+            let before = self.link.unread.fetch_sub(cost, Ordering::AcqRel);
+            if before >= MAX_UNREAD && before - cost < MAX_UNREAD {
+                // Whether it is still there does not matter.
+                let _ = self.outgoing.send(Outgoing::ReadOn);
+            }
+        }
+        received
+    }
+
+    /// The next text; binary messages are left out.
+    pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
+        loop {
+            match self.recv().await? {
+                Ok(Message::Text(text)) => return Some(Ok(text)),
+                Ok(Message::Binary(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// The next text as JSON, checked by the validation of the route if there
+    /// is one. After [`SocketError::Json`], [`SocketError::Invalid`] and
+    /// [`SocketError::Failed`] the connection goes on.
+    pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
+        let text = match self.recv_text().await? {
+            Ok(text) => text,
+            Err(error) => return Some(Err(error)),
+        };
+        let link = &self.link;
+        Some(match &link.validation {
+            Some(schema) => {
+                schema.read_json(text.as_bytes(), &link.validation_options).map_err(Into::into)
+            }
+            None => serde_json::from_str(&text).map_err(SocketError::Json),
+        })
+    }
+
+    /// The code and reason that the client gave for the end, once
+    /// [`recv`](Self::recv) has given `None`; `None` if it gave none first.
+    #[must_use]
+    pub fn closed_by_client(&self) -> Option<&Close> {
+        self.link.closed.get()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // What nobody will receive is read and forgotten, or the pongs of the
+        // client would not be seen either.
+        self.link.unread.store(0, Ordering::Release);
+        // Whether the driver is still there does not matter.
+        let _ = self.outgoing.send(Outgoing::ReadOn);
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("id", &self.link.id).finish_non_exhaustive()
+    }
+}
+
+/// The half of a connection that sends. Clones send to the same client.
+#[derive(Clone)]
+pub struct Sender {
+    outgoing: UnboundedSender<Outgoing>,
+    link: Arc<Link>,
+}
+
+impl Sender {
+    /// Sends a message; waits while too much waits for the client already
+    /// ([`WebSocketOptions::send_queue`]).
+    ///
+    /// That it returns means that the message is queued, not that the client
+    /// has it. Dropped before its end, it has sent nothing.
+    ///
+    /// # Errors
+    /// [`SocketError::Closed`] when the connection has ended, and
+    /// [`SocketError::Json`] when a value cannot be written.
+    pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
+        let outgoing = Outgoing::from(message.into_message()?);
+        let cost = outgoing.cost();
+        if !self.link.reserve(cost) {
+            self.wait_for_room(cost).await?;
+        }
+        self.push(outgoing)
+    }
+
+    /// Sends a message at once or not at all.
+    ///
+    /// # Errors
+    /// [`SocketError::Full`] when too much waits for the client already, else
+    /// those of [`send`](Self::send).
+    pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
+        self.offer(message.into_message()?.into())
+    }
+
+    /// Sends a text that is shared with others, as to a room. If the client is
+    /// too slow, [`SlowReader`] decides.
+    pub(crate) fn share(&self, text: &Bytes) -> Result<(), SocketError> {
+        let outcome = self.offer(Outgoing::Text(Payload::Shared(text.clone())));
+        if matches!(outcome, Err(SocketError::Full))
+            && self.link.slow_reader == SlowReader::Close
+            && !self.link.too_slow.swap(true, Ordering::Relaxed)
+        {
+            self.push(Outgoing::TooSlow)?;
+        }
+        outcome
+    }
+
+    /// Asks the client whether it is there. The answer counts as a sign of
+    /// life and is not seen otherwise.
+    ///
+    /// # Errors
+    /// [`SocketError::Closed`] when the connection has ended, and
+    /// [`SocketError::Full`] when too much waits for the client already.
+    pub fn ping(&self) -> Result<(), SocketError> {
+        self.offer(Outgoing::Ping)
+    }
+
+    /// Ends the connection after what was sent before, and waits for the
+    /// client's part, for [`WebSocketOptions::close_timeout`] at most. It does
+    /// not matter whether the connection has ended already.
+    ///
+    /// See [`Close::new`] for what can be a code and a reason.
+    pub async fn close(&self, code: u16, reason: &str) {
+        let close = Close::new(code, reason.to_owned());
+        if self.push(Outgoing::Close(close)).is_ok() {
+            self.ended().await;
+        }
+    }
+
+    /// Waits until the connection has ended.
+    pub async fn ended(&self) {
+        self.link.over.wait().await;
+    }
+
+    /// Whether messages can no longer be sent.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.outgoing.is_closed()
+    }
+
+    /// The id of the connection.
+    #[must_use]
+    pub fn id(&self) -> SocketId {
+        self.link.id
+    }
+
+    /// The pattern of the route, such as `/chat/:room`.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        &self.link.route
+    }
+
+    #[cold]
+    async fn wait_for_room(&self, cost: usize) -> Result<(), SocketError> {
+        loop {
+            let mut room = pin!(self.link.room.notified());
+            // From here on no call is missed.
+            room.as_mut().enable();
+            if self.is_closed() {
+                return Err(SocketError::Closed);
+            }
+            if self.link.reserve(cost) {
+                return Ok(());
+            }
+            room.await;
+        }
+    }
+
+    fn offer(&self, outgoing: Outgoing) -> Result<(), SocketError> {
+        if !self.link.reserve(outgoing.cost()) {
+            return Err(if self.is_closed() { SocketError::Closed } else { SocketError::Full });
+        }
+        self.push(outgoing)
+    }
+
+    fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
+        self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("id", &self.link.id).finish_non_exhaustive()
+    }
+}
+
+/// What the two halves and the driver of a connection share.
+pub(crate) struct Link {
+    id: SocketId,
+    route: Box<str>,
+    protocol: Option<Box<str>>,
+    validation: Option<Schema>,
+    validation_options: ValidationOptions,
+    slow_reader: SlowReader,
+    /// What may wait for the client, in bytes.
+    send_queue: usize,
+    /// Whether the driver was told that the client is too slow.
+    too_slow: AtomicBool,
+    /// What waits for the client.
+    unsent: AtomicUsize,
+    /// What waits for the handler, in bytes.
+    pub(crate) unread: AtomicUsize,
+    /// Told when there is room in `unsent`.
+    pub(crate) room: Notify,
+    /// What the client gave for the end.
+    pub(crate) closed: OnceLock<Close>,
+    pub(crate) over: Over,
+}
+
+impl Link {
+    /// Takes a place in the queue; a message that is too large may have it
+    /// alone.
+    fn reserve(&self, cost: usize) -> bool {
+        let limit = self.send_queue;
+        let take = |unsent: usize| {
+            let total = unsent.saturating_add(cost);
+            (unsent == 0 || total <= limit).then_some(total)
+        };
+        self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
+    }
+
+    /// Gives places in the queue back.
+    pub(crate) fn release(&self, cost: usize) {
+        let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
+        // Nobody waits while the queue is less than half full.
+        if before > self.send_queue / 2 {
+            self.room.notify_waiters();
+        }
+    }
+}
+
+/// Whether a connection is over, to be waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Over {
+    is: AtomicBool,
+    told: Notify,
+}
+
+impl Over {
+    pub(crate) fn tell(&self) {
+        self.is.store(true, Ordering::Release);
+        self.told.notify_waiters();
+    }
+
+    async fn wait(&self) {
+        let mut told = pin!(self.told.notified());
+        told.as_mut().enable();
+        if !self.is.load(Ordering::Acquire) {
+            told.await;
+        }
+    }
+}
+
+/// The driver's ends.
+pub(crate) struct Ends {
+    pub(crate) messages: UnboundedSender<Result<Message, SocketError>>,
+    pub(crate) outgoing: UnboundedReceiver<Outgoing>,
+    pub(crate) link: Arc<Link>,
+}
+
+/// A connection that nobody drives yet.
+pub(crate) fn pair(
+    options: &WebSocketOptions,
+    route: &str,
+    protocol: Option<&str>,
+) -> Result<(WebSocket, Ends), ApiError> {
+    let (to_handler, messages) = unbounded_channel();
+    let (to_driver, outgoing) = unbounded_channel();
+    let link = Arc::new(Link {
+        id: SocketId::random()?,
+        route: route.into(),
+        protocol: protocol.map(Into::into),
+        validation: options.validation.clone(),
+        validation_options: options.validation_options.clone(),
+        slow_reader: options.slow_reader,
+        send_queue: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
+        too_slow: AtomicBool::new(false),
+        unsent: AtomicUsize::new(0),
+        unread: AtomicUsize::new(0),
+        room: Notify::new(),
+        closed: OnceLock::new(),
+        over: Over::default(),
+    });
+    let receiver = Receiver { messages, outgoing: to_driver.clone(), link: Arc::clone(&link) };
+    let sender = Sender { outgoing: to_driver, link: Arc::clone(&link) };
+    Ok((WebSocket { receiver, sender }, Ends { messages: to_handler, outgoing, link }))
+}
+
+/// What may wait for the handler before reading stops, in bytes: 64 KiB.
+pub(crate) const MAX_UNREAD: usize = 65_536;

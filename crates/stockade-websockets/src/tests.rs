@@ -1,0 +1,473 @@
+//! Connections in process: our server over a pipe, tungstenite as the client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use stockade_core::extract::Path;
+use stockade_core::reply::Json;
+use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
+use stockade_core::{ApiError, Endpoint, Handler, Params, Request, Response, Settings};
+use stockade_validation::Rule;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message as Theirs;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+
+use crate::*;
+
+/// A connection in process.
+struct Connection {
+    client: DuplexStream,
+    served: JoinHandle<()>,
+    connections: Arc<Connections>,
+}
+
+impl Connection {
+    async fn client(self) -> (WebSocketStream<DuplexStream>, JoinHandle<()>) {
+        (WebSocketStream::from_raw_socket(self.client, Role::Client, None).await, self.served)
+    }
+}
+
+fn handshake() -> Request {
+    let request = http::Request::get("/chat/7")
+        .header("connection", "upgrade")
+        .header("upgrade", "websocket")
+        .header("sec-websocket-version", "13")
+        .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+    let mut request = Request::from(request.body(()).unwrap());
+    request.extensions_mut().insert(Upgrade::http1());
+    request
+}
+
+async fn answer(
+    handler: Handler,
+    options: WebSocketOptions,
+    connections: &Arc<Connections>,
+    mut request: Request,
+) -> Response {
+    let connections = Arc::clone(connections);
+    let router = RouterRules { allowed_origins: None, max_payload: 1_048_576, connections };
+    let rules = Rules::new(options, &router);
+    let endpoint = Endpoint::new(http::Method::GET, "/chat/:room", handler)
+        .with_middleware(vec![rules.guard()]);
+    let endpoint = Arc::new(endpoint);
+    let (params, settings) = (Params::default(), Settings::default());
+    request.set_route(Arc::clone(&endpoint), params, settings, 0);
+    stockade_core::run(endpoint, request).await
+}
+
+async fn connect_with(
+    handler: Handler,
+    options: WebSocketOptions,
+    set: impl FnOnce(Upgraded) -> Upgraded,
+) -> Connection {
+    let connections = Connections::new(10, 10);
+    let mut response = answer(handler, options, &connections, handshake()).await;
+    assert_eq!(response.status(), 101);
+    assert_eq!(response.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    let (client, server) = tokio::io::duplex(65_536);
+    let switch = Switch::take(&mut response).unwrap();
+    let served = tokio::spawn(switch.run(set(Upgraded::new(server))));
+    Connection { client, served, connections }
+}
+
+async fn connect(handler: Handler, options: WebSocketOptions) -> Connection {
+    connect_with(handler, options, |upgraded| upgraded).await
+}
+
+async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(message) = socket.recv().await {
+        socket.send(message?).await?;
+    }
+    Ok(())
+}
+
+async fn next(client: &mut WebSocketStream<DuplexStream>) -> Theirs {
+    client.next().await.unwrap().unwrap()
+}
+
+fn closed(message: Theirs) -> (u16, String) {
+    match message {
+        Theirs::Close(Some(CloseFrame { code, reason })) => (code.into(), reason.to_string()),
+        other => panic!("{other:?} is no close frame"),
+    }
+}
+
+/// A client's frame, masked with zeroes.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![first];
+    match u16::try_from(payload.len()) {
+        Ok(short @ 0..126) => bytes.push(0x80 | short.to_be_bytes()[1]),
+        Ok(medium) => {
+            bytes.push(0xfe);
+            bytes.extend(medium.to_be_bytes());
+        }
+        Err(_) => {
+            bytes.push(0xff);
+            bytes.extend((payload.len() as u64).to_be_bytes());
+        }
+    }
+    bytes.extend([0; 4]);
+    bytes.extend(payload);
+    bytes
+}
+
+#[tokio::test]
+async fn messages_go_in_both_directions_and_the_end_is_agreed_on() {
+    let connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
+    let connections = Arc::clone(&connection.connections);
+    assert_eq!(connections.count(), 1);
+    let (mut client, served) = connection.client().await;
+    for text in ["Hello", "", "κόσμε", &"x".repeat(100_000)] {
+        client.send(Theirs::text(text)).await.unwrap();
+        assert_eq!(next(&mut client).await, Theirs::text(text));
+    }
+    client.send(Theirs::Ping("are you there?".into())).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::Pong("are you there?".into()));
+    // Binary messages are forgotten.
+    client.send(Theirs::binary(vec![1, 2, 3])).await.unwrap();
+    client.send(Theirs::text("after")).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::text("after"));
+    let bye = CloseFrame { code: 4_000.into(), reason: "bye".into() };
+    client.close(Some(bye)).await.unwrap();
+    assert_eq!(closed(next(&mut client).await).0, 4_000);
+    assert!(client.next().await.is_none());
+    drop(client);
+    served.await.unwrap();
+    assert_eq!(connections.count(), 0);
+}
+
+#[tokio::test]
+async fn binary_messages_are_an_option() {
+    let options = WebSocketOptions::new().binary(true);
+    let (mut client, _served) = connect(web_socket_handler(echo), options).await.client().await;
+    client.send(Theirs::binary(vec![0xff; 100_000])).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::binary(vec![0xff; 100_000]));
+}
+
+#[tokio::test]
+async fn the_handler_sees_code_and_reason_and_the_halves_work_alone() {
+    let (told, seen) = oneshot::channel();
+    let told = Arc::new(std::sync::Mutex::new(Some(told)));
+    let handler = move |socket: WebSocket| {
+        let told = told.lock().unwrap().take();
+        async move {
+            assert_eq!(socket.route(), "/chat/:room");
+            assert_eq!(socket.id().to_string().len(), 32);
+            let (mut receiver, sender) = socket.split();
+            let again = sender.clone();
+            let sending = tokio::spawn(async move { again.send("from elsewhere").await.is_ok() });
+            assert!(sending.await.unwrap());
+            assert!(receiver.recv().await.is_none());
+            assert!(sender.send("too late").await.is_err());
+            let _ = told.unwrap().send(receiver.closed_by_client().cloned());
+        }
+    };
+    let connection = connect(web_socket_handler(handler), WebSocketOptions::new()).await;
+    let (mut client, served) = connection.client().await;
+    assert_eq!(next(&mut client).await, Theirs::text("from elsewhere"));
+    let bye = CloseFrame { code: 4_001.into(), reason: "bye".into() };
+    client.close(Some(bye)).await.unwrap();
+    assert_eq!(seen.await.unwrap(), Some(Close::new(4_001, "bye")));
+    drop(client);
+    served.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_handler_ends_the_connection() {
+    async fn once(socket: WebSocket) {
+        socket.send("one").await.unwrap();
+        socket.close(4_002, "that was all").await;
+    }
+    async fn returns(socket: WebSocket) -> Result<(), ApiError> {
+        socket.send("one").await?;
+        Ok(())
+    }
+    async fn fails(socket: WebSocket) -> Result<(), ApiError> {
+        socket.send("one").await?;
+        Err(ApiError::new(500, "secret"))
+    }
+    async fn panics(socket: WebSocket) {
+        socket.send("one").await.unwrap();
+        panic!("secret");
+    }
+    let handlers = [
+        (web_socket_handler(once), (4_002, "that was all".to_owned())),
+        (web_socket_handler(returns), (1_000, String::new())),
+        (web_socket_handler(fails), (1_011, String::new())),
+        (web_socket_handler(panics), (1_011, String::new())),
+    ];
+    for (handler, expected) in handlers {
+        let (mut client, served) = connect(handler, WebSocketOptions::new()).await.client().await;
+        assert_eq!(next(&mut client).await, Theirs::text("one"));
+        assert_eq!(closed(next(&mut client).await), expected);
+        assert!(client.next().await.is_none());
+        drop(client);
+        served.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_came_with_the_handshake_is_delivered() {
+    let ahead = [frame(0x81, b"early"), frame(0x81, b"b")].concat();
+    let handler = web_socket_handler(echo);
+    let connection =
+        connect_with(handler, WebSocketOptions::new(), |upgraded| upgraded.with_read(ahead.into()));
+    let (mut client, _served) = connection.await.client().await;
+    assert_eq!(next(&mut client).await, Theirs::text("early"));
+    assert_eq!(next(&mut client).await, Theirs::text("b"));
+}
+
+#[tokio::test]
+async fn a_shutdown_says_1001() {
+    let (shut, told) = oneshot::channel::<()>();
+    let shutdown = async { drop(told.await) };
+    let connection = connect_with(web_socket_handler(echo), WebSocketOptions::new(), |upgraded| {
+        upgraded.with_shutdown(shutdown)
+    });
+    let (mut client, served) = connection.await.client().await;
+    client.send(Theirs::text("x")).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::text("x"));
+    shut.send(()).unwrap();
+    assert_eq!(closed(next(&mut client).await).0, 1_001);
+    assert!(client.next().await.is_none());
+    drop(client);
+    served.await.unwrap();
+}
+
+/// What a client sends that it must not, in the notation of [`frame`].
+async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
+    let mut connection = connect(web_socket_handler(echo), options).await;
+    connection.client.write_all(&sent.concat()).await.unwrap();
+    let mut answer = Vec::new();
+    connection.client.read_to_end(&mut answer).await.unwrap();
+    drop(connection.client);
+    connection.served.await.unwrap();
+    // The close frame is the last one.
+    let at = answer.iter().rposition(|byte| *byte == 0x88).unwrap();
+    u16::from_be_bytes([answer[at + 2], answer[at + 3]])
+}
+
+#[tokio::test]
+async fn broken_rules_have_their_codes() {
+    let options = WebSocketOptions::new;
+    assert_eq!(refused(&[frame(0x80, b"x")], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0xc1, b"x")], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0x88, &[3, 237])], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0x81, b"\xff")], options()).await, 1_007);
+    assert_eq!(refused(&[frame(0x01, b"ok"), frame(0x00, b"\xff")], options()).await, 1_007);
+    let terabyte = vec![0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+    assert_eq!(refused(&[terabyte], options()).await, 1_009);
+    let small = options().max_payload(10);
+    assert_eq!(refused(&[frame(0x81, b"12345678901")], small).await, 1_009);
+    let limited = options().max_rate(Some(2));
+    assert_eq!(refused(&vec![frame(0x81, b"x"); 3], limited).await, 1_008);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_vanished_is_forgotten() {
+    let connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
+    let Connection { mut client, served, connections } = connection;
+    let begun = tokio::time::Instant::now();
+    let mut asked = [0; 2];
+    client.read_exact(&mut asked).await.unwrap();
+    assert_eq!(asked, [0x89, 0]);
+    served.await.unwrap();
+    assert!((50..=75).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert_eq!(connections.count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_answers_pings_stays_until_it_is_idle() {
+    let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(600)));
+    let (mut client, served) = connect(web_socket_handler(echo), options).await.client().await;
+    let begun = tokio::time::Instant::now();
+    let close = loop {
+        // tungstenite answers pings when it reads.
+        match next(&mut client).await {
+            Theirs::Ping(_) => client.flush().await.unwrap(),
+            other => break closed(other),
+        }
+    };
+    assert_eq!(close, (1_001, "idle".to_owned()));
+    assert!((600..=640).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    drop(client);
+    served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
+    async fn shout(socket: WebSocket) {
+        while socket.send("x".repeat(1_000)).await.is_ok() {}
+        std::future::pending::<()>().await;
+    }
+    let connection = connect(web_socket_handler(shout), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    let Connection { client, served, connections } = connection;
+    served.await.unwrap();
+    assert!((30..=60).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert_eq!(connections.count(), 0);
+    drop(client);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_close_frame_that_is_not_answered_is_waited_for_to_a_bound() {
+    async fn leave(socket: WebSocket) {
+        socket.close(Close::NORMAL, "").await;
+    }
+    let connection = connect(web_socket_handler(leave), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    connection.served.await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_goes_on_after_its_end_is_cut_off() {
+    let mut connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    connection.client.write_all(&frame(0x80, b"x")).await.unwrap();
+    while connection.client.write_all(&[0; 65_536]).await.is_ok() {}
+    connection.served.await.unwrap();
+    assert!(begun.elapsed().is_zero(), "long before the deadline");
+}
+
+#[tokio::test]
+async fn a_half_that_is_dropped_does_not_stop_the_reading() {
+    async fn only_sends(socket: WebSocket) {
+        let (receiver, sender) = socket.split();
+        // Until more has come than is read ahead.
+        while receiver.link.unread.load(std::sync::atomic::Ordering::Acquire) < 65_536 {
+            tokio::task::yield_now().await;
+        }
+        drop(receiver);
+        sender.ended().await;
+    }
+    let (mut client, _served) =
+        connect(web_socket_handler(only_sends), WebSocketOptions::new()).await.client().await;
+    for _ in 0..20 {
+        client.send(Theirs::text("x".repeat(10_000))).await.unwrap();
+    }
+    client.send(Theirs::Ping("still there?".into())).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::Pong("still there?".into()));
+}
+
+#[tokio::test]
+async fn messages_are_json_that_is_checked() {
+    async fn double(mut socket: WebSocket) -> Result<(), ApiError> {
+        while let Some(number) = socket.recv_json::<u64>().await {
+            match number {
+                Ok(number) => socket.send(Json(number * 2)).await?,
+                Err(error) if error.is_end() => break,
+                Err(error) => socket.send(Json(ApiError::from(error).body(false))).await?,
+            }
+        }
+        Ok(())
+    }
+    let schema = Rule::number().minimum(0).maximum(99).build().unwrap();
+    let options = WebSocketOptions::new().validation(schema);
+    let (mut client, _served) = connect(web_socket_handler(double), options).await.client().await;
+    for (sent, expected) in [("21", "42"), ("{", "error"), ("100", "at most 99"), ("1", "2")] {
+        client.send(Theirs::text(sent)).await.unwrap();
+        let answer = next(&mut client).await.into_text().unwrap();
+        assert!(answer.contains(expected), "{sent}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn errors_of_extractors_and_limits_answer_the_handshake() {
+    async fn picky(_socket: WebSocket, Path(_): Path<u64>) {}
+    let connections = Connections::new(0, 10);
+    let options = WebSocketOptions::new;
+    let full = answer(web_socket_handler(echo), options(), &connections, handshake()).await;
+    assert_eq!(full.status(), 503);
+    let connections = Connections::new(1, 1);
+    let picky = answer(web_socket_handler(picky), options(), &connections, handshake()).await;
+    assert_eq!(picky.status(), 400);
+    assert_eq!(connections.count(), 0, "the place is given back");
+}
+
+#[tokio::test]
+async fn rooms_are_entered_told_and_left() {
+    let rooms = Rooms::default();
+    let handler = {
+        let rooms = rooms.clone();
+        move |mut socket: WebSocket| {
+            let rooms = rooms.clone();
+            async move {
+                let member = rooms.enter(socket.sender())?;
+                assert!(rooms.enter(socket.sender()).is_err(), "only once");
+                member.join("lobby")?;
+                socket.send("in").await?;
+                while let Some(text) = socket.recv_text().await {
+                    rooms.broadcast_except(Audience::Room("lobby"), text?, socket.id());
+                }
+                Ok::<(), ApiError>(())
+            }
+        }
+    };
+    let handler = web_socket_handler(handler);
+    let (mut first, served) =
+        connect(handler.clone(), WebSocketOptions::new()).await.client().await;
+    let (mut second, _served) = connect(handler, WebSocketOptions::new()).await.client().await;
+    assert_eq!(next(&mut first).await, Theirs::text("in"));
+    assert_eq!(next(&mut second).await, Theirs::text("in"));
+    assert_eq!((rooms.count(), rooms.members("lobby").len()), (2, 2));
+
+    first.send(Theirs::text("hi")).await.unwrap();
+    assert_eq!(next(&mut second).await, Theirs::text("hi"));
+    assert_eq!(rooms.broadcast(Audience::All, "all"), 2);
+    assert_eq!(rooms.broadcast(Audience::Route("/chat/:room"), "route"), 2);
+    assert_eq!(rooms.broadcast(Audience::Route("/other"), "nobody"), 0);
+    assert_eq!(rooms.broadcast(Audience::Room("empty"), "nobody"), 0);
+    assert_eq!(next(&mut first).await, Theirs::text("all"));
+    assert_eq!(next(&mut first).await, Theirs::text("route"));
+
+    first.close(None).await.unwrap();
+    while first.next().await.is_some() {}
+    drop(first);
+    served.await.unwrap();
+    assert_eq!((rooms.count(), rooms.members("lobby").len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_slow_reader_of_a_room_is_told_so_or_misses_it() {
+    for (policy, expected) in [(SlowReader::Close, true), (SlowReader::Skip, false)] {
+        let rooms = Rooms::default();
+        let (entered, ready) = oneshot::channel();
+        let entered = Arc::new(std::sync::Mutex::new(Some(entered)));
+        let handler = {
+            let rooms = rooms.clone();
+            move |mut socket: WebSocket| {
+                let (rooms, entered) = (rooms.clone(), entered.lock().unwrap().take());
+                async move {
+                    let _member = rooms.enter(socket.sender()).unwrap();
+                    let _ = entered.unwrap().send(());
+                    while socket.recv().await.is_some() {}
+                }
+            }
+        };
+        let options = WebSocketOptions::new().slow_reader(policy).send_queue(100_000);
+        let connection = connect(web_socket_handler(handler), options).await;
+        ready.await.unwrap();
+        let text = "x".repeat(10_000);
+        let taken: usize = (0..100).map(|_| rooms.broadcast(Audience::All, text.as_str())).sum();
+        assert_eq!(taken, 9, "as many as fit into the queue");
+        let (mut client, _served) = connection.client().await;
+        let mut received = 0;
+        if expected {
+            while let Theirs::Text(_) = next(&mut client).await {
+                received += 1;
+            }
+            assert!(received < 100);
+        } else {
+            for _ in 0..9 {
+                assert!(next(&mut client).await.is_text());
+            }
+            rooms.broadcast(Audience::All, "again");
+            assert_eq!(next(&mut client).await, Theirs::text("again"));
+        }
+    }
+}

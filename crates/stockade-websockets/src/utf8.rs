@@ -1,0 +1,95 @@
+//! [`Utf8`]: UTF-8 that is checked as it comes.
+//!
+//! A text that goes wrong in the middle of a fragment is refused there, and not
+//! when the message is complete.
+//!
+//! Source: RFC 6455, section 8.1; RFC 3629.
+
+/// What is known of a text that has not come to its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Utf8 {
+    /// The beginning of a character whose end has not come.
+    begun: [u8; 4],
+    begun_length: usize,
+}
+
+/// A byte that cannot stand where it stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Malformed;
+
+impl Utf8 {
+    /// Checks the next bytes.
+    pub(crate) fn check(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
+        while self.begun_length > 0 {
+            let Some((next, rest)) = bytes.split_first() else { return Ok(()) };
+            self.begun[self.begun_length] = *next;
+            let length = self.begun_length + 1;
+            bytes = rest;
+            // At most four bytes: a character is complete or wrong by then.
+            self.begun_length = match std::str::from_utf8(&self.begun[..length]) {
+                Ok(_) => 0,
+                Err(error) if error.error_len().is_some() => return Err(Malformed),
+                Err(_) => length,
+            };
+        }
+        if let Err(error) = std::str::from_utf8(bytes) {
+            if error.error_len().is_some() {
+                return Err(Malformed);
+            }
+            let begun = &bytes[error.valid_up_to()..];
+            self.begun[..begun.len()].copy_from_slice(begun);
+            self.begun_length = begun.len();
+        }
+        Ok(())
+    }
+
+    /// Checks that no character is left open.
+    pub(crate) fn finish(self) -> Result<(), Malformed> {
+        if self.begun_length == 0 { Ok(()) } else { Err(Malformed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn in_pieces(bytes: &[u8], cut: usize) -> Result<(), Malformed> {
+        let mut utf8 = Utf8::default();
+        for piece in bytes.chunks(cut) {
+            utf8.check(piece)?;
+        }
+        utf8.finish()
+    }
+
+    #[test]
+    fn what_is_wrong_is_found_at_its_first_wrong_byte() {
+        let mut utf8 = Utf8::default();
+        assert_eq!(utf8.check("κόσμε".as_bytes()), Ok(()));
+        assert_eq!(utf8.check(&[0xf4]), Ok(()));
+        // Above U+10FFFF, whatever follows.
+        assert_eq!(utf8.check(&[0x90]), Err(Malformed));
+        let mut utf8 = Utf8::default();
+        assert_eq!(utf8.check(&[0xed]), Ok(()));
+        assert_eq!(utf8.check(&[0xa0]), Err(Malformed), "a surrogate");
+        assert_eq!(Utf8::default().check(&[0xc0]), Err(Malformed), "overlong");
+    }
+
+    #[test]
+    fn a_text_may_not_end_in_a_character() {
+        let mut utf8 = Utf8::default();
+        assert_eq!(utf8.check(&"€".as_bytes()[..2]), Ok(()));
+        assert_eq!(utf8.finish(), Err(Malformed));
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_judged_like_the_whole(
+            text in "\\PC{0,40}", wrong in prop::collection::vec(any::<u8>(), 0..4), cut in 1_usize..9,
+        ) {
+            let bytes = [text.as_bytes(), &wrong].concat();
+            prop_assert_eq!(in_pieces(&bytes, cut).is_ok(), std::str::from_utf8(&bytes).is_ok());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A WebSocket that answers every message with itself.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example echo
+//! ```
+//!
+//! `/` takes texts, as the specification says; `/binary` takes binary messages
+//! too, up to 64 MiB, and is what the Autobahn test suite is run against
+//! (`cargo xtask autobahn`).
+
+use stockade::prelude::*;
+
+/// Whoever is told the end by the client is told it too.
+async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(message) = socket.recv().await {
+        socket.send(message?).await?;
+    }
+    Ok(())
+}
+
+fn router() -> Router {
+    // A test suite opens hundreds of connections in a minute.
+    let options = RouterOptions::new()
+        .enable_web_sockets(true)
+        .rate_limit(None)
+        .ws_max_connections(20_000)
+        .ws_max_connections_per_client(20_000);
+    let mut router = Router::with_options(options);
+    router.get("/", async || "connect with a WebSocket");
+    router.add_web_socket_route("/", echo, WebSocketOptions::new());
+    let binary = WebSocketOptions::new().binary(true).max_payload(64 << 20);
+    router.add_web_socket_route("/binary", echo, binary);
+    router
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    env_logger::init();
+    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(3000_u16);
+    let options = ServerOptions::new().max_connections(20_000);
+    let server = router().create_server_with(options)?.bind(port).await?;
+    println!("listening on ws://{}; Ctrl-C ends it", server.local_addr());
+    server.with_signals().serve().await?;
+    Ok(())
+}

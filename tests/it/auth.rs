@@ -1,0 +1,321 @@
+//! Who asks, and what they may do.
+//!
+//! Spec: Authentication; Middleware helpers › `withPermission`.
+
+use serde::{Deserialize, Serialize};
+use stockade::auth::{ApiKey, ApiKeyHash, BasicCredentials, SessionId};
+use stockade::middleware::{SameSite, SessionCookie};
+use stockade::prelude::*;
+
+use crate::support::{app, app_of, block_on, check, request};
+
+fn secret() -> Secret {
+    Secret::new("a secret that has thirty-two bytes").unwrap()
+}
+
+fn token(claims: Value) -> String {
+    generate_jwt(claims, "1h", &secret()).unwrap()
+}
+
+/// The values of `WWW-Authenticate`, with blanks between them.
+fn challenges(app: &App, text: &str) -> String {
+    let response = block_on(app.handle(request(text)));
+    let values = response.headers().get_all("www-authenticate").into_iter();
+    values.map(|value| value.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+const UNAUTHORIZED: &str = r#"401 {"error":"Unauthorized"}"#;
+
+#[derive(Deserialize, Serialize)]
+struct Account {
+    id: String,
+    role: String,
+}
+
+fn guarded() -> App {
+    app_of(routes! {
+        "own": {
+            middleware: [with_auth(Auth::secret(secret()))],
+            GET: async |User(account): User<Account>| format!("{} {}", account.id, account.role),
+            "admin": { GET: { handler: async || "in", middleware: [with_role(["admin", "owner"])] } },
+            ":id": {
+                GET: {
+                    handler: async || "mine",
+                    middleware: [with_permission(|user: &Value, req: &Request| {
+                        user["id"].as_str() == req.param("id").as_deref()
+                    })],
+                },
+            },
+        },
+        "open": {
+            middleware: [with_auth(Auth::secret(secret()).required(false))],
+            GET: async |user: Option<User<Value>>| json!(user.is_some()),
+            "role": { GET: { handler: async || "in", middleware: [with_role("admin")] } },
+            "may": { GET: { handler: async || "in", middleware: [with_permission(|_: &Value, _: &Request| true)] } },
+        },
+    })
+}
+
+#[test]
+fn a_token_says_who_asks() {
+    let app = guarded();
+    let ada = token(json!({ "id": "ada", "role": "admin" }));
+    check(&app, &format!("GET /own\nauthorization: Bearer {ada}"), "200 ada admin");
+    check(&app, &format!("GET /own\nauthorization: bearer {ada}"), "200 ada admin");
+    check(&app, &format!("GET /own\nauthorization: {ada}"), "200 ada admin");
+    check(&app, "GET /own", UNAUTHORIZED);
+    check(&app, "GET /own\nauthorization: Bearer x.y.z", UNAUTHORIZED);
+    check(&app, &format!("GET /own\nauthorization: Bearer {ada}x"), UNAUTHORIZED);
+    check(&app, &format!("GET /own\nauthorization: Basic {ada}"), UNAUTHORIZED);
+    // Nobody could say which one another program looks at.
+    let twice = format!("GET /own\nauthorization: Bearer {ada}\nauthorization: Bearer {ada}");
+    check(&app, &twice, UNAUTHORIZED);
+    assert_eq!(challenges(&app, "GET /own"), "Bearer");
+    let invalid = challenges(&app, "GET /own\nauthorization: Bearer x");
+    assert_eq!(invalid, r#"Bearer error="invalid_token""#);
+}
+
+#[test]
+fn the_user_may_be_absent_where_it_is_not_required() {
+    let app = guarded();
+    let ada = token(json!({}));
+    check(&app, "GET /open", "200 false");
+    check(&app, "GET /open\nauthorization: Bearer x", "200 false");
+    check(&app, &format!("GET /open\nauthorization: Bearer {ada}"), "200 true");
+}
+
+#[test]
+fn a_role_is_text_and_one_of_the_list() {
+    let app = guarded();
+    let forbidden = r#"403 {"error":"Forbidden"}"#;
+    let get = |claims| format!("GET /own/admin\nauthorization: Bearer {}", token(claims));
+    check(&app, &get(json!({ "role": "admin" })), "200 in");
+    check(&app, &get(json!({ "role": "owner" })), "200 in");
+    for claims in [
+        json!({ "role": "Admin" }),
+        json!({ "role": "admins" }),
+        json!({ "role": ["admin"] }),
+        json!({ "role": null }),
+        json!({ "roles": "admin" }),
+        json!({}),
+    ] {
+        check(&app, &get(claims), forbidden);
+    }
+    check(&app, "GET /own/admin", UNAUTHORIZED);
+    check(&app, "GET /open/role", UNAUTHORIZED);
+}
+
+#[test]
+fn a_permission_is_what_a_function_says() {
+    let app = guarded();
+    let ada = token(json!({ "id": "ada", "role": "x" }));
+    check(&app, &format!("GET /own/ada\nauthorization: Bearer {ada}"), "200 mine");
+    check(
+        &app,
+        &format!("GET /own/eve\nauthorization: Bearer {ada}"),
+        r#"403 {"error":"Forbidden","message":"Insufficient permissions"}"#,
+    );
+    check(
+        &app,
+        "GET /open/may",
+        r#"401 {"error":"Unauthorized","message":"User not authenticated"}"#,
+    );
+}
+
+#[test]
+fn a_permission_check_may_wait_and_may_fail() {
+    let mut router = Router::new();
+    router.use_(with_auth(Auth::verify(|_: &Request| Some("ada"))));
+    async fn may(user: Value, req: &mut Request) -> bool {
+        tokio::task::yield_now().await;
+        user == "ada" && req.path() == "/waits"
+    }
+    async fn panics(_: Value, _: &mut Request) -> bool {
+        panic!("boom")
+    }
+    router.get("/waits", async || "in").middleware(with_permission(may));
+    router
+        .get("/fails", async || "in")
+        .middleware(with_permission(|_: &Value, _: &Request| Err::<bool, _>("no database")));
+    router
+        .get("/panics", async || "in")
+        .middleware(with_permission(|_: &Value, _: &Request| -> bool { panic!("boom") }));
+    router.get("/panics-later", async || "in").middleware(with_permission(panics));
+    let app = app(router);
+    let failed = r#"403 {"error":"Forbidden","message":"Permission check failed"}"#;
+    check(&app, "GET /waits", "200 in");
+    check(&app, "GET /fails", failed);
+    check(&app, "GET /panics", failed);
+    check(&app, "GET /panics-later", failed);
+}
+
+#[test]
+fn verify_finds_the_user_in_its_own_way() {
+    async fn waits(req: &mut Request) -> Option<Account> {
+        tokio::task::yield_now().await;
+        let id = req.headers().get("x-id")?.to_str().ok()?.to_owned();
+        Some(Account { id, role: "guest".into() })
+    }
+    let mut router = Router::new();
+    let show = async |User(user): User<Value>| user.to_string();
+    router.get("/waits", show).middleware(with_auth(Auth::verify(waits)));
+    router.get("/value", show).middleware(with_auth(Auth::verify(|_: &Request| json!(7))));
+    for (path, falsy) in [
+        ("/null", json!(null)),
+        ("/false", json!(false)),
+        ("/zero", json!(0)),
+        ("/empty", json!("")),
+    ] {
+        let verify = move |_: &Request| falsy.clone();
+        router.get(path, show).middleware(with_auth(Auth::verify(verify)));
+    }
+    let failing = |_: &Request| Err::<Option<u8>, _>("no database");
+    router.get("/fails", show).middleware(with_auth(Auth::verify(failing)));
+    let panicking = |_: &Request| -> Option<u8> { panic!("boom") };
+    router.get("/panics", show).middleware(with_auth(Auth::verify(panicking)));
+    let app = app(router);
+    check(&app, "GET /waits\nx-id: ada", r#"200 {"id":"ada","role":"guest"}"#);
+    check(&app, "GET /waits", UNAUTHORIZED);
+    check(&app, "GET /value", "200 7");
+    for path in ["/null", "/false", "/zero", "/empty", "/fails", "/panics"] {
+        check(&app, &format!("GET {path}"), UNAUTHORIZED);
+    }
+}
+
+#[test]
+fn a_function_from_a_token_says_what_was_wrong() {
+    let mut router = Router::new();
+    let known = |token: String| (token == "let me in").then_some(json!({ "name": "ada" }));
+    router.get("/now", async |User(user): User<Value>| user).middleware(with_auth(known));
+    let later = async |token: String| Ok::<_, ApiError>((token == "let me in").then_some(7));
+    router
+        .get("/later", async |User(user): User<u8>| user.to_string())
+        .middleware(with_auth(later));
+    let app = app(router);
+    check(&app, "GET /now\nauthorization: Bearer let me in", r#"200 {"name":"ada"}"#);
+    check(&app, "GET /later\nauthorization: Bearer let me in", "200 7");
+    let missing = r#"401 {"error":"Unauthorized","message":"Missing authorization header"}"#;
+    let invalid = r#"401 {"error":"Unauthorized","message":"Invalid token"}"#;
+    for path in ["/now", "/later"] {
+        check(&app, &format!("GET {path}"), missing);
+        check(&app, &format!("GET {path}\nauthorization: Bearer no"), invalid);
+    }
+}
+
+#[test]
+fn keys_names_and_sessions_are_ways_too() {
+    let key = ApiKey::generate("shop").unwrap();
+    let stored = key.hash();
+    let by_key = Auth::api_key(move |hash: ApiKeyHash| (hash == stored).then_some("robot"));
+    let by_name = Auth::basic("the shop", async |it: BasicCredentials| {
+        it.matches("ada", "s3cret").then_some("ada")
+    });
+    let cookie = SessionCookie::new(KeyRing::new(secret())).same_site(SameSite::Lax);
+    let id = SessionId::generate().unwrap();
+    let by_session =
+        Auth::session(cookie.clone(), move |known: SessionId| (known == id).then_some("eve"));
+    let mut router = Router::new();
+    router
+        .get("/x", async |User(name): User<String>| name)
+        .middleware(with_auth(by_key.or(by_name).or(by_session)));
+    let app = app(router);
+
+    check(&app, &format!("GET /x\nx-api-key: {}", key.reveal()), "200 robot");
+    check(&app, "GET /x\nx-api-key: guess", UNAUTHORIZED);
+    check(&app, "GET /x\nauthorization: Basic YWRhOnMzY3JldA==", "200 ada");
+    check(&app, "GET /x\nauthorization: Basic YWRhOng=", UNAUTHORIZED);
+    let set = cookie.issue(&id);
+    let set = set.to_str().unwrap();
+    let (pair, attributes) = set.split_once("; ").unwrap();
+    assert_eq!(attributes, "Path=/; Secure; HttpOnly; SameSite=Lax");
+    check(&app, &format!("GET /x\ncookie: a=b; {pair}"), "200 eve");
+    check(&app, &format!("GET /x\ncookie: {pair}; {pair}"), UNAUTHORIZED);
+    check(&app, &format!("GET /x\ncookie: {}", pair.to_lowercase()), UNAUTHORIZED);
+    check(&app, "GET /x", UNAUTHORIZED);
+    assert_eq!(
+        challenges(&app, "GET /x"),
+        r#"ApiKey header="x-api-key" Basic realm="the shop", charset="UTF-8" Session cookie="__Host-session""#
+    );
+    let clear = cookie.clear();
+    let expected = "__Host-session=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax";
+    assert_eq!(clear.to_str().unwrap(), expected);
+}
+
+#[test]
+fn access_hangs_on_the_leaf_and_not_on_the_spelling_of_the_path() {
+    let app = guarded();
+    for path in ["/own/", "//own", "/OWN", "/%6Fwn", "/open/../own", "/own/./admin"] {
+        check(&app, &format!("GET {path}"), r#"404 {"error":"Not Found"}"#);
+    }
+    check(&app, "HEAD /own", "401");
+}
+
+#[test]
+fn a_user_that_does_not_fit_is_no_user() {
+    let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
+    router
+        .get("/x", async |User(_): User<Account>| ())
+        .middleware(with_auth(Auth::verify(|_: &Request| Some(7))));
+    check(&app(router), "GET /x", UNAUTHORIZED);
+}
+
+#[test]
+fn what_another_scheme_sends_is_no_invalid_token() {
+    let app = guarded();
+    for value in ["Basic YTpi", "Negotiate abc", "Bearer", "Bearer "] {
+        let text = format!("GET /own\nauthorization: {value}");
+        check(&app, &text, UNAUTHORIZED);
+        assert_eq!(challenges(&app, &text), "Bearer", "{value}");
+    }
+    let either = Auth::secret(secret()).or(Auth::api_key(|_: ApiKeyHash| None::<u8>));
+    let mut router = Router::new();
+    router.get("/x", async || ()).middleware(with_auth(either));
+    let app = crate::support::app(router);
+    let expected = r#"Bearer ApiKey header="x-api-key""#;
+    assert_eq!(challenges(&app, "GET /x\nx-api-key: guess"), expected);
+}
+
+#[test]
+fn other_cookies_do_not_hide_the_session() {
+    let cookie = SessionCookie::new(KeyRing::new(secret()));
+    let id = SessionId::generate().unwrap();
+    let set = cookie.issue(&id);
+    let pair = set.to_str().unwrap().split_once(';').unwrap().0.to_owned();
+    let mut router = Router::new();
+    let known = Auth::session(cookie, move |it: SessionId| (it == id).then_some(7));
+    router.get("/x", async || "in").middleware(with_auth(known));
+    let app = app(router);
+    let ask = |cookies: &[&str]| {
+        let mut req = request("GET /x");
+        for text in cookies {
+            let value = header::HeaderValue::from_bytes(text.as_bytes()).unwrap();
+            req.headers_mut().append("cookie", value);
+        }
+        block_on(app.handle(req)).status()
+    };
+    assert_eq!(ask(&[&format!("city=Zürich; {pair}")]), 200);
+    assert_eq!(ask(&["__Host-session=ü", &pair]), 401);
+}
+
+#[test]
+fn either_way_may_require_a_user() {
+    let open = || Auth::api_key(|_: ApiKeyHash| None::<u8>).required(false);
+    for auth in [Auth::secret(secret()).or(open()), open().or(Auth::secret(secret()))] {
+        let mut router = Router::new();
+        router.get("/x", async || ()).middleware(with_auth(auth.clone()));
+        router.get("/open", async || ()).middleware(with_auth(auth.required(false)));
+        let app = app(router);
+        check(&app, "GET /x", UNAUTHORIZED);
+        check(&app, "GET /open", "204");
+    }
+}
+
+#[test]
+fn passwords_are_hashed_elsewhere() {
+    block_on(async {
+        let stored = hash_password_async("s3cret").await.unwrap();
+        assert!(verify_password_async("s3cret", stored.clone()).await.unwrap());
+        assert!(!verify_password_async("secret", stored.clone()).await.unwrap());
+        assert!(verify_password("s3cret", &stored));
+    });
+}

@@ -1,0 +1,320 @@
+//! WebSocket routes, over an own upgrade object and a pipe, and once over a port.
+//!
+//! Spec: WebSocket routes; Router members › addWebSocketRoute.
+
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use stockade::middleware::RateLimit;
+use stockade::prelude::*;
+use stockade::upgrade::{Switch, Upgrade, Upgraded};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message as Theirs;
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use crate::support::{app, block_on, check, header_of, request, show};
+
+async fn echo(mut socket: WebSocket, Path(room): Path<String>) -> Result<(), ApiError> {
+    socket.send(room).await?;
+    while let Some(text) = socket.recv_text().await {
+        socket.send(text?).await?;
+    }
+    Ok(())
+}
+
+fn only_with_token(req: &mut Request) -> Result<(), ApiError> {
+    match req.headers().contains_key("authorization") {
+        true => Ok(()),
+        false => Err(ApiError::authentication()),
+    }
+}
+
+fn options() -> RouterOptions {
+    RouterOptions::new().enable_web_sockets(true).prefix("/api")
+}
+
+/// The same routes by the tree and by calls.
+fn routers() -> [Router; 2] {
+    let tree = routes! {
+        "rooms": {
+            middleware: only_with_token,
+            ":room": {
+                GET: async || "a page",
+                ws: { handler: echo, name: "room" },
+            },
+            ":room/open": {
+                ws: { handler: echo, allowed_origins: ["https://app.example.com"] },
+            },
+        },
+    };
+    let mut calls = Router::with_options(options());
+    calls.group("/rooms", only_with_token, |rooms| {
+        rooms.get("/:room", async || "a page");
+        rooms.add_web_socket_route("/:room", echo, WebSocketOptions::new()).name("room");
+        let open = WebSocketOptions::new().allowed_origins(["https://app.example.com"]);
+        rooms.add_web_socket_route("/:room/open", echo, open);
+    });
+    [create_router(tree, options()), calls]
+}
+
+/// A handshake with more lines.
+fn handshake(target: &str, more: &str) -> Request {
+    let mut request = request(&format!(
+        "GET {target}\nhost: example.com\nconnection: upgrade\nupgrade: websocket\n\
+         sec-websocket-version: 13\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=={more}"
+    ));
+    request.extensions_mut().insert(Upgrade::http1());
+    request
+}
+
+/// `status body` of the answer to a handshake.
+async fn answer(app: &App, target: &str, more: &str) -> String {
+    show(app.handle(handshake(target, more)).await).await
+}
+
+async fn connect(app: &App, target: &str, more: &str) -> WebSocketStream<DuplexStream> {
+    let mut response = app.handle(handshake(target, more)).await;
+    assert_eq!(response.status(), 101);
+    let (client, server) = tokio::io::duplex(65_536);
+    tokio::spawn(Switch::take(&mut response).unwrap().run(Upgraded::new(server)));
+    WebSocketStream::from_raw_socket(client, Role::Client, None).await
+}
+
+const TOKEN: &str = "\nauthorization: Bearer x";
+
+#[test]
+fn a_web_socket_runs_in_process() {
+    for router in routers() {
+        let app = app(router);
+        block_on(async {
+            let mut client = connect(&app, "/api/rooms/a%20b", TOKEN).await;
+            assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text("a b"));
+            client.send(Theirs::text("hi")).await.unwrap();
+            assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text("hi"));
+        });
+        assert_eq!(app.generate_url("room", [("room", "a b")]).unwrap(), "/api/rooms/a%20b");
+    }
+}
+
+#[test]
+fn refusals_come_in_their_order_with_a_json_body() {
+    for router in routers() {
+        let app = app(router);
+        block_on(async {
+            let unknown = answer(&app, "/api/nowhere", "").await;
+            assert_eq!(unknown, r#"404 {"error":"Not Found"}"#);
+            // The origin before the middleware.
+            let evil = answer(&app, "/api/rooms/a", "\norigin: https://evil.com").await;
+            assert_eq!(evil, r#"403 {"error":"this origin may not connect"}"#);
+            let nobody = answer(&app, "/api/rooms/a", "\norigin: https://example.com").await;
+            assert!(nobody.starts_with("401 "), "{nobody}");
+            // A list replaces the rule of the same origin.
+            let same = format!("{TOKEN}\norigin: https://example.com");
+            assert!(answer(&app, "/api/rooms/a/open", &same).await.starts_with("403 "));
+            let listed = format!("{TOKEN}\norigin: https://app.example.com");
+            assert_eq!(answer(&app, "/api/rooms/a/open", &listed).await, "101");
+        });
+    }
+}
+
+#[test]
+fn a_page_may_stand_beside_it() {
+    for router in routers() {
+        let app = app(router);
+        check(&app, "GET /api/rooms/a\nauthorization: x", "200 a page");
+        check(
+            &app,
+            "GET /api/rooms/a/open\nauthorization: x",
+            r#"426 {"error":"only WebSockets are spoken here"}"#,
+        );
+        assert_eq!(header_of(&app, "GET /api/rooms/a/open", "upgrade"), "websocket");
+        check(&app, "POST /api/rooms/a/open", r#"405 {"error":"Method Not Allowed"}"#);
+        assert_eq!(header_of(&app, "POST /api/rooms/a/open", "allow"), "GET, HEAD, OPTIONS");
+        check(&app, "CONNECT /api/rooms/a", r#"405 {"error":"Method Not Allowed"}"#);
+    }
+}
+
+/// The messages of all mistakes.
+fn mistakes(router: Router) -> Vec<String> {
+    let error = router.build().unwrap_err();
+    error.mistakes().iter().map(|mistake| mistake.message().to_owned()).collect()
+}
+
+#[test]
+fn mistakes_are_found_while_the_router_is_built() {
+    async fn no_socket() {}
+    async fn two(_first: WebSocket, _second: WebSocket) {}
+    let options = || RouterOptions::new().enable_web_sockets(true);
+
+    let mut router = Router::new();
+    router.add_web_socket_route("/a", |_: WebSocket| async {}, WebSocketOptions::new());
+    assert_eq!(mistakes(router), ["WebSocket routing is disabled"]);
+
+    let mut router = Router::with_options(options());
+    router.add_web_socket_route("/a", no_socket, WebSocketOptions::new());
+    router.add_web_socket_route("/b", two, WebSocketOptions::new());
+    router.get("/c", |_: WebSocket| async {});
+    let found = mistakes(router);
+    assert!(found[0].contains("does not take the `WebSocket`"), "{found:?}");
+    assert!(found[1].contains("two arguments"), "{found:?}");
+    assert!(found[2].contains("add_web_socket_route"), "{found:?}");
+
+    let mut router = Router::with_options(options());
+    let wrong = WebSocketOptions::new().allowed_origins(["example.com"]);
+    router.add_web_socket_route("/:a", |_: WebSocket| async {}, wrong);
+    router.add_web_socket_route("/:b", |_: WebSocket| async {}, WebSocketOptions::new());
+    let found = mistakes(router);
+    assert!(found[0].contains("is not an origin"), "{found:?}");
+    assert!(found[1].contains("the same method and path"), "{found:?}");
+}
+
+#[test]
+fn the_options_have_the_names_of_the_specification() {
+    let options: RouterOptions = stockade::serde_json::from_value(json!({
+        "enableWebSockets": true, "wsAllowedOrigins": ["https://a.example"], "wsMaxPayload": 10,
+    }))
+    .unwrap();
+    assert_eq!((options.enable_web_sockets, options.ws_max_payload), (true, 10));
+    let defaults = RouterOptions::new();
+    assert_eq!((defaults.enable_web_sockets, defaults.ws_max_payload), (false, 1_048_576));
+    assert_eq!(defaults.ws_allowed_origins, None);
+}
+
+/// The names of the headers of an answer, sorted.
+fn names_of(response: &Response) -> Vec<&str> {
+    let mut names: Vec<&str> = response.headers().keys().map(|name| name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_stages_see_the_handshake_and_leave_the_switch_alone() {
+    let limit = RateLimit::new().max_requests(2);
+    let mut router = Router::with_options(
+        RouterOptions::new().enable_web_sockets(true).cors_origin("*").rate_limit(limit),
+    );
+    router.add_web_socket_route("/:room", echo, WebSocketOptions::new());
+    let app = app(router);
+    block_on(async {
+        let open = app.handle(handshake("/a", "")).await;
+        assert_eq!(open.status(), 101);
+        assert_eq!(names_of(&open), ["connection", "sec-websocket-accept", "upgrade"]);
+
+        // HTTP/2, where the switch is a 200.
+        let mut connect = request("CONNECT /a\nhost: example.com\nsec-websocket-version: 13");
+        connect.extensions_mut().insert(Upgrade::extended_connect());
+        let open = app.handle(connect).await;
+        assert_eq!(open.status(), 200);
+        assert_eq!(names_of(&open), Vec::<&str>::new());
+
+        let refused = app.handle(handshake("/a", "\norigin: https://evil.com")).await;
+        assert_eq!(refused.status(), 429, "the rate limit comes before the origin");
+        for name in ["x-content-type-options", "access-control-allow-origin", "retry-after"] {
+            assert!(refused.headers().contains_key(name), "{name}: {refused:?}");
+        }
+    });
+}
+
+#[test]
+fn refusals_carry_what_every_response_carries() {
+    for router in routers() {
+        let app = app(router);
+        let refused = block_on(app.handle(handshake("/api/rooms/a", "\norigin: https://evil.com")));
+        assert_eq!(refused.status(), 403);
+        for name in ["x-content-type-options", "access-control-allow-origin"] {
+            assert!(refused.headers().contains_key(name), "{name}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn schemas_of_an_entry_check_messages_and_the_handshake() {
+    async fn double(mut socket: WebSocket) -> Result<(), ApiError> {
+        while let Some(message) = socket.recv_json::<Value>().await {
+            match message {
+                Ok(value) => socket.send(Json(value)).await?,
+                Err(error) if error.is_end() => break,
+                Err(error) => socket.send(error.to_string()).await?,
+            }
+        }
+        Ok(())
+    }
+    let message = || schema!({ "n": { "type": "number", "required": true } });
+    let query = || schema!({ "page": { "type": "number" } });
+    let coerced = || ValidationOptions::new().coerce_types(true);
+    let tree = routes! {
+        "checked": {
+            ws: {
+                handler: double,
+                validation: message(),
+                query: query(),
+                validation_options: coerced(),
+            },
+        },
+    };
+    let mut calls = Router::with_options(options());
+    calls
+        .add_web_socket_route("/checked", double, WebSocketOptions::new())
+        .validation(message())
+        .query(query())
+        .validation_options(coerced());
+    for router in [create_router(tree, options()), calls] {
+        let app = app(router);
+        block_on(async {
+            let refused = answer(&app, "/api/checked?page=x", "").await;
+            assert!(refused.starts_with("400 "), "{refused}");
+            let mut client = connect(&app, "/api/checked?page=1", "").await;
+            for (sent, expected) in [
+                (r#"{"n":1}"#, r#"{"n":1}"#),
+                (r#"{"n":"2"}"#, r#"{"n":2}"#),
+                ("{}", "a message has 1 invalid fields"),
+            ] {
+                client.send(Theirs::text(sent)).await.unwrap();
+                assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text(expected));
+            }
+        });
+    }
+}
+
+/// A handshake over TCP, past its answer.
+async fn dial(address: SocketAddr, target: &str) -> WebSocketStream<TcpStream> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "GET {target} HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        answer.push(stream.read_u8().await.unwrap());
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&answer));
+    WebSocketStream::from_raw_socket(stream, Role::Client, None).await
+}
+
+#[test]
+fn a_web_socket_runs_over_a_port_until_the_shutdown() {
+    block_on(async {
+        let mut router = Router::with_options(options());
+        router.add_web_socket_route("/rooms/:room", echo, WebSocketOptions::new());
+        let server = router.create_server().unwrap().bind(0).await.unwrap();
+        let (address, handle) = (server.local_addr(), server.handle());
+        let served = tokio::spawn(server.serve());
+        let mut client = dial(address, "/api/rooms/a").await;
+        assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text("a"));
+        for text in ["hi", "", "x".repeat(100_000).as_str()] {
+            client.send(Theirs::text(text)).await.unwrap();
+            assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text(text));
+        }
+        handle.shutdown();
+        let Theirs::Close(Some(close)) = client.next().await.unwrap().unwrap() else {
+            panic!("no close frame");
+        };
+        assert_eq!(u16::from(close.code), 1001);
+        // The other side of the closing handshake is sent while waiting for the end.
+        assert!(client.next().await.is_none());
+        served.await.unwrap().unwrap();
+    });
+}

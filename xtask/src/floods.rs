@@ -1,0 +1,226 @@
+//! Floods the echo example by clients that never read, and looks at its memory.
+//!
+//! Each flood has a process of its own and ends after [`SECONDS`]. Memory is
+//! read from `/proc`, so that elsewhere than on Linux nothing is run.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Outcome, announce, cargo, skip, target_directory};
+
+/// How long each flood lasts.
+const SECONDS: u64 = 3;
+
+/// How much the memory of the example may grow in a flood, in KiB.
+const MAX_GROWTH: u64 = 8 * 1024;
+
+/// How many connections are opened at once, below the usual limit of 1,024
+/// files.
+const IDLE: u32 = 500;
+
+/// What an idle connection may cost, in KiB.
+const MAX_IDLE: u64 = 32;
+
+/// What is sent once, and what is then sent over and over.
+struct Flood {
+    name: &'static str,
+    head: Vec<u8>,
+    data: Vec<u8>,
+}
+
+pub fn run() -> Outcome {
+    if !Path::new("/proc/self/status").exists() {
+        skip("the memory of a process is read from /proc");
+        return Ok(());
+    }
+    cargo(&["build", "--release", "-p", "stockade-examples", "--example", "echo"])?;
+    let binary = target_directory()?.join("release/examples/echo");
+    let mut command = Command::new(binary);
+    command.env("PORT", "0").stdout(Stdio::piped());
+    announce(&command);
+    let mut faults = Vec::new();
+    for flood in floods() {
+        let (sent, growth) = Echo::start(&mut command)?.flooded(&flood)?;
+        println!("{}: {} MB sent, {growth} KiB more memory", flood.name, sent / 1_000_000);
+        if growth > MAX_GROWTH {
+            faults.push(flood.name);
+        }
+    }
+    let each = Echo::start(&mut command)?.idle()?;
+    println!("{IDLE} idle connections: {each} KiB each");
+    if each > MAX_IDLE {
+        faults.push("idle connections");
+    }
+    if faults.is_empty() { Ok(()) } else { Err(format!("too much memory: {faults:?}")) }
+}
+
+fn floods() -> Vec<Flood> {
+    let flood = |name, head: Vec<u8>, data: Vec<u8>| Flood { name, head, data };
+    let many = |first, length, count| frame(first, length).repeat(count);
+    let mut huge = vec![TEXT, 0xff];
+    huge.extend((1_u64 << 40).to_be_bytes());
+    huge.extend([0; 4]);
+    vec![
+        flood("pings", Vec::new(), many(PING, 125, 500)),
+        flood("empty pings", Vec::new(), many(PING, 0, 5000)),
+        flood("texts of 64 bytes", Vec::new(), many(TEXT, 64, 500)),
+        flood("texts of 1 MiB", Vec::new(), frame(TEXT, 1 << 20)),
+        flood("fragments of a byte", frame(TEXT_BEGINS, 1), many(GOES_ON, 1, 5000)),
+        flood("empty fragments", frame(TEXT_BEGINS, 1), many(GOES_ON, 0, 5000)),
+        flood("fragments of 64 KiB", frame(TEXT_BEGINS, 65_536), frame(GOES_ON, 65_536)),
+        flood("a frame of 1 TiB", huge, vec![b'x'; 65_536]),
+    ]
+}
+
+const GOES_ON: u8 = 0;
+const TEXT_BEGINS: u8 = 1;
+const TEXT: u8 = 0x81;
+const PING: u8 = 0x89;
+
+/// A frame of a client, whose mask changes nothing.
+fn frame(first: u8, length: usize) -> Vec<u8> {
+    let mut frame = vec![first];
+    match (u8::try_from(length), u16::try_from(length)) {
+        (Ok(short @ 0..=125), _) => frame.push(0x80 | short),
+        (_, Ok(medium)) => {
+            frame.push(0x80 | 126);
+            frame.extend(medium.to_be_bytes());
+        }
+        _ => {
+            frame.push(0x80 | 127);
+            frame.extend((length as u64).to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.resize(frame.len() + length, b'x');
+    frame
+}
+
+/// The running example; it ends when this is dropped.
+struct Echo {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Echo {
+    fn start(command: &mut Command) -> Result<Self, String> {
+        let process = command.spawn().map_err(|error| format!("cannot start echo: {error}"))?;
+        let mut echo = Self { process, address: String::new() };
+        let stdout = echo.process.stdout.take().ok_or("echo has no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+        let address = line.split_once("ws://").and_then(|(_, rest)| rest.split_once(';'));
+        let (address, _) = address.ok_or(format!("echo says {line:?}, which has no address"))?;
+        echo.address = address.to_owned();
+        Ok(echo)
+    }
+
+    /// A connection past its handshake.
+    fn connect(&self) -> Result<TcpStream, String> {
+        let connect = || {
+            let mut stream = TcpStream::connect(&self.address)?;
+            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+            stream.set_write_timeout(Some(Duration::from_millis(200)))?;
+            let head = format!(
+                "GET / HTTP/1.1\r\nHost: {}\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
+                 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                self.address
+            );
+            stream.write_all(head.as_bytes())?;
+            let (mut answer, mut byte) = (Vec::new(), [0]);
+            while !answer.ends_with(b"\r\n\r\n") {
+                stream.read_exact(&mut byte)?;
+                answer.extend(byte);
+            }
+            let opened = answer.starts_with(b"HTTP/1.1 101 ");
+            if opened { Ok(stream) } else { Err(ErrorKind::ConnectionRefused.into()) }
+        };
+        connect().map_err(|error: std::io::Error| format!("no connection: {error}"))
+    }
+
+    /// The bytes that were sent, and the growth of the memory in KiB.
+    fn flooded(&self, flood: &Flood) -> Result<(u64, u64), String> {
+        // The first connection of a process costs more than the others.
+        drop(self.connect()?);
+        let before = self.memory()?;
+        let mut stream = self.connect()?;
+        let end = Instant::now() + Duration::from_secs(SECONDS);
+        let (mut sent, mut peak) = (0_u64, before);
+        let mut rest = [&*flood.head, &*flood.data].concat();
+        let mut at = 0;
+        while Instant::now() < end {
+            match stream.write(&rest[at..]) {
+                Ok(count) => (at, sent) = (at + count, sent + count as u64),
+                Err(error) if is_timeout(error.kind()) => {}
+                // The connection was ended, as it should be for some.
+                Err(_) => break,
+            }
+            if at == rest.len() {
+                rest.clone_from(&flood.data);
+                at = 0;
+            }
+            peak = peak.max(self.memory()?);
+        }
+        Ok((sent, peak.max(self.memory()?) - before))
+    }
+
+    /// What an idle connection costs, in KiB.
+    fn idle(&self) -> Result<u64, String> {
+        drop(self.connect()?);
+        let before = self.memory()?;
+        let connections: Vec<TcpStream> =
+            (0..IDLE).map(|_| self.connect()).collect::<Result<_, _>>()?;
+        let growth = self.memory()?.saturating_sub(before);
+        drop(connections);
+        Ok(growth / u64::from(IDLE))
+    }
+
+    /// The memory of the process, in KiB.
+    fn memory(&self) -> Result<u64, String> {
+        let path = format!("/proc/{}/status", self.process.id());
+        let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        memory_of(&status).ok_or(format!("{path} says nothing of VmRSS"))
+    }
+}
+
+fn is_timeout(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+fn memory_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_takes_as_many_bytes_as_it_needs() {
+        assert_eq!(frame(PING, 0), [PING, 0x80, 0, 0, 0, 0]);
+        assert_eq!(frame(TEXT, 125)[..2], [TEXT, 0xfd]);
+        assert_eq!(frame(TEXT, 126)[..4], [TEXT, 0xfe, 0, 126]);
+        assert_eq!(frame(TEXT, 65_535)[..4], [TEXT, 0xfe, 0xff, 0xff]);
+        assert_eq!(frame(TEXT, 65_536)[..10], [TEXT, 0xff, 0, 0, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(frame(TEXT, 65_536).len(), 14 + 65_536);
+    }
+
+    #[test]
+    fn memory_is_found_in_the_status() {
+        assert_eq!(memory_of("VmPeak:\t 9 kB\nVmRSS:\t    5388 kB\n"), Some(5388));
+        assert_eq!(memory_of("Name:\techo\n"), None);
+    }
+}
