@@ -317,3 +317,53 @@ fn a_route_may_have_rules_of_cors_of_its_own() {
     assert_eq!(seen(&app, &preflight("HEAD"), &names), format!("204 {open}"));
     assert_eq!(seen(&app, &preflight("PUT"), &names), format!("204 {own}"));
 }
+
+#[test]
+fn the_rules_of_cors_nearest_to_the_handler_count() {
+    async fn own() -> Result<Response, ApiError> {
+        let mut response = Json("own").into_response()?;
+        let anyone = header::HeaderValue::from_static("*");
+        response.headers_mut().insert("access-control-allow-origin", anyone);
+        Ok(response)
+    }
+    let api = routes! {
+        "group": {
+            middleware: [with_cors("*")],
+            "admin": { GET: { handler: async || "in", middleware: [with_cors(["https://admin.example", "https://b.example"])] } },
+        },
+        "own": { GET: own },
+    };
+    let list = RouterOptions::new().cors_origin(["https://app.example", "https://two.example"]);
+    let app = app(create_router(api, list));
+    let names = ["access-control-allow-origin", "access-control-allow-credentials"];
+    let from =
+        |path: &str, origin: &str| seen(&app, &format!("GET {path}\norigin: {origin}"), &names);
+    let none = "200 access-control-allow-origin=-;access-control-allow-credentials=-";
+    assert_eq!(from("/group/admin", "https://evil.example"), none);
+    let admin = "200 access-control-allow-origin=https://admin.example;access-control-allow-credentials=true";
+    assert_eq!(from("/group/admin", "https://admin.example"), admin);
+    // What a handler says itself does not pass the rules by.
+    assert_eq!(from("/own", "https://evil.example"), none);
+}
+
+#[test]
+fn a_refused_preflight_carries_nothing() {
+    let app = with(RouterOptions::new().cors_origin("https://app.example"));
+    let text = "OPTIONS /text\norigin: https://app.example\naccess-control-request-method: GET\n\
+                access-control-request-private-network: true";
+    let names = ["access-control-allow-origin", "access-control-allow-credentials"];
+    let refused = "204 access-control-allow-origin=-;access-control-allow-credentials=-";
+    assert_eq!(seen(&app, text, &names), refused);
+}
+
+#[test]
+fn without_a_peer_no_header_is_believed() {
+    let limit = RateLimit::new().max_requests(1);
+    let app = with(RouterOptions::new().trust_proxy(1).rate_limit(limit));
+    let ask = |ip: &str| {
+        let builder = stockade::http::Request::get("/text").header("x-forwarded-for", ip);
+        block_on(app.handle(builder.body(()).unwrap())).status()
+    };
+    assert_eq!(ask("1.1.1.1"), 200);
+    assert_eq!(ask("2.2.2.2"), 429);
+}

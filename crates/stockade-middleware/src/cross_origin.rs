@@ -38,7 +38,10 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
             } else {
                 let origin = req.headers().get(ORIGIN).cloned();
                 let mut response = next.run(req).await;
-                cors.apply(origin.as_ref(), response.headers_mut());
+                // The rules nearest to the handler count.
+                if response.extensions().get::<CorsDecided>().is_none() {
+                    cors.apply(origin.as_ref(), response.headers_mut());
+                }
                 response
             };
             response.extensions_mut().insert(CorsDecided);

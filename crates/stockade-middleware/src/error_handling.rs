@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use serde_json::Value;
 use stockade_core::middleware::form;
 use stockade_core::{
@@ -189,7 +189,9 @@ impl ErrorHandler {
         }
         let body = self.body(error, context);
         *response.body_mut() = HttpBody::from(body.to_string());
-        response.headers_mut().remove(CONTENT_LENGTH);
+        for gone in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {
+            response.headers_mut().remove(gone);
+        }
         response
     }
 

@@ -18,7 +18,7 @@ use stockade_core::{
     Settings,
 };
 use stockade_errors::ApiError;
-use stockade_middleware::cors;
+use stockade_middleware::cors::{self, CorsDecided};
 use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
 use stockade_websockets::wants_web_socket;
 
@@ -98,6 +98,8 @@ fn preflight(app: &Inner, req: &Request, passage: &mut Passage) -> Response {
     if let Some(cors) = &passage.cors {
         cors.preflight(req.headers(), response.headers_mut());
     }
+    // What was withheld from a refused one is not added at the end.
+    response.extensions_mut().insert(CorsDecided);
     response
 }
 
@@ -245,7 +247,7 @@ pub(crate) fn refuse(
 ) -> Response {
     let mut response = refused(app, req, options, error);
     // It never came as far as the stages: headers for everyone are enough.
-    app.stages.leave(&mut response, &app.stages.anonymous());
+    app.stages.leave(&mut response, &app.stages.anonymous(req, options));
     finish(&mut response, req.method() == Method::HEAD, req.version());
     response
 }

@@ -75,9 +75,13 @@ impl Stages {
         Passage { cors, origin, charged: None }
     }
 
-    /// For a request that nothing is known of.
-    pub(crate) fn anonymous(&self) -> Passage {
-        Passage { cors: self.cors.clone(), origin: None, charged: None }
+    /// For a request that never came as far as the stages.
+    pub(crate) fn anonymous(&self, req: &Request, options: &CallOptions) -> Passage {
+        let mut passage = Passage { cors: None, origin: None, charged: None };
+        if let Some(cors) = options.cors.as_ref().or(self.cors.as_ref()) {
+            passage.follow(cors, req);
+        }
+        passage
     }
 
     /// The limit that this request is charged to.
@@ -108,6 +112,9 @@ impl Stages {
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
         if let Some(cors) = passage.cors.as_ref().filter(|_| !decided) {
+            // What a handler says itself would pass the rules by.
+            headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+            headers.remove(header::ACCESS_CONTROL_ALLOW_CREDENTIALS);
             cors.apply(passage.origin.as_ref(), headers);
         }
         if let Some((limiter, decision)) = &passage.charged {

@@ -27,6 +27,8 @@ use super::trust::{Header, TrustProxy, Trusted};
 ///   of them; the leftmost one if all are. Without a peer there is nobody to
 ///   trust.
 ///
+/// Without a peer no header is believed, and there is no address.
+///
 /// What is not an address is the peer. An IPv4-mapped address is an IPv4
 /// address. In `Forwarded` an element without `for` is an entry that is not an
 /// address.
@@ -40,6 +42,8 @@ pub fn client_address(
 ) -> Option<IpAddr> {
     let peer = peer.map(|peer| peer.to_canonical());
     let found = match (&trust.trusted, trust.header) {
+        // Nobody is at the other end whom a header could be believed from.
+        (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
         (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, plain(headers)),
         (Trusted::Hops(count), Header::Forwarded) => hop(*count, forwarded(headers)),
