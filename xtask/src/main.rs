@@ -5,6 +5,7 @@
 
 mod audit;
 mod autobahn;
+mod browser;
 mod examples;
 mod floods;
 mod jwt_features;
@@ -28,14 +29,19 @@ const TASKS: &[Task] = &[
         run: examples::run,
     },
     Task {
-        name: "autobahn",
+        name: AUTOBAHN,
         about: "run the Autobahn test suite against the echo example; not part of ci",
         run: autobahn::run,
     },
     Task {
         name: "floods",
-        about: "flood the echo example and look at its memory; not part of ci",
+        about: "flood the echo example and look at its memory",
         run: floods::run,
+    },
+    Task {
+        name: BROWSER,
+        about: "let Chromium judge cross-origin requests; not part of ci",
+        run: browser::run,
     },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
     Task {
@@ -44,6 +50,12 @@ const TASKS: &[Task] = &[
         run: jwt_features::run,
     },
 ];
+
+/// Not part of `ci`, because it needs CPython 2.7.
+const AUTOBAHN: &str = "autobahn";
+
+/// Not part of `ci`, because it installs a package.
+const BROWSER: &str = "browser";
 
 /// Not part of `ci`, because it compiles aws-lc for minutes.
 const JWT_FEATURES: &str = "jwt-features";
@@ -78,7 +90,8 @@ fn main() -> ExitCode {
 /// All tasks in order; the first failure ends it.
 fn ci() -> Outcome {
     let mut summary = String::new();
-    for task in TASKS.iter().filter(|task| !["ci", JWT_FEATURES].contains(&task.name)) {
+    let apart = ["ci", AUTOBAHN, BROWSER, JWT_FEATURES];
+    for task in TASKS.iter().filter(|task| !apart.contains(&task.name)) {
         let start = Instant::now();
         (task.run)().map_err(|error| {
             format!("{error}\nrepeat this step with: cargo xtask {}", task.name)
@@ -86,6 +99,8 @@ fn ci() -> Outcome {
         summary += &format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
     }
     skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
+    skip("cross-origin requests of a real browser (`cargo xtask browser`)");
+    skip("the Autobahn test suite for WebSockets (`cargo xtask autobahn`)");
     println!("\nci passed\n{summary}");
     for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("  SKIPPED: {what}");

@@ -1,0 +1,206 @@
+//! What a real browser is sent to: a server for each CORS option, with a page.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example browser
+//! ```
+//!
+//! Each server takes a free port of this machine, and the one line that is
+//! printed names them all. `ALLOWED` is the origin that `list` and `one` allow.
+//! `cargo xtask browser` starts it twice, as two origins, and opens the page
+//! `/matrix`, whose script does the cross-origin requests (`browser.html`).
+
+use std::collections::BTreeMap;
+use std::env;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use stockade::auth::SessionId;
+use stockade::middleware::{Cookies, SameSite, SetCookie};
+use stockade::prelude::*;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::init();
+    let allowed = env::var("ALLOWED").unwrap_or_else(|_| "http://localhost:3000".to_owned());
+    let shared = Arc::new(Shared::new()?);
+    let (mut names, mut servers) = (Vec::new(), JoinSet::new());
+    for (name, options) in policies(&allowed) {
+        let server = router(options, Arc::clone(&shared)).create_server()?.bind(0).await?;
+        names.push(format!("{name}={}", server.local_addr()));
+        servers.spawn(server.with_signals().serve());
+    }
+    println!("listening on {}; Ctrl-C ends it", names.join(" "));
+    while let Some(served) = servers.join_next().await {
+        served??;
+    }
+    Ok(())
+}
+
+/// The options of CORS, each for a server of its own, because preflights and
+/// errors are answered by the router and not by its routes.
+fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
+    let plain = RouterOptions::new;
+    let list = plain().cors_origin([allowed]).enable_web_sockets(true);
+    let one = CorsOptions::new(allowed).methods(["GET", "POST"]);
+    [
+        ("list", list.ws_allowed_origins([allowed])),
+        // No origins for WebSockets: only pages of this server may connect.
+        ("star", plain().cors_origin("*").enable_web_sockets(true)),
+        ("one", plain().cors(one)),
+        ("unset", plain()),
+    ]
+}
+
+fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
+    let has_sockets = options.enable_web_sockets;
+    let limit = RateLimit::from(1_000 / MINUTE);
+    let mut router = Router::with_options(options.rate_limit(limit).state(shared));
+    router.get("/matrix", matrix);
+    router.get("/hold", hold);
+    router.post("/done", async |shared: State<Arc<Shared>>| shared.done.notify_one());
+    // A page with the headers that every response has.
+    router.get("/page", async || Html(PLAIN_PAGE));
+    router.get("/open-page", open_page);
+    router.get("/text", text);
+    router.post("/text", text);
+    router.put("/text", text);
+    router.delete("/text", text);
+    router.get("/broken", async || Err::<(), _>(ApiError::internal("the secret reason")));
+    router.get("/private", async || "private").middleware(with_auth(Auth::verify(nobody)));
+    router.get("/limited", text).middleware(with_rate_limit(1 / MINUTE));
+    router.get(r"/redirect/:port(\d+)", redirect);
+    router.get("/pixel", async || image("same-origin"));
+    router.get("/open-pixel", async || image("cross-origin"));
+    router.get("/sign-in", sign_in);
+    router.get("/record/:key", record);
+    router.post("/record/:key", record);
+    router.put("/record/:key", record);
+    // Rules of the route: everybody may read what was recorded.
+    router.get("/recorded/:key", recorded).middleware(with_cors("*"));
+    if has_sockets {
+        router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+    }
+    router
+}
+
+/// What the servers of a process have in common.
+struct Shared {
+    session: SessionCookie,
+    records: Mutex<BTreeMap<String, Record>>,
+    done: Notify,
+}
+
+/// The requests with a key: how many, and which cookies the last one brought.
+#[derive(Clone, Default)]
+struct Record {
+    requests: u32,
+    cookies: Vec<String>,
+}
+
+impl Shared {
+    fn new() -> Result<Self, BoxError> {
+        let keys = KeyRing::new(Secret::new(generate_token(32)?)?);
+        let session = SessionCookie::new(keys);
+        Ok(Self { session, records: Mutex::default(), done: Notify::new() })
+    }
+
+    fn record(&self, key: String, cookies: &Cookies) {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = records.entry(key).or_default();
+        record.requests += 1;
+        record.cookies = cookies.iter().map(|(name, _)| name.to_owned()).collect();
+        record.cookies.sort();
+    }
+}
+
+/// The page whose script does the requests. Its policy lets that script run and
+/// send requests anywhere. The cookies of the last visit are recorded.
+async fn matrix(shared: State<Arc<Shared>>, cookies: Cookies) -> (HeaderMap, Html<&'static str>) {
+    shared.record("matrix".to_owned(), &cookies);
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(PAGE_POLICY));
+    (headers, Html(include_str!("browser.html")))
+}
+
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
+    connect-src http: ws:; img-src http:; frame-src http:";
+
+/// Its script does not run under the usual policy, which allows none.
+const PLAIN_PAGE: &str = "<!doctype html><title>A page</title><p id=\"script\">did not run</p>\
+    <script>document.getElementById('script').textContent = 'ran';</script>\n";
+
+/// The same page, which may run its script and be framed by its own origin.
+async fn open_page() -> (HeaderMap, Html<&'static str>) {
+    let policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'self'";
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(policy));
+    headers.insert(header::X_FRAME_OPTIONS, header::HeaderValue::from_static("SAMEORIGIN"));
+    (headers, Html(PLAIN_PAGE))
+}
+
+/// The load of the page waits for this, so that the browser waits for the script.
+async fn hold(shared: State<Arc<Shared>>) {
+    let _ = timeout(Duration::from_secs(30), shared.done.notified()).await;
+}
+
+/// A header that no option exposes comes with the text.
+async fn text() -> (HeaderMap, &'static str) {
+    let mut headers = HeaderMap::new();
+    headers.insert("x-hidden", header::HeaderValue::from_static("hidden"));
+    (headers, "text")
+}
+
+async fn nobody(_: &mut Request) -> Option<Value> {
+    None
+}
+
+/// Only to this machine: an address that a client may choose is a trap.
+async fn redirect(Path(port): Path<u16>) -> Redirect {
+    Redirect::temporary(format!("http://127.0.0.1:{port}/text"))
+}
+
+fn image(policy: &'static str) -> (HeaderMap, Vec<u8>) {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("image/gif"));
+    let policy = header::HeaderValue::from_static(policy);
+    headers.insert("cross-origin-resource-policy", policy);
+    (headers, PIXEL.to_vec())
+}
+
+/// An image of one transparent pixel.
+const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\
+    \x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
+
+/// Sets the cookie of a session, and one for each other `SameSite`.
+async fn sign_in(shared: State<Arc<Shared>>) -> Result<(HeaderMap, &'static str), ApiError> {
+    let id = SessionId::generate().map_err(ApiError::internal)?;
+    let mut headers = HeaderMap::new();
+    headers.append(header::SET_COOKIE, shared.session.issue(&id));
+    for same_site in [SameSite::Strict, SameSite::Lax, SameSite::None] {
+        let name = same_site.as_str().to_ascii_lowercase();
+        let cookie = SetCookie::new(name, "1").same_site(same_site);
+        let value = cookie.to_header_value().map_err(ApiError::internal)?;
+        headers.append(header::SET_COOKIE, value);
+    }
+    Ok((headers, "signed in"))
+}
+
+async fn record(shared: State<Arc<Shared>>, Path(key): Path<String>, cookies: Cookies) {
+    shared.record(key, &cookies);
+}
+
+async fn recorded(shared: State<Arc<Shared>>, Path(key): Path<String>) -> Value {
+    let records = shared.records.lock().unwrap_or_else(PoisonError::into_inner);
+    let Record { requests, cookies } = records.get(&key).cloned().unwrap_or_default();
+    json!({ "requests": requests, "cookies": cookies })
+}
+
+async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(message) = socket.recv().await {
+        socket.send(message?).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,331 @@
+//! Lets Chromium judge the answers to cross-origin requests.
+//!
+//! The browser example is started twice, as two origins. A page of the first one
+//! sends requests to the second one and writes what it got into itself;
+//! Chromium prints the page, and the outcomes are compared with [`SITUATIONS`].
+//! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
+//! comes back.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Outcome, announce, cargo, skip, target_directory};
+
+/// What the page does (`examples/browser.html`), and what must come of it.
+const SITUATIONS: &[(&str, &str)] = &[
+    ("list: GET", "200"),
+    ("list: GET with credentials", "200"),
+    ("star: GET", "200"),
+    ("star: GET with credentials", "blocked"),
+    ("one: GET", "200"),
+    ("one: GET with credentials", "200"),
+    ("unset: GET", "blocked"),
+    ("no-cors: GET", "blocked"),
+    ("preflight: PUT of JSON", "200"),
+    ("preflight: PUT of JSON with credentials", "200"),
+    ("preflight: star, PUT of JSON", "200"),
+    ("preflight: star, PUT with credentials", "blocked"),
+    ("preflight: Authorization", "200"),
+    ("preflight: another header", "blocked"),
+    ("preflight: DELETE", "200"),
+    ("preflight: DELETE where it is not allowed", "blocked"),
+    ("preflight: PROPFIND", "blocked"),
+    ("preflight: PUT to no route", "404"),
+    ("null origin: list", "null blocked"),
+    ("null origin: star", "null 200"),
+    ("null origin: one", "null blocked"),
+    ("null origin: preflight", "null blocked"),
+    ("null origin: WebSocket", "null refused"),
+    ("redirect: own origin to list", "200"),
+    ("redirect: list to star", "200"),
+    // The second request is of the origin `null`.
+    ("redirect: star to list", "blocked"),
+    ("redirect: list to one", "blocked"),
+    ("redirect: list to list", "200"),
+    ("header: RateLimit", "readable"),
+    ("header: RateLimit-Policy", "readable"),
+    ("header: Content-Type", "readable"),
+    ("header: one that is not exposed", "hidden"),
+    ("header: the same on the own origin", "readable"),
+    ("error: 401", "401"),
+    ("error: 404", "404"),
+    ("error: 405", "405"),
+    ("error: 500", "500"),
+    ("error: the reason of a 500", "kept"),
+    ("error: before the 429", "200"),
+    ("error: 429", "429"),
+    ("error: Retry-After of the 429", "readable"),
+    ("image: another origin", "blocked"),
+    ("image: another origin that shares it", "loaded"),
+    ("image: another origin, by CORS", "loaded"),
+    ("image: own origin", "loaded"),
+    ("no-cors: what is shared", "opaque"),
+    ("frame: a page of the own origin", "refused"),
+    ("frame: the page with a policy of its own", "its script ran"),
+    ("WebSocket: allowed origin", "echoed hello"),
+    ("WebSocket: no list, another origin", "refused"),
+    ("cookie: sign in", "200"),
+    ("cookie: same site, with credentials", "__Host-session lax none strict"),
+    ("cookie: same site, without credentials", "no cookies"),
+    ("refused: list, GET", "blocked"),
+    ("refused: list, GET with credentials", "blocked"),
+    ("refused: one, GET", "blocked"),
+    ("refused: star, GET", "200"),
+    ("refused: a route that allows all", "200"),
+    ("refused: 404", "blocked"),
+    ("refused: 429", "blocked"),
+    ("refused: simple POST", "blocked"),
+    ("refused: simple POST, sent", "1 requests"),
+    ("refused: PUT", "blocked"),
+    ("refused: PUT, sent", "0 requests"),
+    ("refused: image by CORS", "blocked"),
+    ("refused: WebSocket", "refused"),
+    ("own WebSocket without a list", "echoed hello"),
+    // Not even `none`, which may cross sites: so this alone says nothing of `SameSite`.
+    ("cookie: another site, with credentials", "no cookies"),
+    // This does: those that are `Strict` stay away.
+    ("cookie: led here by another site", "lax none"),
+    (SCRIPT, "did not run"),
+];
+
+/// The one situation that has a page of its own.
+const SCRIPT: &str = "CSP: a script in a page with the usual policy";
+
+/// For everything after the build and the installation.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn run() -> Outcome {
+    if !is_installed() && !install()? {
+        skip("a real browser (it needs `chromium`, which root can install on Debian)");
+        return Ok(());
+    }
+    cargo(&["build", "-p", "stockade-examples", "--example", "browser"])?;
+    let binary = target_directory()?.join("debug/examples/browser");
+    let end = Instant::now() + PATIENCE;
+    let site = Servers::start(&binary, None, end)?;
+    let origin = format!("http://{}", site.address("star")?);
+    let api = Servers::start(&binary, Some(&origin), end)?;
+    let folder = Folder::new()?;
+
+    let url = site.matrix_url(&api)?;
+    let mut got = outcomes(&page(&folder, &url, end)?);
+    let html = page(&folder, &format!("{origin}/page"), end)?;
+    got.push((SCRIPT.to_owned(), text_of(&html, "script").unwrap_or_default().to_owned()));
+    judge(&got)
+}
+
+fn is_installed() -> bool {
+    let mut version = Command::new(CHROMIUM);
+    version.arg("--version").stderr(Stdio::null());
+    announce(&version);
+    version.status().is_ok_and(|status| status.success())
+}
+
+/// False if this is not for us to do: another system, or another user.
+fn install() -> Result<bool, String> {
+    let user = Command::new("id").arg("-u").output();
+    if !user.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {
+        return Ok(false);
+    }
+    let mut update = Command::new("timeout");
+    update.args([APT_SECONDS, "apt-get", "update"]);
+    announce(&update);
+    if update.stdout(Stdio::null()).status().is_err() {
+        return Ok(false);
+    }
+    let mut install = Command::new("timeout");
+    install.args([APT_SECONDS, "apt-get", "install", "--yes", "--no-install-recommends", CHROMIUM]);
+    crate::run(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(true)
+}
+
+const CHROMIUM: &str = "chromium";
+
+/// How long each run of apt-get may take.
+const APT_SECONDS: &str = "300";
+
+/// Prints the matrix; fails with the names of the rows that are not as expected.
+fn judge(got: &[(String, String)]) -> Outcome {
+    let mut faults = Vec::new();
+    println!("{:<43} {:<32} got", "situation", "expected");
+    for (name, expected) in SITUATIONS {
+        let got = got.iter().find(|(own, _)| own == name).map_or("nothing", |(_, got)| got);
+        let mark = if got == *expected { "" } else { "  <- MISMATCH" };
+        println!("{name:<43} {expected:<32} {got}{mark}");
+        if got != *expected {
+            faults.push(format!("{name}: {got}, not {expected}"));
+        }
+    }
+    let known = |name: &str| SITUATIONS.iter().any(|(own, _)| *own == name);
+    let unknown = got.iter().filter(|(name, _)| !known(name));
+    faults.extend(unknown.map(|(name, _)| format!("{name}: nothing is expected of it")));
+    println!("{} situations, {} mismatches", SITUATIONS.len(), faults.len());
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// The example, started once; it ends when this is dropped.
+struct Servers {
+    process: Child,
+    /// The names of the servers with their addresses.
+    addresses: Vec<(String, String)>,
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Servers {
+    fn start(binary: &Path, allowed: Option<&str>, end: Instant) -> Result<Self, String> {
+        let mut command = Command::new(binary);
+        command.envs(allowed.map(|origin| ("ALLOWED", origin))).stdout(Stdio::piped());
+        announce(&command);
+        let process = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
+        let mut servers = Self { process, addresses: Vec::new() };
+        let stdout = servers.process.stdout.take().ok_or("the servers have no output")?;
+        let line = within(end, move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).map(|_| line)
+        });
+        let line = line.ok_or("the servers do not start")?.map_err(|error| error.to_string())?;
+        servers.addresses = addresses(&line);
+        Ok(servers)
+    }
+
+    fn address(&self, name: &str) -> Result<&str, String> {
+        let found = self.addresses.iter().find(|(own, _)| own == name);
+        found.map(|(_, address)| &**address).ok_or(format!("there is no server {name:?}"))
+    }
+
+    /// The page of ours that sends requests to `api`.
+    fn matrix_url(&self, api: &Self) -> Result<String, String> {
+        let own = self.address("star")?;
+        let next = own.replace("127.0.0.1", "localhost");
+        let servers = api.addresses.iter().map(|(name, address)| format!("&{name}={address}"));
+        Ok(format!(
+            "http://{own}/matrix?stage=there&home=http://{own}&next=http://{next}{}",
+            servers.collect::<String>()
+        ))
+    }
+}
+
+/// `list=127.0.0.1:1 star=127.0.0.1:2` in the line of the example.
+fn addresses(line: &str) -> Vec<(String, String)> {
+    let words = line.split_whitespace().filter_map(|word| word.split_once('='));
+    words.map(|(name, address)| (name.into(), address.trim_end_matches(';').into())).collect()
+}
+
+/// The page as it is once it is loaded and its script is done.
+fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
+    let fault = |error: std::io::Error| format!("{CHROMIUM}: {error}");
+    let log = folder.0.join("log");
+    let mut command = Command::new(CHROMIUM);
+    command
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args(["--no-first-run", "--disable-background-networking", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.0.join("profile").display()))
+        .arg(url)
+        .stdout(Stdio::piped())
+        .stderr(File::create(&log).map_err(fault)?);
+    announce(&command);
+    let mut browser = command.spawn().map_err(fault)?;
+    let stdout = browser.stdout.take();
+    let html = within(end, move || {
+        let mut html = String::new();
+        stdout.map(|mut stdout| stdout.read_to_string(&mut html));
+        html
+    });
+    // Whatever happened, nothing is left running.
+    let _ = browser.kill();
+    let _ = browser.wait();
+    let html = html.unwrap_or_default();
+    if html.is_empty() {
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        return Err(format!("{CHROMIUM} does not show {url} in time:\n{log}"));
+    }
+    Ok(html)
+}
+
+/// What `work` gives, unless it takes longer.
+fn within<T: Send + 'static>(end: Instant, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = sender.send(work());
+    });
+    receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok()
+}
+
+/// The rows that the page wrote: a line of JSON for each, `["name","got"]`.
+fn outcomes(html: &str) -> Vec<(String, String)> {
+    let lines = text_of(html, "matrix").unwrap_or_default().lines();
+    let rows = lines.filter_map(|line| {
+        let row = line.trim_end_matches(',').strip_prefix("[\"")?.strip_suffix("\"]")?;
+        let (name, got) = row.split_once("\",\"")?;
+        Some((name.to_owned(), got.to_owned()))
+    });
+    rows.collect()
+}
+
+/// The text of the element with this id, which has no elements inside.
+fn text_of<'h>(html: &'h str, id: &str) -> Option<&'h str> {
+    let (_, rest) = html.split_once(&format!("id=\"{id}\">"))?;
+    rest.split_once("</").map(|(text, _)| text)
+}
+
+/// A folder for the browser; it is removed when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, String> {
+        let path = env::temp_dir().join(format!("stockade-browser-{}", process::id()));
+        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, text: &str) -> (String, String) {
+        (name.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn the_servers_are_found_in_their_line() {
+        let line = "listening on list=127.0.0.1:1 star=127.0.0.1:2; Ctrl-C ends it\n";
+        assert_eq!(addresses(line), [pair("list", "127.0.0.1:1"), pair("star", "127.0.0.1:2")]);
+    }
+
+    #[test]
+    fn the_rows_are_found_in_the_page() {
+        let html = "<pre id=\"matrix\">[\n[\"a: b\",\"200\"],\n[\"c\",\"\"]\n]</pre><p>";
+        assert_eq!(outcomes(html), [pair("a: b", "200"), pair("c", "")]);
+        assert_eq!(outcomes("<pre id=\"matrix\"></pre>"), []);
+    }
+
+    #[test]
+    fn a_mismatch_is_called_by_its_name() {
+        let mut got: Vec<_> = SITUATIONS.iter().map(|(name, text)| pair(name, text)).collect();
+        assert_eq!(judge(&got), Ok(()));
+        got[0].1 = "blocked".to_owned();
+        assert_eq!(judge(&got), Err("list: GET: blocked, not 200".to_owned()));
+        got[0] = pair("another", "200");
+        assert!(judge(&got).is_err_and(|fault| fault.contains("another: nothing is expected")));
+    }
+}
