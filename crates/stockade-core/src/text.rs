@@ -231,6 +231,20 @@ macro_rules! integer {
     };
 }
 
+macro_rules! decimal {
+    ($($method:ident $visit:ident $type:ty;)*) => {
+        $(fn $method<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
+            // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
+            let text = self.one("number")?;
+            let number = is_decimal(&text).then(|| text.parse::<$type>().ok()).flatten();
+            match number.filter(|number| number.is_finite()) {
+                Some(number) => visitor.$visit(number),
+                None => Err(self.misfit("Expected number, got string".to_owned())),
+            }
+        })*
+    };
+}
+
 impl<'de> de::Deserializer<'de> for Values<'_> {
     type Error = Misfit;
 
@@ -247,23 +261,9 @@ impl<'de> de::Deserializer<'de> for Values<'_> {
         deserialize_u128 visit_u128 u128;
     }
 
-    fn deserialize_f32<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
-        // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
-        let text = self.one("number")?;
-        let number = is_decimal(&text).then(|| text.parse::<f32>().ok()).flatten();
-        match number.filter(|number| number.is_finite()) {
-            Some(number) => visitor.visit_f32(number),
-            None => Err(self.misfit("Expected number, got string".to_owned())),
-        }
-    }
-
-    fn deserialize_f64<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {
-        let text = self.one("number")?;
-        let number = is_decimal(&text).then(|| text.parse::<f64>().ok()).flatten();
-        match number.filter(|number| number.is_finite()) {
-            Some(number) => visitor.visit_f64(number),
-            None => Err(self.misfit("Expected number, got string".to_owned())),
-        }
+    decimal! {
+        deserialize_f32 visit_f32 f32;
+        deserialize_f64 visit_f64 f64;
     }
 
     fn deserialize_bool<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Misfit> {

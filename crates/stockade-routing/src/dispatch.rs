@@ -247,7 +247,7 @@ pub(crate) fn refuse(
 ) -> Response {
     let mut response = refused(app, req, options, error);
     // It never came as far as the stages: headers for everyone are enough.
-    app.stages.leave(&mut response, &app.stages.anonymous(req, options));
+    app.stages.leave(&mut response, &app.stages.passage(req, options));
     finish(&mut response, req.method() == Method::HEAD, req.version());
     response
 }
@@ -320,7 +320,7 @@ fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
 }
 
 fn is_preflight(req: &Request) -> bool {
-    *req.method() == Method::OPTIONS && cors::is_preflight(req.method(), req.headers())
+    cors::is_preflight(req.method(), req.headers())
 }
 
 /// 405 with `Allow`.

@@ -69,14 +69,11 @@ impl Stages {
             peer.map(|ip| ip.to_canonical())
         };
         req.set_client_ip(client);
-        let cors = options.cors.as_ref().or(self.cors.as_ref()).cloned();
-        let reads_origin = cors.as_ref().is_some_and(|cors| cors.reads_origin());
-        let origin = req.headers().get(header::ORIGIN).filter(|_| reads_origin).cloned();
-        Passage { cors, origin, charged: None }
+        self.passage(req, options)
     }
 
-    /// For a request that never came as far as the stages.
-    pub(crate) fn anonymous(&self, req: &Request, options: &CallOptions) -> Passage {
+    /// The rules for a request, whoever the client is.
+    pub(crate) fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
         let mut passage = Passage { cors: None, origin: None, charged: None };
         if let Some(cors) = options.cors.as_ref().or(self.cors.as_ref()) {
             passage.follow(cors, req);
@@ -123,20 +120,20 @@ impl Stages {
     }
 }
 
-impl Passage {
-    /// Goes by the rules of a route.
-    pub(crate) fn follow(&mut self, cors: &Arc<Cors>, req: &Request) {
-        self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
-        self.cors = Some(Arc::clone(cors));
-    }
-}
-
 /// What is known of a request when its response leaves.
 pub(crate) struct Passage {
     pub(crate) cors: Option<Arc<Cors>>,
     /// Only where the answer depends on it.
     origin: Option<HeaderValue>,
     pub(crate) charged: Option<(Arc<RateLimiter>, Decision)>,
+}
+
+impl Passage {
+    /// Goes by the rules of a route.
+    pub(crate) fn follow(&mut self, cors: &Arc<Cors>, req: &Request) {
+        self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
+        self.cors = Some(Arc::clone(cors));
+    }
 }
 
 /// Charges a request, and waits if the store has to.
