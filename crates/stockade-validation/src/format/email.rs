@@ -46,10 +46,14 @@ fn split(text: &str, find: fn(u8, &[u8]) -> Option<usize>) -> Option<(&str, &str
 }
 
 fn is_dot_string(text: &str) -> bool {
-    text.split('.').all(|atom| !atom.is_empty() && bytes::all(atom.as_bytes(), &ATEXT))
+    let mut last = b'.';
+    let fits = text.bytes().all(|byte| {
+        let is_empty = byte == b'.' && last == b'.';
+        last = byte;
+        !is_empty && !ATEXT_AND_DOT.refuses(byte)
+    });
+    fits && last != b'.'
 }
-
-static ATEXT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~");
 
 static ATEXT_AND_DOT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~.");
 

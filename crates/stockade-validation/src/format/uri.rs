@@ -34,17 +34,20 @@ pub(super) fn is_uri(text: &str) -> bool {
 
 /// The scheme, and what follows its colon.
 pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
-    bytes::split_once(text, b':').filter(|(scheme, _)| {
-        scheme.starts_with(|it: char| it.is_ascii_alphabetic())
-            && scheme.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
-    })
+    // Schemes are short, so that a search would cost more than this.
+    let end = text.bytes().position(|it| SCHEME.refuses(it))?;
+    let (scheme, rest) = text.split_at_checked(end)?;
+    let begins_well = scheme.starts_with(|it: char| it.is_ascii_alphabetic());
+    rest.strip_prefix(':').filter(|_| begins_well).map(|rest| (scheme, rest))
 }
 
 fn is_authority(text: &str) -> bool {
-    split_authority(text).is_some_and(|(host, _)| match host {
-        Host::Address(address) => ip::is_v6(address) || is_future_address(address),
-        Host::Name(name) => bytes::all(name.as_bytes(), &NAME),
-    })
+    // Most are a name and nothing else.
+    bytes::all(text.as_bytes(), &NAME)
+        || split_authority(text).is_some_and(|(host, _)| match host {
+            Host::Address(address) => ip::is_v6(address) || is_future_address(address),
+            Host::Name(name) => bytes::all(name.as_bytes(), &NAME),
+        })
 }
 
 /// What stands for a host in an authority.
@@ -86,6 +89,8 @@ fn is_future_address(text: &str) -> bool {
         && !address.contains('%')
         && bytes::all(address.as_bytes(), &USER)
 }
+
+static SCHEME: Set = bytes::letters_digits_and(b"+-.");
 
 /// `unreserved`, `sub-delims` and escapes.
 static NAME: Set = bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;="));

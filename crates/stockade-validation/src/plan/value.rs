@@ -27,12 +27,9 @@ struct Judge<'o> {
 
 impl Judge<'_> {
     /// `levels` is how deep the value may be nested.
-    #[inline]
     fn value(self, plan: &Plan, value: &Value, levels: usize) -> bool {
         match value {
-            Value::String(text) => {
-                plan.text(text).is_some_and(|kept| !self.keep || kept.len() == text.len())
-            }
+            Value::String(text) => self.text(plan, text),
             Value::Number(number) => {
                 plan.takes_number(|| Num::of(number))
                     && !(self.keep && plan.wants_whole() && whole_float(number).is_some())
@@ -52,13 +49,27 @@ impl Judge<'_> {
         }
     }
 
+    #[inline]
+    fn text(self, plan: &Plan, text: &str) -> bool {
+        plan.text(text).is_some_and(|kept| !self.keep || kept.len() == text.len())
+    }
+
+    /// A value of an object or array, most of which are texts.
+    #[inline]
+    fn inner(self, plan: &Plan, value: &Value, levels: usize) -> bool {
+        match value {
+            Value::String(text) => self.text(plan, text),
+            _ => self.value(plan, value, levels),
+        }
+    }
+
     #[inline(never)]
     fn array(self, plan: &ArrayPlan, items: &[Value], levels: usize) -> bool {
         let Some(levels) = levels.checked_sub(1) else {
             return false;
         };
         plan.takes_count(items.len())
-            && items.iter().enumerate().all(|(at, item)| self.value(plan.at(at), item, levels))
+            && items.iter().enumerate().all(|(at, item)| self.inner(plan.at(at), item, levels))
             && (!plan.unique || unique(items))
     }
 
@@ -78,7 +89,7 @@ impl Judge<'_> {
             let fits = if let Some(index) = index.filter(|index| *index < plan.listed) {
                 is_in_order &= index >= hint && !has_unknown;
                 hint = index + 1;
-                self.value(&plan.entries[index].plan, value, levels)
+                self.inner(&plan.entries[index].plan, value, levels)
             } else {
                 has_unknown = true;
                 match plan.unknown(self.options) {
