@@ -159,8 +159,9 @@ impl Future for Running {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let outcome = ready!(Pin::new(&mut self.rest).poll(cx));
         Poll::Ready(match outcome {
-            Ok(response) if (200..=599).contains(&response.status().as_u16()) => {
-                response.map(|body| body.logging_to(&self.context))
+            Ok(mut response) if (200..=599).contains(&response.status().as_u16()) => {
+                response.body_mut().log_to(&self.context);
+                response
             }
             Ok(response) if upgrade::switches(&response) => response,
             // A handler cannot send interim answers, and there is nothing above.
@@ -328,10 +329,10 @@ impl ErrorContext {
     #[must_use]
     pub fn of(req: &Request) -> Self {
         Self {
-            settings: req.settings,
+            settings: req.inner.settings,
             method: req.method().clone(),
             target: req.uri().path_and_query().cloned(),
-            endpoint: req.endpoint.clone(),
+            endpoint: req.inner.endpoint.clone(),
         }
     }
 
@@ -375,8 +376,14 @@ impl ErrorContext {
     #[cold]
     pub fn answer(&self, error: ApiError) -> Response {
         self.log(&error);
-        let body = self.body(&error);
-        self.respond(error, &body)
+        if self.settings.problem_details {
+            let body = self.body(&error);
+            return self.respond(error, &body);
+        }
+        let shown = error.shown(self.settings.expose_errors);
+        // It is made of texts and values, which can always be written.
+        let body = serde_json::to_vec(&shown).unwrap_or_default();
+        self.respond_with(error, body.into())
     }
 
     /// The body that leaves the process for an error, by the settings.
@@ -391,9 +398,13 @@ impl ErrorContext {
     #[must_use]
     #[cold]
     pub fn respond(&self, error: ApiError, body: &Value) -> Response {
+        self.respond_with(error, body.to_string().into())
+    }
+
+    fn respond_with(&self, error: ApiError, body: HttpBody) -> Response {
         let problem = self.settings.problem_details;
         let content_type = if problem { "application/problem+json" } else { "application/json" };
-        let mut response = Response::new(HttpBody::from(body.to_string()));
+        let mut response = Response::new(body);
         *response.status_mut() =
             StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();

@@ -91,7 +91,7 @@ where
         Ok(args) => args,
         Err(error) => return Err(req.first_failure(error)),
     };
-    let Some(link) = req.writer.take() else {
+    let Some(link) = req.inner.writer.take() else {
         return F::Signature::reply(function.call(args).await);
     };
     // The request is gone before the function runs on its own behalf.

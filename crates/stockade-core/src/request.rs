@@ -34,6 +34,11 @@ use crate::{HttpBody, Params, PeerAddr};
 /// # Ok::<(), stockade_core::ApiError>(())
 /// ```
 pub struct Request {
+    pub(crate) inner: Box<Inner>,
+}
+
+/// In a box, because a request is handed on by value from stage to stage.
+pub(crate) struct Inner {
     pub(crate) head: Parts,
     pub(crate) payload: Payload,
     pub(crate) params: Params,
@@ -49,6 +54,8 @@ pub struct Request {
     peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
     client: Option<IpAddr>,
+    /// Whether the body's own hint is all there is to know of its length.
+    is_framed: bool,
 }
 
 /// What validation or middleware put in the place of what was sent.
@@ -65,7 +72,7 @@ impl Request {
     #[must_use]
     pub fn new(head: Parts, body: HttpBody) -> Self {
         let peer = head.extensions.get::<PeerAddr>().copied();
-        Self {
+        let inner = Inner {
             head,
             payload: Payload::Unread(body),
             params: Params::default(),
@@ -77,60 +84,72 @@ impl Request {
             user: None,
             peer,
             client: None,
-        }
+            is_framed: false,
+        };
+        Self { inner: Box::new(inner) }
+    }
+
+    /// The same for a host that has read `Content-Length` itself, so that the
+    /// body's own hint tells how much is to come and the header need not be
+    /// looked up.
+    #[must_use]
+    pub fn framed(head: Parts, body: HttpBody) -> Self {
+        let mut req = Self::new(head, body);
+        req.inner.is_framed = true;
+        req
     }
 
     /// Says who is at the other end of the connection.
     #[must_use]
     pub fn with_peer(mut self, peer: PeerAddr) -> Self {
-        self.peer = Some(peer);
+        self.inner.peer = Some(peer);
         self
     }
 
     /// The method, as it was sent: HEAD stays HEAD on a GET route.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.head.method
+        &self.inner.head.method
     }
 
     /// The target of the request.
     #[must_use]
     pub fn uri(&self) -> &Uri {
-        &self.head.uri
+        &self.inner.head.uri
     }
 
     /// The path, raw: neither decoded nor folded.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.head.uri.path()
+        self.inner.head.uri.path()
     }
 
     /// The version of HTTP.
     #[must_use]
     pub fn version(&self) -> Version {
-        self.head.version
+        self.inner.head.version
     }
 
     /// The headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.head.headers
+        &self.inner.head.headers
     }
 
     /// The headers, for middleware that changes what the handler sees.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
-        &mut self.head.headers
+        &mut self.inner.head.headers
     }
 
     /// Values that middleware attaches for those who come later, by type.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
-        &self.head.extensions
+        &self.inner.head.extensions
     }
 
     /// The extensions, to attach something.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
-        &mut self.head.extensions
+        &mut self.inner.head.extensions
     }
 
     /// The decoded value of a path parameter, as text; `*` and `**` are called
@@ -139,7 +158,7 @@ impl Request {
     pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
         match self.replaced_params() {
             Some(params) => params.get(name).map(as_text),
-            None => self.params.get(self.path(), name),
+            None => self.inner.params.get(self.path(), name),
         }
     }
 
@@ -147,7 +166,7 @@ impl Request {
     /// optional one that is absent has no entry.
     pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let replaced = self.replaced_params();
-        let sent = replaced.is_none().then(|| self.params.iter(self.path()));
+        let sent = replaced.is_none().then(|| self.inner.params.iter(self.path()));
         let replaced = replaced.into_iter().flatten();
         let replaced = replaced.map(|(name, value)| (name.as_str(), as_text(value)));
         sent.into_iter().flatten().chain(replaced)
@@ -160,6 +179,7 @@ impl Request {
         match self.replaced_params() {
             Some(params) => params.clone(),
             None => self
+                .inner
                 .params
                 .iter(self.path())
                 .map(|(name, value)| (name.to_owned(), value.into_owned().into()))
@@ -169,16 +189,16 @@ impl Request {
 
     /// Replaces the path parameters for whoever comes later.
     pub fn set_params(&mut self, params: Map<String, Value>) {
-        self.replaced.get_or_insert_default().params = Some(params);
+        self.inner.replaced.get_or_insert_default().params = Some(params);
     }
 
     /// The names in the path, in its order, of what is there.
     pub(crate) fn path_names(&self) -> impl Iterator<Item = &str> {
-        self.params.iter(self.path()).map(|(name, _)| name)
+        self.inner.params.iter(self.path()).map(|(name, _)| name)
     }
 
     pub(crate) fn replaced_params(&self) -> Option<&Map<String, Value>> {
-        self.replaced.as_deref()?.params.as_ref()
+        self.inner.replaced.as_deref()?.params.as_ref()
     }
 
     /// The query string as an object of texts, unless a validation made numbers
@@ -189,17 +209,17 @@ impl Request {
     pub fn query(&self) -> Result<Map<String, Value>, ApiError> {
         match self.replaced_query() {
             Some(query) => Ok(query.clone()),
-            None => crate::query::object(self.head.uri.query().unwrap_or_default()),
+            None => crate::query::object(self.inner.head.uri.query().unwrap_or_default()),
         }
     }
 
     /// Replaces the query for whoever comes later; the target stays as it is.
     pub fn set_query(&mut self, query: Map<String, Value>) {
-        self.replaced.get_or_insert_default().query = Some(query);
+        self.inner.replaced.get_or_insert_default().query = Some(query);
     }
 
     pub(crate) fn replaced_query(&self) -> Option<&Map<String, Value>> {
-        self.replaced.as_deref()?.query.as_ref()
+        self.inner.replaced.as_deref()?.query.as_ref()
     }
 
     /// The user that authentication found; `None` if there is none, or if
@@ -208,31 +228,31 @@ impl Request {
     /// Spec: Request object › user.
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
-        self.user.as_ref()
+        self.inner.user.as_ref()
     }
 
     /// Says who asks, or that nobody is known to.
     pub fn set_user(&mut self, user: Option<Value>) {
-        self.user = user;
+        self.inner.user = user;
     }
 
     /// The pattern of the matched route, such as `/users/:id`; `None` outside
     /// a router.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.endpoint.as_deref().map(Endpoint::pattern)
+        self.inner.endpoint.as_deref().map(Endpoint::pattern)
     }
 
     /// The value of type `T` that the application provided.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.endpoint.as_deref()?.states().get()
+        self.inner.endpoint.as_deref()?.states().get()
     }
 
     /// The address at the other end of the connection, if the host knows it.
     #[must_use]
     pub fn peer(&self) -> Option<PeerAddr> {
-        self.peer
+        self.inner.peer
     }
 
     /// The client's address, if the host knows it: behind trusted proxies the
@@ -240,12 +260,12 @@ impl Request {
     #[must_use]
     #[doc(alias = "ip")]
     pub fn client_ip(&self) -> Option<IpAddr> {
-        self.client.or_else(|| self.peer.map(|peer| peer.0.ip().to_canonical()))
+        self.inner.client.or_else(|| self.inner.peer.map(|peer| peer.0.ip().to_canonical()))
     }
 
     /// Says what the client's address is.
     pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
-        self.client = client;
+        self.inner.client = client;
     }
 
     /// The bytes of the body, as they were sent. They are read from the
@@ -255,7 +275,7 @@ impl Request {
     /// 413 above the limit of the route, 408 when the body does not arrive in
     /// time, 400 when it breaks off.
     pub async fn bytes(&mut self) -> Result<Bytes, ApiError> {
-        self.payload.bytes(self.max_body).await
+        self.inner.payload.bytes(self.inner.max_body).await
     }
 
     /// The parsed body: JSON, or a form as an object, or a text. An empty body
@@ -265,11 +285,11 @@ impl Request {
     /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 415
     /// for any other content type.
     pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
-        if self.has_no_body() && !matches!(self.payload, Payload::Replaced(_)) {
-            self.payload = Payload::Replaced(Map::new().into());
+        if self.has_no_body() && !matches!(self.inner.payload, Payload::Replaced(_)) {
+            self.inner.payload = Payload::Replaced(Map::new().into());
         }
-        let expose = self.settings.expose_errors;
-        self.payload.value(&self.head.headers, self.max_body, expose).await
+        let expose = self.inner.settings.expose_errors;
+        self.inner.payload.value(&self.inner.head.headers, self.inner.max_body, expose).await
     }
 
     /// Whether [`body`](Self::body) would parse what was sent, or has: the
@@ -278,7 +298,7 @@ impl Request {
     /// For middleware that changes what it can read and leaves the rest alone.
     #[must_use]
     pub fn has_readable_body(&self) -> bool {
-        match self.payload {
+        match self.inner.payload {
             Payload::Replaced(_) => true,
             _ if self.has_no_body() => false,
             Payload::Parsed { .. } => true,
@@ -288,20 +308,20 @@ impl Request {
 
     /// Whether its method is one whose bodies are not parsed.
     pub(crate) fn has_no_body(&self) -> bool {
-        matches!(self.head.method, Method::GET | Method::HEAD)
+        matches!(self.inner.head.method, Method::GET | Method::HEAD)
     }
 
     /// Replaces the body; whoever asks for bytes from now on gets this as JSON.
     /// To change what was sent, change what [`body`](Self::body) gives: then the
     /// bytes stay as they were sent.
     pub fn set_body(&mut self, body: Value) {
-        self.payload = Payload::Replaced(body);
+        self.inner.payload = Payload::Replaced(body);
     }
 
     /// Takes the body as a stream that ends with an error above the limit of
     /// the route. Afterwards the body is empty.
     pub fn take_stream(&mut self) -> HttpBody {
-        self.payload.take_stream(self.max_body)
+        self.inner.payload.take_stream(self.inner.max_body)
     }
 
     /// Puts another stream in the place of the body, such as its decoded form.
@@ -310,24 +330,25 @@ impl Request {
     /// route; the limit holds for what it returns as well. Nothing happens when
     /// the body was parsed already, or when it failed.
     pub fn map_body(&mut self, change: impl FnOnce(HttpBody) -> HttpBody) {
-        self.payload.map(self.max_body, change);
+        self.inner.payload.map(self.inner.max_body, change);
     }
 
     /// Whether the client announced more than the limit of the route.
     #[must_use]
     pub fn announces_too_much(&self) -> bool {
-        match &self.payload {
+        match &self.inner.payload {
             Payload::Unread(body) => {
-                body.size_hint().lower() > self.max_body || self.length_above()
+                body.size_hint().lower() > self.inner.max_body
+                    || !self.inner.is_framed && self.length_above()
             }
             _ => false,
         }
     }
 
     fn length_above(&self) -> bool {
-        let length = self.head.headers.get(http::header::CONTENT_LENGTH);
+        let length = self.inner.head.headers.get(http::header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
-        length.is_some_and(|length| length > self.max_body)
+        length.is_some_and(|length| length > self.inner.max_body)
     }
 
     /// Puts the request on the route that a router found for it.
@@ -338,16 +359,16 @@ impl Request {
         settings: Settings,
         max_body: u64,
     ) {
-        self.replaced = None;
-        self.endpoint = Some(endpoint);
-        self.params = params;
-        self.settings = settings;
-        self.max_body = max_body;
+        self.inner.replaced = None;
+        self.inner.endpoint = Some(endpoint);
+        self.inner.params = params;
+        self.inner.settings = settings;
+        self.inner.max_body = max_body;
     }
 
     /// The error to report when an argument of the handler could not be taken.
     pub(crate) fn first_failure(&self, error: ApiError) -> ApiError {
-        match self.endpoint.as_deref() {
+        match self.inner.endpoint.as_deref() {
             Some(endpoint) => endpoint.validation().first_failure(self, error),
             None => error,
         }
@@ -356,9 +377,9 @@ impl Request {
     /// Moves the whole request out and leaves an empty one.
     pub(crate) fn take(&mut self) -> Self {
         let (head, ()) = http::Request::new(()).into_parts();
-        let writer = self.writer.take();
+        let writer = self.inner.writer.take();
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
-        self.writer = writer;
+        self.inner.writer = writer;
         taken
     }
 }
@@ -381,7 +402,7 @@ impl<B: Into<HttpBody>> From<http::Request<B>> for Request {
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
-            .field("method", &self.head.method)
+            .field("method", &self.inner.head.method)
             .field("path", &self.path())
             .field("route", &self.route())
             .finish_non_exhaustive()

@@ -15,6 +15,7 @@ use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
 use stockade_validation::{Asked, Schema, ValidationOptions, asked, is_decimal};
 
+use crate::Params;
 use crate::doc::ParamShape;
 
 /// A name and a value, decoded.
@@ -57,18 +58,19 @@ fn fields_of(pairs: Vec<Pair<'_>>) -> Vec<(Cow<'_, str>, Values<'_>)> {
 
 /// Reads the parameters of a path: a struct or a map by name, a tuple by
 /// position, or the single one.
-pub(crate) fn from_params<T: DeserializeOwned>(params: Vec<Pair<'_>>) -> Result<T, ApiError> {
-    T::deserialize(ParamsDeserializer { params }).map_err(Misfit::into_api_error)
+pub(crate) fn from_params<T: DeserializeOwned>(params: &Params, path: &str) -> Result<T, ApiError> {
+    T::deserialize(ParamsDeserializer { params, path }).map_err(Misfit::into_api_error)
 }
 
 /// As [`from_params`], judged by a schema on the way; `None` if it has to be
 /// judged with words.
 pub(crate) fn judged_params<T: DeserializeOwned>(
-    params: Vec<Pair<'_>>,
+    params: &Params,
+    path: &str,
     schema: &Schema,
     options: &ValidationOptions,
 ) -> Option<T> {
-    schema.read_quickly(ParamsDeserializer { params }, options)
+    schema.read_quickly(ParamsDeserializer { params, path }, options)
 }
 
 /// Reads data that was judged: the texts in it may still be numbers and
@@ -123,7 +125,7 @@ struct Misfit {
 
 impl Misfit {
     fn into_api_error(self) -> ApiError {
-        ApiError::validation(&[FieldError::new(self.field, self.message, "type")])
+        ApiError::validation([FieldError::new(self.field, self.message, "type")])
     }
 
     /// Says which field it was, unless that is known already.
@@ -455,13 +457,16 @@ impl<'de> de::Deserializer<'de> for DataDeserializer<'_> {
     }
 }
 
+/// The parameters of a path, decoded one after the other.
 struct ParamsDeserializer<'a> {
-    params: Vec<Pair<'a>>,
+    params: &'a Params,
+    path: &'a str,
 }
 
 impl<'a> ParamsDeserializer<'a> {
     fn values(self) -> impl Iterator<Item = (Cow<'a, str>, Values<'a>)> {
-        self.params.into_iter().map(|(name, value)| (name.clone(), Values::of(name, value)))
+        let values = self.params.iter(self.path);
+        values.map(|(name, value)| (name.into(), Values::of(name.into(), value)))
     }
 
     fn single(self) -> Result<Values<'a>, Misfit> {
@@ -497,7 +502,10 @@ impl<'de> de::Deserializer<'de> for ParamsDeserializer<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        if self.params.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+        match self.params.iter(self.path).next() {
+            None => visitor.visit_none(),
+            Some(_) => visitor.visit_some(self),
+        }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {

@@ -240,12 +240,12 @@ impl Request {
         options: &ValidationOptions,
     ) -> Result<(), ApiError> {
         let is_form = Media::of(self.headers()) == Media::Form;
-        let is_text = is_form && !matches!(self.payload, Payload::Replaced(_));
+        let is_text = is_form && !matches!(self.inner.payload, Payload::Replaced(_));
         let body = self.body().await?;
         let options = if is_text { &as_text(options) } else { options };
         let outcome = validate_against_schema(schema, body.take(), options)?;
         *body = outcome.data;
-        if outcome.errors.is_empty() { Ok(()) } else { Err(ApiError::validation(&outcome.errors)) }
+        if outcome.errors.is_empty() { Ok(()) } else { Err(ApiError::validation(outcome.errors)) }
     }
 }
 

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::{FieldError, status_text};
@@ -44,10 +46,29 @@ pub struct ApiError {
 struct Inner {
     status: u16,
     message: Cow<'static, str>,
-    details: Option<Value>,
+    details: Option<Details>,
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
     source: Option<BoxError>,
+}
+
+/// What is said beside the message.
+enum Details {
+    Value(Value),
+    /// `{"errors": […]}`, made only if somebody asks for it as a value.
+    Fields {
+        errors: Vec<FieldError>,
+        value: OnceLock<Value>,
+    },
+}
+
+impl Details {
+    fn value(&self) -> &Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Fields { errors, value } => value.get_or_init(|| json!({ "errors": errors })),
+        }
+    }
 }
 
 impl ApiError {
@@ -81,8 +102,11 @@ impl ApiError {
     ///
     /// Spec: Errors › Statuses produced by the framework, row 400.
     #[must_use]
-    pub fn validation(errors: &[FieldError]) -> Self {
-        Self::new(400, "Validation failed").with_details(json!({ "errors": errors }))
+    pub fn validation(errors: impl Into<Vec<FieldError>>) -> Self {
+        let details = Details::Fields { errors: errors.into(), value: OnceLock::new() };
+        let mut error = Self::new(400, "Validation failed");
+        error.inner.details = Some(details);
+        error
     }
 
     /// 401 `Authentication required`: there is no valid user.
@@ -127,7 +151,7 @@ impl ApiError {
     /// Adds details, which are sent with every status below 500.
     #[must_use]
     pub fn with_details(mut self, details: impl Into<Value>) -> Self {
-        self.inner.details = Some(details.into());
+        self.inner.details = Some(Details::Value(details.into()));
         self
     }
 
@@ -180,7 +204,7 @@ impl ApiError {
     /// The details, if there are any.
     #[must_use]
     pub fn details(&self) -> Option<&Value> {
-        self.inner.details.as_ref()
+        self.inner.details.as_ref().map(Details::value)
     }
 
     /// The headers that the response gets besides the usual ones.
@@ -241,6 +265,13 @@ impl ApiError {
         Value::Object(body)
     }
 
+    /// [`body`](Self::body) as something that can be written without being
+    /// made first.
+    #[must_use]
+    pub fn shown(&self, expose_errors: bool) -> Shown<'_> {
+        Shown { error: self, expose_errors }
+    }
+
     fn add_details(&self, body: &mut Map<String, Value>) {
         if let Some(details) = self.public_details() {
             body.insert("details".into(), details.clone());
@@ -249,6 +280,45 @@ impl ApiError {
             let members = self.inner.members.iter();
             body.extend(members.map(|(name, value)| ((*name).to_owned(), value.clone())));
         }
+    }
+}
+
+/// The body of an error, to be written; see [`ApiError::shown`].
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'e> {
+    error: &'e ApiError,
+    expose_errors: bool,
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { error, expose_errors } = *self;
+        if !error.inner.members.is_empty() {
+            return error.body(expose_errors).serialize(serializer);
+        }
+        let details = error.inner.details.as_ref().filter(|_| error.status() < 500);
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry("error", error.public_message(expose_errors))?;
+        match details {
+            Some(Details::Value(value)) => body.serialize_entry("details", value)?,
+            Some(Details::Fields { errors, .. }) => {
+                body.serialize_entry("details", &Fields { errors })?;
+            }
+            None => {}
+        }
+        body.end()
+    }
+}
+
+struct Fields<'e> {
+    errors: &'e [FieldError],
+}
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(1))?;
+        object.serialize_entry("errors", self.errors)?;
+        object.end()
     }
 }
 
@@ -263,7 +333,7 @@ impl fmt::Debug for ApiError {
         f.debug_struct("ApiError")
             .field("status", &self.inner.status)
             .field("message", &self.inner.message)
-            .field("details", &self.inner.details)
+            .field("details", &self.details())
             .field("source", &self.inner.source)
             .finish_non_exhaustive()
     }
@@ -309,6 +379,8 @@ mod tests {
     fn check(error: &ApiError, expose_errors: bool, expected: &str) {
         let actual = format!("{} {}", error.status(), error.body(expose_errors));
         assert_eq!(actual, expected);
+        let shown = serde_json::to_string(&error.shown(expose_errors)).unwrap();
+        assert_eq!(format!("{} {shown}", error.status()), expected);
     }
 
     #[test]
@@ -318,7 +390,7 @@ mod tests {
         check(&ApiError::not_found(), false, r#"404 {"error":"Resource not found"}"#);
         check(&ApiError::conflict(), false, r#"409 {"error":"Resource conflict"}"#);
         check(
-            &ApiError::validation(&[FieldError::new("age", "Expected number, got string", "type")]),
+            &ApiError::validation([FieldError::new("age", "Expected number, got string", "type")]),
             false,
             r#"400 {"error":"Validation failed","details":{"errors":[{"field":"age","message":"Expected number, got string","rule":"type"}]}}"#,
         );

@@ -27,7 +27,7 @@ mod config_error;
 mod field_error;
 mod status;
 
-pub use api_error::{ApiError, BoxError};
+pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use field_error::FieldError;
 pub use status::status_text;

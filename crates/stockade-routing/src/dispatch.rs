@@ -177,6 +177,7 @@ impl Future for Answering {
                 }
             }
         };
+        set_right(&mut response);
         this.app.stages.leave(&mut response, &this.passage);
         finish(&mut response, this.is_head, this.version);
         Poll::Ready(response)
@@ -263,10 +264,19 @@ fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
 /// A backslash or a control character, also as `%00`, is never part of a path
 /// that means well.
 fn is_sound(path: &str) -> bool {
-    path.starts_with('/')
-        && !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
-        && !path.contains("%00")
+    // Other control characters than DEL are not in what `http` takes for a path.
+    let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
+    path.starts_with('/') && odd.is_none_or(|at| means_well(&path.as_bytes()[at..]))
 }
+
+#[cold]
+fn means_well(path: &[u8]) -> bool {
+    !path.iter().any(|byte| *byte == b'\\' || byte.is_ascii_control())
+        && memchr::memmem::find(path, b"%00").is_none()
+}
+
+/// The one control character that `http` takes in a path.
+const DEL: u8 = 0x7F;
 
 /// The route of a request; HEAD falls back to GET.
 ///
@@ -364,11 +374,6 @@ const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE",
 
 /// What depends on the request alone, whoever made the response.
 fn finish(response: &mut Response, is_head: bool, version: Version) {
-    // The usual response has a content type and nothing to be set right.
-    let headers = response.headers();
-    if headers.len() > 1 || !headers.contains_key(header::CONTENT_TYPE) {
-        set_right(response);
-    }
     let status = response.status().as_u16();
     if is_head || matches!(status, 204 | 205 | 304) {
         without_body(response, is_head);
@@ -383,6 +388,11 @@ fn finish(response: &mut Response, is_head: bool, version: Version) {
 ///
 /// The framing is the host's: it knows the length of what it sends.
 fn set_right(response: &mut Response) {
+    // The usual response has a content type and nothing to be set right.
+    let mut names = response.headers().keys();
+    if names.next().is_none_or(|name| *name == header::CONTENT_TYPE) && names.next().is_none() {
+        return;
+    }
     if response.headers_mut().remove(header::TRANSFER_ENCODING).is_some() {
         log::error!(target: "stockade", "a handler's Transfer-Encoding is left out");
     }

@@ -31,6 +31,10 @@ pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
 
 /// The way out of HTTP that a request asks for, if it does.
 pub(crate) fn wanted<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
+    // hyper puts something there for every request that asks for an upgrade.
+    if request.extensions().is_empty() {
+        return None;
+    }
     let extended = request.method() == http::Method::CONNECT;
     let upgrade = if extended {
         let protocol = request.extensions().get::<hyper::ext::Protocol>()?;

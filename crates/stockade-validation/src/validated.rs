@@ -35,7 +35,7 @@ impl Validated {
     /// # Errors
     /// When something is wrong.
     pub fn into_result(self) -> Result<Value, ApiError> {
-        if self.valid() { Ok(self.data) } else { Err(ApiError::validation(&self.errors)) }
+        if self.valid() { Ok(self.data) } else { Err(ApiError::validation(self.errors)) }
     }
 }
 

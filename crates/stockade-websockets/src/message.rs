@@ -157,7 +157,7 @@ impl From<SocketError> for ApiError {
     /// is a 400 too, so that nobody outside can write lines at error level.
     fn from(error: SocketError) -> Self {
         match error {
-            SocketError::Invalid(errors) => Self::validation(&errors),
+            SocketError::Invalid(errors) => Self::validation(errors),
             SocketError::Failed(error) => error,
             error => Self::new(400, error.to_string()).with_source(error),
         }

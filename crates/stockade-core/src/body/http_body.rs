@@ -74,13 +74,12 @@ impl HttpBody {
 
     /// The body of a response that is on its way out: what breaks off is logged
     /// with the request that it answers.
-    pub(crate) fn logging_to(self, context: &ErrorContext) -> Self {
-        match self.kind {
-            Kind::Stream(stream) => {
-                let watched = Watched { state: Watching::Runs(stream), context: context.clone() };
-                Self { kind: Kind::Stream(Box::pin(watched)) }
-            }
-            Kind::Empty | Kind::Bytes(_) => self,
+    pub(crate) fn log_to(&mut self, context: &ErrorContext) {
+        if let Kind::Stream(_) = self.kind
+            && let Kind::Stream(stream) = std::mem::replace(&mut self.kind, Kind::Empty)
+        {
+            let watched = Watched { state: Watching::Runs(stream), context: context.clone() };
+            self.kind = Kind::Stream(Box::pin(watched));
         }
     }
 

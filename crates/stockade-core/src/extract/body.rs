@@ -41,12 +41,12 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
         if req.has_no_body() {
             return absent().map(Self);
         }
-        if matches!(req.payload, Payload::Unread(_) | Payload::Failed(_)) {
+        if matches!(req.inner.payload, Payload::Unread(_) | Payload::Failed(_)) {
             req.bytes().await?;
         }
         let judge = Judge::of::<T>(req, Source::Body)?;
         let media = Media::of(req.headers());
-        match &req.payload {
+        match &req.inner.payload {
             // Nothing was sent, and no default was put in its place.
             Payload::Parsed { value: Value::Object(object), bytes }
                 if bytes.is_empty() && object.is_empty() =>
@@ -66,7 +66,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
             Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
             Payload::Bytes(bytes) if bytes.is_empty() => absent(),
             Payload::Bytes(bytes) => match media {
-                Media::Json => judge.read_json(bytes, req.settings.expose_errors),
+                Media::Json => judge.read_json(bytes, req.inner.settings.expose_errors),
                 Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?),
                 Media::Text => judge.read_text(text_of(bytes)?),
                 Media::Other | Media::ForeignCharset => Err(unsupported()),

@@ -35,11 +35,11 @@ impl<T: HasSchema + DeserializeOwned + Send> Path<T> {
     fn read(req: &Request) -> Result<Self, ApiError> {
         let judge = Judge::of::<T>(req, Source::Params)?;
         if req.replaced_params().is_none() {
-            let params = req.params().map(|(name, value)| (name.into(), value)).collect();
+            let (params, path) = (&req.inner.params, req.path());
             if judge.schema.is_any() {
-                return from_params(params).map(Self);
+                return from_params(params, path).map(Self);
             }
-            if let Some(value) = judged_params(params, &judge.schema, &judge.options) {
+            if let Some(value) = judged_params(params, path, &judge.schema, &judge.options) {
                 return Ok(Self(value));
             }
         }

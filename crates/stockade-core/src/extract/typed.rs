@@ -27,7 +27,7 @@ impl Judge {
     where
         T: HasSchema + DeserializeOwned,
     {
-        let validation = req.endpoint.as_deref().map(crate::Endpoint::validation);
+        let validation = req.inner.endpoint.as_deref().map(crate::Endpoint::validation);
         let options = validation.map(|validation| validation.options.clone()).unwrap_or_default();
         if let Some(input) = validation.and_then(|validation| validation.input::<T>(source)) {
             return Ok(Self { schema: input.schema.clone(), options, shape: input.shape });
@@ -102,7 +102,7 @@ impl Judge {
         }
         let named = |error: FieldError| FieldError { field: name(error.field), ..error };
         let errors: Vec<FieldError> = outcome.errors.into_iter().map(named).collect();
-        Err(ApiError::validation(&errors))
+        Err(ApiError::validation(errors))
     }
 }
 

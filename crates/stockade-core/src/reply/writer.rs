@@ -164,7 +164,7 @@ impl Drop for ResponseWriter {
 impl FromRequest for ResponseWriter {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
-        req.writer = Some(Link { receiver });
+        req.inner.writer = Some(Link { receiver });
         let extensions = req.extensions().clone();
         Ok(Self { sender, head: Some(Head::default()), extensions })
     }

@@ -59,7 +59,7 @@ impl From<ReadError> for ApiError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Syntax(error) => Self::new(400, "Invalid JSON body").with_source(error),
-            ReadError::Invalid(errors) => Self::validation(&errors),
+            ReadError::Invalid(errors) => Self::validation(errors),
             ReadError::Failed(error) => error,
         }
     }
