@@ -14,6 +14,9 @@ pub use stockade_serialization as serialization;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use stockade_server as server;
+#[cfg(feature = "testing")]
+#[doc(inline)]
+pub use stockade_testing as testing;
 #[doc(inline)]
 pub use stockade_validation as validation;
 #[doc(inline)]

@@ -23,6 +23,7 @@ mod errors;
 mod web_sockets;
 
 mod github_routes;
+mod hosts;
 mod shop;
 mod stages;
 

@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-websockets", 3),
     ("stockade-routing", 4),
     ("stockade-server", 5),
+    ("stockade-testing", 5),
     ("stockade", 6),
 ];
 

@@ -137,7 +137,8 @@ fn lint() -> Outcome {
 }
 
 /// Each is compiled alone by `lint`.
-const FACADE_FEATURES: &[&str] = &["argon2", "jwks", "multipart", "schemars", "server", "tls"];
+const FACADE_FEATURES: &[&str] =
+    &["argon2", "jwks", "multipart", "schemars", "server", "testing", "tls"];
 
 /// Each is compiled alone by `lint`.
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];

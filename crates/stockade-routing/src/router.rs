@@ -224,6 +224,20 @@ impl Router {
         self
     }
 
+    /// The options, to change one before the router is built; a test may so
+    /// give it another clock.
+    ///
+    /// ```
+    /// use stockade_routing::Router;
+    ///
+    /// let mut router = Router::new();
+    /// router.options_mut().max_body_size = 64 * 1024;
+    /// # drop(router);
+    /// ```
+    pub fn options_mut(&mut self) -> &mut RouterOptions {
+        &mut self.options
+    }
+
     /// The path of a named route with its parameters filled in.
     ///
     /// Values are encoded like a component of a URL; surplus parameters are

@@ -1,0 +1,329 @@
+//! [`TestClient`]: who asks.
+
+use std::fmt::Display;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, Method, header};
+use stockade_errors::ConfigError;
+use stockade_routing::{App, CallOptions, Router};
+
+use crate::cookies::Jar;
+use crate::fail::{fail, or_fail};
+use crate::request::{bearer_value, header_of};
+use crate::transport::{Live, Transport};
+use crate::{TestClock, TestError, TestRequest, TestWebSocketRequest};
+
+/// A client for tests: in process, or over a port with the same calls.
+///
+/// See the [crate's documentation](crate) for an example. What is set with
+/// `with_…` holds for each request. Clones ask the same application, and share
+/// the cookies.
+#[derive(Clone, Debug)]
+pub struct TestClient {
+    pub(crate) transport: Arc<Transport>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) peer: SocketAddr,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) jar: Option<Jar>,
+}
+
+/// What can be asked in process: a router, which is built, or an app.
+pub trait IntoApp {
+    /// Builds it if it is not built yet.
+    ///
+    /// # Errors
+    /// All mistakes of the router.
+    fn into_app(self) -> Result<App, ConfigError>;
+}
+
+impl IntoApp for Router {
+    fn into_app(self) -> Result<App, ConfigError> {
+        self.build()
+    }
+}
+
+impl IntoApp for App {
+    fn into_app(self) -> Result<App, ConfigError> {
+        Ok(self)
+    }
+}
+
+impl IntoApp for &App {
+    fn into_app(self) -> Result<App, ConfigError> {
+        Ok(self.clone())
+    }
+}
+
+impl TestClient {
+    /// A client in process, of a router or an app.
+    ///
+    /// # Panics
+    /// When the router has mistakes: the message has all of them, each with its
+    /// file and line. [`try_new`](Self::try_new) returns them.
+    #[track_caller]
+    #[must_use]
+    pub fn new(router: impl IntoApp) -> Self {
+        or_fail(Self::try_new(router))
+    }
+
+    /// A client in process, of a router or an app.
+    ///
+    /// # Errors
+    /// All mistakes of the router.
+    pub fn try_new(router: impl IntoApp) -> Result<Self, ConfigError> {
+        let app = router.into_app()?;
+        Ok(Self::over(Transport::InProcess { app, options: CallOptions::default() }))
+    }
+
+    /// A client in process, of a router whose rate limit goes by this clock.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use stockade_routing::Router;
+    /// use stockade_testing::{TestClient, TestClock};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let mut router = Router::new();
+    /// router.get("/", async || "hello");
+    /// let clock = TestClock::new();
+    /// let client = TestClient::with_clock(router, &clock);
+    /// for _ in 0..100 {
+    ///     client.get("/").await.assert_status(200);
+    /// }
+    /// client.get("/").await.assert_status(429).assert_header("retry-after", "60");
+    /// clock.advance(Duration::from_secs(60));
+    /// client.get("/").await.assert_status(200);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// When the router has mistakes, as [`new`](Self::new).
+    #[track_caller]
+    #[must_use]
+    pub fn with_clock(mut router: Router, clock: &TestClock) -> Self {
+        router.options_mut().clock = clock.for_router();
+        Self::new(router)
+    }
+
+    /// A client of a server that runs: `http://host:port`, with a path if all
+    /// targets have it in common. It speaks HTTP/1.1, and no TLS.
+    ///
+    /// # Panics
+    /// When it is no such address.
+    #[track_caller]
+    #[must_use]
+    pub fn live(address: &str) -> Self {
+        Self::over(Transport::Live(or_fail(Live::new(address))))
+    }
+
+    fn over(transport: Transport) -> Self {
+        Self {
+            transport: Arc::new(transport),
+            headers: HeaderMap::new(),
+            peer: DEFAULT_PEER,
+            timeout: Some(DEFAULT_TIMEOUT),
+            jar: None,
+        }
+    }
+
+    /// Sends this header with each request that does not have it itself.
+    ///
+    /// # Panics
+    /// When the name or the value cannot be those of a header.
+    #[track_caller]
+    #[must_use]
+    pub fn with_header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        let (name, value) = header_of(name.as_ref(), value.as_ref());
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sends `Authorization: Bearer …` with each request that does not have an
+    /// `Authorization` itself.
+    ///
+    /// # Panics
+    /// When the token cannot be part of a header.
+    #[track_caller]
+    #[must_use]
+    pub fn with_bearer(mut self, token: impl AsRef<str>) -> Self {
+        self.headers.insert(header::AUTHORIZATION, bearer_value(token.as_ref()));
+        self
+    }
+
+    /// Keeps the cookies of responses, and sends them as RFC 6265 says. The
+    /// jar is empty, and is this client's and that of its clones from now on.
+    ///
+    /// A cookie that is `Secure` is sent in process and to this machine.
+    #[must_use]
+    pub fn with_cookies(mut self) -> Self {
+        self.jar = Some(Jar::default());
+        self
+    }
+
+    /// Asks from this address, such as `203.0.113.7`, with or without a port.
+    /// Default: [`DEFAULT_PEER`].
+    ///
+    /// # Panics
+    /// When it is no address, and with [`live`](Self::live): there the address
+    /// is the real one.
+    #[track_caller]
+    #[must_use]
+    pub fn with_peer(mut self, address: impl Display) -> Self {
+        self.peer = self.peer_of(&address.to_string());
+        self
+    }
+
+    /// How long to wait for a whole response, for a piece of a stream or for a
+    /// message of a WebSocket; `None` for any time. Default:
+    /// [`DEFAULT_TIMEOUT`].
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.timeout = timeout.into();
+        self
+    }
+
+    /// Calls the application with these options, which override those of the
+    /// router, such as a host would.
+    ///
+    /// # Panics
+    /// With [`live`](Self::live): the options of a server are its own.
+    #[track_caller]
+    #[must_use]
+    pub fn with_call_options(mut self, options: CallOptions) -> Self {
+        let Transport::InProcess { app, .. } = &*self.transport else {
+            fail("a live server has its own options; they cannot be overridden from outside");
+        };
+        self.transport = Arc::new(Transport::InProcess { app: app.clone(), options });
+        self
+    }
+
+    /// The value of a cookie that is kept and has not expired.
+    #[must_use]
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        self.jar.as_ref()?.value(name)
+    }
+
+    /// A GET request; it is sent by `.await`.
+    #[track_caller]
+    pub fn get(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::GET, target)
+    }
+
+    /// A POST request.
+    #[track_caller]
+    pub fn post(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::POST, target)
+    }
+
+    /// A PUT request.
+    #[track_caller]
+    pub fn put(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::PUT, target)
+    }
+
+    /// A PATCH request.
+    #[track_caller]
+    pub fn patch(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::PATCH, target)
+    }
+
+    /// A DELETE request.
+    #[track_caller]
+    pub fn delete(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::DELETE, target)
+    }
+
+    /// An OPTIONS request.
+    #[track_caller]
+    pub fn options(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::OPTIONS, target)
+    }
+
+    /// A HEAD request.
+    #[track_caller]
+    pub fn head(&self, target: impl AsRef<str>) -> TestRequest {
+        self.request(Method::HEAD, target)
+    }
+
+    /// A request of any method. The target is a path, with or without a query,
+    /// and is sent as it stands.
+    #[track_caller]
+    pub fn request(&self, method: Method, target: impl AsRef<str>) -> TestRequest {
+        TestRequest::new(self.clone(), method, target.as_ref(), Location::caller())
+    }
+
+    /// The handshake of a WebSocket.
+    #[track_caller]
+    pub fn websocket(&self, target: impl AsRef<str>) -> TestWebSocketRequest {
+        TestWebSocketRequest::new(self.request(Method::GET, target))
+    }
+
+    /// Reads the address of a peer.
+    #[track_caller]
+    pub(crate) fn peer_of(&self, address: &str) -> SocketAddr {
+        if matches!(*self.transport, Transport::Live(_)) {
+            fail("a live server sees the real address of this client; no other can be set");
+        }
+        let ip = address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DEFAULT_PEER.port()));
+        match address.parse().or(ip) {
+            Ok(address) => address,
+            Err(_) => fail(format_args!("{address:?} is no address, such as \"203.0.113.7\"")),
+        }
+    }
+
+    /// Waits for what may never come.
+    pub(crate) async fn in_time<T>(
+        &self,
+        what: &str,
+        future: impl Future<Output = T>,
+    ) -> Result<T, TestError> {
+        let Some(timeout) = self.timeout else { return Ok(future.await) };
+        tokio::time::timeout(timeout, future).await.map_err(|_| {
+            TestError::new(format!("no {what} within {timeout:?} (TestClient::with_timeout)"))
+        })
+    }
+
+    /// Adds the headers of each request, and the cookies.
+    pub(crate) fn complete(&self, target: &str, headers: &mut HeaderMap, own: &[(String, String)]) {
+        for name in self
+            .headers
+            .keys()
+            .filter(|name| !headers.contains_key(*name))
+            .cloned()
+            .collect::<Vec<_>>()
+        {
+            for value in self.headers.get_all(&name) {
+                headers.append(&name, value.clone());
+            }
+        }
+        let url = self.transport.url(target);
+        let kept = self.jar.as_ref().zip(url).map(|(jar, url)| jar.cookies_for(&url));
+        let mut cookies = kept.unwrap_or_default();
+        cookies.retain(|(name, _)| own.iter().all(|(own, _)| own != name));
+        cookies.extend_from_slice(own);
+        if cookies.is_empty() {
+            return;
+        }
+        let pairs: Vec<String> =
+            cookies.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if let Ok(value) = HeaderValue::try_from(pairs.join("; ")) {
+            headers.insert(header::COOKIE, value);
+        }
+    }
+
+    /// Keeps the cookies that a response sets.
+    pub(crate) fn keep_cookies(&self, target: &str, headers: &HeaderMap) {
+        if let Some((jar, url)) = self.jar.as_ref().zip(self.transport.url(target)) {
+            jar.keep(&url, headers);
+        }
+    }
+}
+
+/// From where a client in process asks: `127.0.0.1:50000`.
+pub const DEFAULT_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
+
+/// How long a client waits: 30 seconds.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,0 +1,101 @@
+//! [`TestClock`]: time that moves when the test says so.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A clock that stands still until [`advance`](Self::advance) is called.
+///
+/// The same time drives the rate limit of a router
+/// ([`TestClient::with_clock`](crate::TestClient::with_clock), or
+/// [`for_router`](Self::for_router)), `with_rate_limit`
+/// ([`for_route_limits`](Self::for_route_limits)) and the expiry of tokens
+/// ([`for_tokens`](Self::for_tokens)). Clones are the same clock.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_testing::TestClock;
+///
+/// let clock = TestClock::at(1_000_000_000);
+/// clock.advance(Duration::from_secs(60));
+/// assert_eq!(clock.unix_seconds(), 1_000_000_060);
+/// assert_eq!(clock.for_tokens().now(), Some(1_000_000_060));
+/// ```
+#[derive(Clone)]
+pub struct TestClock {
+    start: Instant,
+    /// Since 1970.
+    start_seconds: u64,
+    /// Since `start`.
+    millis: Arc<AtomicU64>,
+}
+
+impl TestClock {
+    /// A clock that says 2001-09-09 01:46:40 UTC, which is 1,000,000,000
+    /// seconds since 1970.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::at(1_000_000_000)
+    }
+
+    /// A clock that says this time, in seconds since 1970-01-01 00:00 UTC.
+    #[must_use]
+    pub fn at(unix_seconds: u64) -> Self {
+        let millis = Arc::new(AtomicU64::new(0));
+        Self { start: Instant::now(), start_seconds: unix_seconds, millis }
+    }
+
+    /// Moves the time on, in whole milliseconds.
+    pub fn advance(&self, time: Duration) {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.millis.fetch_add(millis, Ordering::Relaxed);
+    }
+
+    /// The time in whole seconds since 1970-01-01 00:00 UTC.
+    #[must_use]
+    pub fn unix_seconds(&self) -> u64 {
+        self.start_seconds.saturating_add(self.passed().as_secs())
+    }
+
+    /// The time as a point of the clock that does not go back.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.start + self.passed()
+    }
+
+    /// For [`RouterOptions::clock`](stockade_routing::RouterOptions#structfield.clock).
+    #[must_use]
+    pub fn for_router(&self) -> stockade_routing::Clock {
+        stockade_routing::Clock::new(self.for_route_limits())
+    }
+
+    /// For `with_rate_limit(…).clock(…)`.
+    pub fn for_route_limits(&self) -> impl Fn() -> Instant + Send + Sync + 'static + use<> {
+        let clock = self.clone();
+        move || clock.now()
+    }
+
+    /// For `TokenVerifier::clock` and `TokenIssuer::clock`.
+    #[must_use]
+    pub fn for_tokens(&self) -> stockade_auth::Clock {
+        let clock = self.clone();
+        stockade_auth::Clock::new(move || clock.unix_seconds())
+    }
+
+    fn passed(&self) -> Duration {
+        Duration::from_millis(self.millis.load(Ordering::Relaxed))
+    }
+}
+
+impl Default for TestClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for TestClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TestClock").field(&self.unix_seconds()).finish()
+    }
+}

@@ -1,0 +1,53 @@
+//! [`TestError`]: why there is no whole response.
+
+use std::error::Error;
+use std::fmt;
+
+use stockade_errors::BoxError;
+
+/// Why there is no whole response: nobody listens, the body broke off, or the
+/// time is up.
+///
+/// A response with an error status is a response and no error.
+pub struct TestError {
+    message: String,
+    source: Option<BoxError>,
+}
+
+impl TestError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    pub(crate) fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The same error, with what was asked.
+    pub(crate) fn in_exchange(mut self, exchange: impl fmt::Display) -> Self {
+        self.message = format!("{self}\n\n{exchange}");
+        self.source = None;
+        self
+    }
+}
+
+impl fmt::Display for TestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let mut cause = self.source.as_deref().map(|source| source as &dyn Error);
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for TestError {}

@@ -1,0 +1,129 @@
+//! [`MultipartForm`]: a form with files.
+//!
+//! Source: RFC 7578 (multipart/form-data).
+
+use std::fmt::{self, Write as _};
+
+use bytes::Bytes;
+
+/// A form with files, as a browser sends it, for
+/// [`TestRequest::multipart`](crate::TestRequest::multipart).
+///
+/// ```
+/// use stockade_testing::MultipartForm;
+///
+/// let form = MultipartForm::new()
+///     .text("title", "A teapot")
+///     .file("image", "teapot.png", "image/png", *b"\x89PNG");
+/// # drop(form);
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "it is for a request"]
+pub struct MultipartForm {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone)]
+struct Part {
+    /// Without the boundary.
+    head: String,
+    content: Bytes,
+}
+
+impl MultipartForm {
+    /// A form without fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field.
+    pub fn text(mut self, name: &str, value: impl Into<String>) -> Self {
+        let head = format!("Content-Disposition: form-data; name=\"{}\"\r\n", quoted(name));
+        self.parts.push(Part { head, content: Bytes::from(value.into()) });
+        self
+    }
+
+    /// Adds a file with the name and the content type that the client claims.
+    pub fn file(
+        mut self,
+        name: &str,
+        file_name: &str,
+        content_type: &str,
+        content: impl AsRef<[u8]>,
+    ) -> Self {
+        let mut head = format!(
+            "Content-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\n",
+            quoted(name),
+            quoted(file_name)
+        );
+        // Writing to a string does not fail.
+        let _ = write!(head, "Content-Type: {content_type}\r\n");
+        self.parts.push(Part { head, content: Bytes::copy_from_slice(content.as_ref()) });
+        self
+    }
+
+    /// The content type and the body.
+    pub(crate) fn encode(self) -> (String, Vec<u8>) {
+        let boundary = self.boundary();
+        let mut body = Vec::new();
+        for part in self.parts {
+            body.extend(format!("--{boundary}\r\n{}\r\n", part.head).into_bytes());
+            body.extend(part.content);
+            body.extend(b"\r\n");
+        }
+        body.extend(format!("--{boundary}--\r\n").into_bytes());
+        (format!("multipart/form-data; boundary={boundary}"), body)
+    }
+
+    /// A line that no part contains.
+    fn boundary(&self) -> String {
+        let mut boundary = String::from("stockade-test-boundary");
+        while self.parts.iter().any(|part| contains(&part.content, boundary.as_bytes())) {
+            boundary.push('x');
+        }
+        boundary
+    }
+}
+
+impl fmt::Debug for MultipartForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = self.parts.iter().map(|part| (part.head.trim_end(), part.content.len()));
+        f.debug_map().entries(parts).finish()
+    }
+}
+
+fn contains(content: &[u8], needle: &[u8]) -> bool {
+    content.windows(needle.len()).any(|window| window == needle)
+}
+
+/// A name as browsers write it.
+///
+/// Source: WHATWG HTML, section 4.10.21.8 (Multipart form data).
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_written_as_browsers_do() {
+        let (content_type, body) =
+            MultipartForm::new().text("a\"b", "1").file("f", "x.png", "image/png", "2").encode();
+        assert_eq!(content_type, "multipart/form-data; boundary=stockade-test-boundary");
+        let expected = "--stockade-test-boundary\r\n\
+            Content-Disposition: form-data; name=\"a%22b\"\r\n\r\n1\r\n\
+            --stockade-test-boundary\r\n\
+            Content-Disposition: form-data; name=\"f\"; filename=\"x.png\"\r\n\
+            Content-Type: image/png\r\n\r\n2\r\n\
+            --stockade-test-boundary--\r\n";
+        assert_eq!(String::from_utf8(body).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_boundary_is_in_no_part() {
+        let (content_type, _) = MultipartForm::new().text("a", "--stockade-test-boundary").encode();
+        assert_eq!(content_type, "multipart/form-data; boundary=stockade-test-boundaryx");
+    }
+}

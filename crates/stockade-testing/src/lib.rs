@@ -1,0 +1,84 @@
+//! A test client: the requests that a test makes, in process and without a
+//! port, or with the same calls over one.
+//!
+//! ```
+//! use serde_json::json;
+//! use stockade_core::extract::{Body, Path};
+//! use stockade_routing::{Router, RouterOptions};
+//! use stockade_testing::{TestClient, TestClock};
+//! use stockade_validation::Unchecked;
+//! # use serde_json::Value;
+//! # use std::time::Duration;
+//!
+//! let mut router = Router::new();
+//! router.get("/users/:id", async |Path(id): Path<u64>| json!({ "id": id, "name": "Ada" }));
+//! router.post("/users", async |Body(user): Body<Unchecked<Value>>| user.0);
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let client = TestClient::new(router);
+//! let user = client.get("/users/7").bearer("a token").await;
+//! user.assert_status(200).assert_json(json!({ "id": 7, "name": "Ada" }));
+//! assert_eq!(user.json::<Value>()["name"], "Ada");
+//!
+//! client.post("/users").json(json!({ "name": "Bob" })).await.assert_json_contains(json!({}));
+//! client.get("/nowhere").await.assert_status(404).assert_error("Not Found");
+//! # });
+//! ```
+//!
+//! An assertion that does not hold prints the whole exchange, request and
+//! response, with credentials left out, and the line of the test that asked.
+//!
+//! # What runs
+//!
+//! In process a request goes the whole way of [`App::handle`]: the rate limit,
+//! CORS, security headers, middleware. Its peer is [`DEFAULT_PEER`], unless the
+//! request or the client says another. Redirects are not followed. What only a
+//! server does is not there: limits of the head, timeouts of slow clients, the
+//! header `Date`. [`TestClient::live`] asks a server that runs.
+//!
+//! It needs a tokio runtime with time, such as that of `#[tokio::test]`.
+//!
+//! A whole response is read before the test sees it; one that does not end,
+//! such as server-sent events, is opened with [`TestRequest::stream`]. No answer
+//! within 30 seconds is a failure ([`TestClient::with_timeout`]).
+//!
+//! # Where things are
+//!
+//! - `client`, `request`: [`TestClient`], [`TestRequest`], [`TestError`].
+//! - `response`, `stream`: [`TestResponse`], [`TestStream`]; `event`:
+//!   [`TestEvent`].
+//! - `web_socket`: [`TestWebSocket`].
+//! - `form`: [`MultipartForm`]; `cookies`: the jar; `clock`: [`TestClock`].
+//! - `transport`: in process, or over a port.
+//! - `exchange`, `redact`, `difference`, `fail`: what is printed.
+//!
+//! [`App::handle`]: stockade_routing::App::handle
+
+mod client;
+mod clock;
+mod cookies;
+mod difference;
+mod error;
+mod event;
+mod exchange;
+mod fail;
+mod form;
+mod redact;
+mod request;
+mod response;
+mod stream;
+mod transport;
+mod web_socket;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
+pub use clock::TestClock;
+pub use error::TestError;
+pub use event::TestEvent;
+pub use form::MultipartForm;
+pub use request::TestRequest;
+pub use response::{IntoStatus, TestResponse};
+pub use stream::TestStream;
+pub use web_socket::{TestMessage, TestWebSocket, TestWebSocketRequest};

@@ -1,0 +1,302 @@
+//! [`TestRequest`]: what is asked.
+
+use std::fmt::{self, Display};
+use std::future::IntoFuture;
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use serde::Serialize;
+use stockade_core::{HttpBody, PeerAddr};
+use stockade_errors::BoxError;
+
+use crate::exchange::{Asked, Exchange};
+use crate::fail::{fail, or_fail};
+use crate::form::MultipartForm;
+use crate::transport::Connection;
+use crate::{TestClient, TestError, TestResponse, TestStream, redact};
+
+/// A request that is put together, and sent by `.await`.
+///
+/// Each method panics at the line of its caller when what it is given cannot be
+/// part of a request.
+#[must_use = "a request is sent by `.await`"]
+pub struct TestRequest {
+    client: TestClient,
+    method: Method,
+    target: String,
+    headers: HeaderMap,
+    cookies: Vec<(String, String)>,
+    body: HttpBody,
+    peer: SocketAddr,
+    location: &'static Location<'static>,
+}
+
+impl TestRequest {
+    pub(crate) fn new(
+        client: TestClient,
+        method: Method,
+        target: &str,
+        location: &'static Location<'static>,
+    ) -> Self {
+        Self {
+            method,
+            target: target.to_owned(),
+            headers: HeaderMap::new(),
+            cookies: Vec::new(),
+            body: HttpBody::empty(),
+            peer: client.peer,
+            location,
+            client,
+        }
+    }
+
+    /// Adds a header; one of this name that the client has is not sent. A
+    /// `Content-Type` replaces that of [`json`](Self::json) and its kin.
+    ///
+    /// # Panics
+    /// When the name or the value cannot be those of a header.
+    #[track_caller]
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        let (name, value) = header_of(name.as_ref(), value.as_ref());
+        if name == header::CONTENT_TYPE {
+            self.headers.insert(name, value);
+        } else {
+            self.headers.append(name, value);
+        }
+        self
+    }
+
+    /// Sets `Authorization: Bearer …`.
+    ///
+    /// # Panics
+    /// When the token cannot be part of a header.
+    #[track_caller]
+    pub fn bearer(mut self, token: impl AsRef<str>) -> Self {
+        self.headers.insert(header::AUTHORIZATION, bearer_value(token.as_ref()));
+        self
+    }
+
+    /// Sends a cookie, instead of one of this name in the client's jar.
+    ///
+    /// # Panics
+    /// When it cannot be part of a header.
+    #[track_caller]
+    pub fn cookie(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        let (name, value) = (name.as_ref(), value.as_ref());
+        header_of("cookie", &format!("{name}={value}"));
+        self.cookies.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Adds pairs to the query: a struct, a map, or a list of pairs; a list as
+    /// a value becomes a repeated key.
+    ///
+    /// # Panics
+    /// When it cannot be written as pairs.
+    #[track_caller]
+    pub fn query(mut self, pairs: impl Serialize) -> Self {
+        let pairs = form_of(&pairs);
+        let separator = if self.target.contains('?') { '&' } else { '?' };
+        if !pairs.is_empty() {
+            self.target = format!("{}{separator}{pairs}", self.target);
+        }
+        self
+    }
+
+    /// Sends a value as JSON.
+    ///
+    /// # Panics
+    /// When it cannot be written as JSON.
+    #[track_caller]
+    pub fn json(self, value: impl Serialize) -> Self {
+        let bytes = or_fail(serde_json::to_vec(&value));
+        self.typed("application/json").body(bytes)
+    }
+
+    /// Sends a form: a struct, a map, or a list of pairs.
+    ///
+    /// # Panics
+    /// When it cannot be written as pairs.
+    #[track_caller]
+    pub fn form(self, pairs: impl Serialize) -> Self {
+        let pairs = form_of(&pairs);
+        self.typed("application/x-www-form-urlencoded").body(pairs)
+    }
+
+    /// Sends a form with files.
+    pub fn multipart(mut self, form: MultipartForm) -> Self {
+        let (content_type, body) = form.encode();
+        if let Ok(value) = HeaderValue::try_from(content_type) {
+            self.headers.insert(header::CONTENT_TYPE, value);
+        }
+        self.body(body)
+    }
+
+    /// Sends these bytes. A `Content-Type` is for [`header`](Self::header).
+    pub fn body(mut self, bytes: impl Into<Bytes>) -> Self {
+        self.body = bytes.into().into();
+        self
+    }
+
+    /// Sends the pieces of a stream, without saying before how many there are.
+    pub fn body_stream<S, D, E>(mut self, stream: S) -> Self
+    where
+        S: Stream<Item = Result<D, E>> + Send + 'static,
+        D: Into<Bytes> + 'static,
+        E: Into<BoxError> + 'static,
+    {
+        self.body = HttpBody::stream(stream);
+        self
+    }
+
+    /// Asks from this address, such as `203.0.113.7`, with or without a port.
+    ///
+    /// # Panics
+    /// When it is no address, and with [`TestClient::live`]: there the address
+    /// is the real one.
+    #[track_caller]
+    pub fn peer(mut self, address: impl Display) -> Self {
+        self.peer = self.client.peer_of(&address.to_string());
+        self
+    }
+
+    /// Sends it, and reads the whole response. `.await` does the same.
+    ///
+    /// # Panics
+    /// When there is no whole response: see [`TestError`].
+    pub async fn send(self) -> TestResponse {
+        or_fail(self.try_send().await)
+    }
+
+    /// Sends it, and reads the whole response.
+    ///
+    /// # Errors
+    /// When there is no whole response: nobody listens, the body breaks off,
+    /// the time is up.
+    pub async fn try_send(self) -> Result<TestResponse, TestError> {
+        self.try_stream().await?.try_into_response().await
+    }
+
+    /// Sends it, and gives the response as soon as its head is there; the body
+    /// is read piece by piece, or event by event.
+    ///
+    /// # Panics
+    /// When there is no response: see [`TestError`].
+    pub async fn stream(self) -> TestStream {
+        or_fail(self.try_stream().await)
+    }
+
+    async fn try_stream(self) -> Result<TestStream, TestError> {
+        let (stream, _) = self.sent().await?;
+        Ok(stream)
+    }
+
+    /// Sends it, and waits for the head of the response; a connection that was
+    /// given away comes with it.
+    pub(crate) async fn sent(self) -> Result<(TestStream, Option<Connection>), TestError> {
+        let request = self.completed();
+        let (client, asked) = (request.client.clone(), request.asked());
+        let sent = client.in_time("response", request.exchange()).await;
+        sent.and_then(|sent| sent).map_err(|error| error.in_exchange(&asked))
+    }
+
+    /// With the headers and the cookies of the client.
+    fn completed(mut self) -> Self {
+        self.client.complete(&self.target, &mut self.headers, &self.cookies);
+        self.cookies.clear();
+        self
+    }
+
+    /// Sends what is completed; gives the head, what the body comes from, and a
+    /// connection that was given away.
+    async fn exchange(self) -> Result<(TestStream, Option<Connection>), TestError> {
+        let asked = self.asked();
+        let Self { client, method, target, headers, body, peer, .. } = self;
+        let uri: Uri = target.parse().map_err(|error: http::uri::InvalidUri| {
+            TestError::new(format!("{target:?} is no target of a request")).caused_by(error)
+        })?;
+        if uri.authority().is_some() || !(target.starts_with('/') || target == "*") {
+            let what = "is no path: a target begins with a slash, and the address is the client's";
+            return Err(TestError::new(format!("{target:?} {what}")));
+        }
+        let mut request = http::Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        request.extensions_mut().insert(PeerAddr(peer));
+        let (response, connection) = client.transport.send(request).await?;
+        client.keep_cookies(&target, response.headers());
+        let (head, body) = response.into_parts();
+        let exchange =
+            Exchange { asked, status: head.status, headers: head.headers, body: Bytes::new() };
+        Ok((TestStream::new(client, exchange, body), connection))
+    }
+
+    /// What a failing test prints.
+    fn asked(&self) -> Arc<Asked> {
+        Arc::new(Asked {
+            method: self.method.clone(),
+            target: self.target.clone(),
+            headers: self.headers.clone(),
+            body: self.body.as_bytes().map(Bytes::copy_from_slice),
+            location: self.location,
+        })
+    }
+
+    pub(crate) fn client(&self) -> &TestClient {
+        &self.client
+    }
+
+    fn typed(mut self, content_type: &'static str) -> Self {
+        let value = HeaderValue::from_static(content_type);
+        self.headers.entry(header::CONTENT_TYPE).or_insert(value);
+        self
+    }
+}
+
+impl IntoFuture for TestRequest {
+    type Output = TestResponse;
+    type IntoFuture = Pin<Box<dyn Future<Output = TestResponse> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+impl fmt::Debug for TestRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.asked(), f)
+    }
+}
+
+/// A header of texts.
+#[track_caller]
+pub(crate) fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
+    let Ok(header) = name.parse() else { fail(format_args!("{name:?} is no name of a header")) };
+    match value.parse::<HeaderValue>() {
+        Ok(mut value) => {
+            value.set_sensitive(redact::hides(&header));
+            (header, value)
+        }
+        // The value may be a secret.
+        Err(_) => fail(format_args!("the value given for {name} cannot be that of a header")),
+    }
+}
+
+#[track_caller]
+pub(crate) fn bearer_value(token: &str) -> HeaderValue {
+    header_of("authorization", &format!("Bearer {token}")).1
+}
+
+#[track_caller]
+fn form_of(pairs: impl Serialize) -> String {
+    match serde_html_form::to_string(pairs) {
+        Ok(pairs) => pairs,
+        Err(error) => fail(format_args!("this cannot be written as pairs: {error}")),
+    }
+}

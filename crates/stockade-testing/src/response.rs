@@ -1,0 +1,285 @@
+//! [`TestResponse`]: what was answered, as a whole.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, header};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::difference::{Extent, differences};
+use crate::exchange::Exchange;
+use crate::fail::{fail, or_fail};
+
+/// A whole response.
+///
+/// What it says is asked with getters, or with assertions that return the
+/// response again, so that they can be strung together. One that does not hold
+/// prints the whole exchange, with credentials left out.
+#[derive(Clone)]
+pub struct TestResponse {
+    pub(crate) exchange: Exchange,
+}
+
+/// What stands for a status: `200`, or a [`StatusCode`].
+pub trait IntoStatus {
+    /// The code, such as 404.
+    fn into_status(self) -> u16;
+}
+
+impl IntoStatus for u16 {
+    fn into_status(self) -> u16 {
+        self
+    }
+}
+
+impl IntoStatus for StatusCode {
+    fn into_status(self) -> u16 {
+        self.as_u16()
+    }
+}
+
+impl TestResponse {
+    /// The status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.exchange.status
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.exchange.headers
+    }
+
+    /// The value of a header; several lines are joined by a comma and a space.
+    /// `None` when it is not there.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.exchange.header(name)
+    }
+
+    /// The value of a cookie that the response sets.
+    #[must_use]
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        let lines = self.headers().get_all(header::SET_COOKIE).iter();
+        let pairs = lines.filter_map(|line| line.to_str().ok()?.split(';').next()?.split_once('='));
+        pairs.filter(|(found, _)| found.trim() == name).map(|(_, value)| value).next_back()
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.exchange.body
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// When it is not UTF-8.
+    #[track_caller]
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match std::str::from_utf8(self.bytes()) {
+            Ok(text) => text,
+            Err(error) => self.fail(format_args!("the body is no text: {error}")),
+        }
+    }
+
+    /// The body, read as JSON.
+    ///
+    /// # Panics
+    /// When it is no such JSON.
+    #[track_caller]
+    #[must_use]
+    pub fn json<T: DeserializeOwned>(&self) -> T {
+        match serde_json::from_slice(self.bytes()) {
+            Ok(value) => value,
+            Err(error) => {
+                let wanted = std::any::type_name::<T>();
+                self.fail(format_args!("the body cannot be read as JSON of {wanted}: {error}"))
+            }
+        }
+    }
+
+    /// Asserts the status: `200`, or `StatusCode::OK`.
+    ///
+    /// # Panics
+    /// When it is another one.
+    #[track_caller]
+    pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
+        self.exchange.assert_status(expected);
+        self
+    }
+
+    /// Asserts the value of a header, as [`header`](Self::header) gives it.
+    ///
+    /// # Panics
+    /// When it is another one, or not there.
+    #[track_caller]
+    pub fn assert_header(&self, name: &str, expected: &str) -> &Self {
+        self.exchange.assert_header(name, expected);
+        self
+    }
+
+    /// Asserts that a header is not there.
+    ///
+    /// # Panics
+    /// When it is.
+    #[track_caller]
+    pub fn assert_no_header(&self, name: &str) -> &Self {
+        if self.headers().contains_key(name) {
+            self.fail(format_args!("the header {name} is there"));
+        }
+        self
+    }
+
+    /// Asserts that the body is JSON of this value, whatever the order of its
+    /// members.
+    ///
+    /// # Panics
+    /// When it is not; the message says where they differ.
+    #[track_caller]
+    pub fn assert_json(&self, expected: impl Serialize) -> &Self {
+        self.assert_json_as(&expected, Extent::Whole)
+    }
+
+    /// Asserts that the body is JSON that has these members; objects may have
+    /// others, at every depth. Arrays have the same length.
+    ///
+    /// # Panics
+    /// When it is not; the message says where they differ.
+    #[track_caller]
+    pub fn assert_json_contains(&self, expected: impl Serialize) -> &Self {
+        self.assert_json_as(&expected, Extent::Part)
+    }
+
+    /// Asserts that the body is this text, byte for byte.
+    ///
+    /// # Panics
+    /// When it is not.
+    #[track_caller]
+    pub fn assert_text(&self, expected: &str) -> &Self {
+        if self.text() != expected {
+            self.fail(format_args!("the body is not {expected:?}"));
+        }
+        self
+    }
+
+    /// Asserts that the body contains this text.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[track_caller]
+    pub fn assert_text_contains(&self, expected: &str) -> &Self {
+        if !self.text().contains(expected) {
+            self.fail(format_args!("the body does not contain {expected:?}"));
+        }
+        self
+    }
+
+    /// Asserts that there is no body.
+    ///
+    /// # Panics
+    /// When there is one.
+    #[track_caller]
+    pub fn assert_empty(&self) -> &Self {
+        if !self.bytes().is_empty() {
+            self.fail("there is a body");
+        }
+        self
+    }
+
+    /// Asserts that it is an error with this message: the status is 4xx or 5xx,
+    /// and the body is `{"error": message, …}`, or problem details with this
+    /// message as their `detail` or `title`.
+    ///
+    /// Spec: Errors › Response rules.
+    ///
+    /// # Panics
+    /// When it is not.
+    #[track_caller]
+    pub fn assert_error(&self, message: &str) -> &Self {
+        if !(self.status().is_client_error() || self.status().is_server_error()) {
+            self.fail("the status is that of no error");
+        }
+        let body: Value = self.json();
+        let found = ["error", "detail", "title"].map(|name| body.get(name));
+        if !found.into_iter().flatten().any(|found| found == message) {
+            self.fail(format_args!("the message of the error is not {message:?}"));
+        }
+        self
+    }
+
+    /// Asserts that validation refused this field by this rule, such as
+    /// `("email", "required")`; other fields may have been refused too.
+    ///
+    /// Spec: Errors › Statuses produced by the framework, 400.
+    ///
+    /// # Panics
+    /// When it did not.
+    #[track_caller]
+    pub fn assert_field_error(&self, field: &str, rule: &str) -> &Self {
+        self.assert_status(400);
+        let body: Value = self.json();
+        let errors = body.pointer("/details/errors").and_then(Value::as_array);
+        let is_it = |error: &Value| error["field"] == field && error["rule"] == rule;
+        if !errors.is_some_and(|errors| errors.iter().any(is_it)) {
+            self.fail(format_args!("the field {field:?} was not refused by the rule {rule:?}"));
+        }
+        self
+    }
+
+    #[track_caller]
+    fn assert_json_as(&self, expected: &impl Serialize, extent: Extent) -> &Self {
+        let expected = or_fail(serde_json::to_value(expected));
+        let lines = differences(&expected, &self.json(), extent);
+        if !lines.is_empty() {
+            self.fail(format_args!("the body is another one:\n  {}", lines.join("\n  ")));
+        }
+        self
+    }
+
+    #[track_caller]
+    fn fail(&self, message: impl fmt::Display) -> ! {
+        self.exchange.fail(message)
+    }
+}
+
+impl Exchange {
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let values = self.headers.get_all(name).iter();
+        let values: Vec<_> =
+            values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_status(&self, expected: impl IntoStatus) {
+        let expected = expected.into_status();
+        if self.status != expected {
+            self.fail(format_args!("the status is {}, not {expected}", self.status.as_u16()));
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_header(&self, name: &str, expected: &str) {
+        match self.header(name) {
+            Some(value) if value == expected => {}
+            Some(_) => self.fail(format_args!("the header {name} is not {expected:?}")),
+            None => self.fail(format_args!("the header {name} is not there")),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn fail(&self, message: impl fmt::Display) -> ! {
+        fail(format_args!("{message}\n\n{self}"))
+    }
+}
+
+impl fmt::Debug for TestResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.exchange, f)
+    }
+}

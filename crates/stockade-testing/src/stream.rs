@@ -1,0 +1,141 @@
+//! [`TestStream`]: a response whose body comes piece by piece.
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+use http_body_util::BodyExt as _;
+use stockade_core::HttpBody;
+
+use crate::event::EventReader;
+use crate::exchange::Exchange;
+use crate::fail::or_fail;
+use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};
+
+/// A response whose body is read piece by piece, or event by event.
+///
+/// Dropped before its end, the client has gone, and the handler's stream ends.
+pub struct TestStream {
+    client: TestClient,
+    exchange: Exchange,
+    body: HttpBody,
+    events: EventReader,
+}
+
+impl TestStream {
+    pub(crate) fn new(client: TestClient, exchange: Exchange, body: HttpBody) -> Self {
+        Self { client, exchange, body, events: EventReader::default() }
+    }
+
+    /// The status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.exchange.status
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.exchange.headers
+    }
+
+    /// Asserts the status: `200`, or `StatusCode::OK`.
+    ///
+    /// # Panics
+    /// When it is another one.
+    #[track_caller]
+    pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
+        self.exchange.assert_status(expected);
+        self
+    }
+
+    /// Asserts the value of a header; several lines are joined by a comma and a
+    /// space.
+    ///
+    /// # Panics
+    /// When it is another one, or not there.
+    #[track_caller]
+    pub fn assert_header(&self, name: &str, expected: &str) -> &Self {
+        self.exchange.assert_header(name, expected);
+        self
+    }
+
+    /// The next piece of the body; `None` at its end.
+    ///
+    /// Over a port the pieces are those of the transport, which may join or
+    /// split what the handler sent.
+    ///
+    /// # Panics
+    /// When the body breaks off, or nothing comes in time.
+    pub async fn chunk(&mut self) -> Option<Bytes> {
+        or_fail(self.try_chunk().await)
+    }
+
+    /// The next piece of the body; `None` at its end.
+    ///
+    /// # Errors
+    /// When the body breaks off, or nothing comes in time.
+    pub async fn try_chunk(&mut self) -> Result<Option<Bytes>, TestError> {
+        let piece = self.client.in_time("piece of the body", next_piece(&mut self.body)).await;
+        piece.and_then(|piece| piece).map_err(|error| error.in_exchange(&self.exchange))
+    }
+
+    /// The next server-sent event; `None` at the end of the stream. Comments,
+    /// which keep a connection alive, are passed over.
+    ///
+    /// # Panics
+    /// When the body breaks off, or nothing comes in time.
+    pub async fn next_event(&mut self) -> Option<TestEvent> {
+        loop {
+            if let Some(event) = self.events.next() {
+                return Some(event);
+            }
+            let piece = self.chunk().await?;
+            self.events.push(&piece);
+        }
+    }
+
+    /// Reads what is left of the body.
+    ///
+    /// # Panics
+    /// When the body breaks off, or nothing comes in time.
+    pub async fn into_response(self) -> TestResponse {
+        or_fail(self.try_into_response().await)
+    }
+
+    pub(crate) async fn try_into_response(mut self) -> Result<TestResponse, TestError> {
+        let mut bytes = BytesMut::new();
+        let whole = collect(&mut self.body, &mut bytes);
+        let whole = self.client.in_time("whole response", whole).await;
+        // What has come is printed with an error.
+        self.exchange.body = bytes.freeze();
+        match whole.and_then(|whole| whole) {
+            Ok(()) => Ok(TestResponse { exchange: self.exchange }),
+            Err(error) => Err(error.in_exchange(&self.exchange)),
+        }
+    }
+}
+
+/// The next piece of data; trailers are no part of a body.
+async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| TestError::new("the body broke off").caused_by(error))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+async fn collect(body: &mut HttpBody, bytes: &mut BytesMut) -> Result<(), TestError> {
+    while let Some(piece) = next_piece(body).await? {
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(())
+}
+
+impl fmt::Debug for TestStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.exchange, f)
+    }
+}

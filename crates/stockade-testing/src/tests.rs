@@ -1,0 +1,445 @@
+//! The client against itself, in process and over a port.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, stream};
+use http::Method;
+use serde_json::{Value, json};
+use stockade_auth::{Secret, TokenIssuer, TokenVerifier};
+use stockade_core::extract::{Body, ClientIp, Multipart, Path};
+use stockade_core::reply::{Event, Sse, Streamed};
+use stockade_core::{ApiError, Middleware, Request};
+use stockade_middleware::rate_limit::MINUTE;
+use stockade_middleware::{Auth, RateLimit, SetCookie, with_auth, with_rate_limit};
+use stockade_routing::{App, CallOptions, Router, RouterOptions};
+use stockade_server::CreateServer as _;
+use stockade_validation::Unchecked;
+use stockade_websockets::{WebSocket, WebSocketOptions};
+
+use crate::*;
+
+async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+    while let Some(text) = socket.recv_text().await {
+        match text? {
+            text if text == "json?" => socket.send(json!({ "n": 1 }).to_string()).await?,
+            text => socket.send(text).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn upload(mut form: Multipart) -> Result<String, ApiError> {
+    let mut seen = String::new();
+    while let Some(part) = form.next().await? {
+        let head = format!("{:?} {:?} {:?}", part.name(), part.file_name(), part.content_type());
+        seen += &format!("{head} {}\n", part.bytes().await?.len());
+    }
+    Ok(seen)
+}
+
+fn only_friends(req: &mut Request) -> Result<(), ApiError> {
+    match req.headers().get("authorization") {
+        Some(value) if value == "Bearer friend" => Ok(()),
+        _ => Err(ApiError::authentication()),
+    }
+}
+
+fn router() -> Router {
+    let options = RouterOptions::new().rate_limit(None).enable_web_sockets(true);
+    let mut router = Router::with_options(options.expose_errors(false));
+    router.get("/users/:id", async |Path(id): Path<u64>| json!({ "id": id, "name": "Ada" }));
+    router.route(Method::PUT, "/json", async |Body(it): Body<Unchecked<Value>>| it.0);
+    router.post("/json", async |Body(it): Body<Unchecked<Value>>| it.0);
+    router.post("/upload", upload);
+    router.get("/seen", async |mut req: Request| {
+        let headers: Vec<String> = ["accept", "authorization", "cookie", "host"]
+            .iter()
+            .filter_map(|name| {
+                Some(format!("{name}: {}", req.headers().get(*name)?.to_str().ok()?))
+            })
+            .collect();
+        let _ = req.bytes().await;
+        json!({ "headers": headers, "target": req.uri().to_string() })
+    });
+    router.get("/ip", async |ClientIp(ip): ClientIp| ip.to_string());
+    router.post("/length", async |mut req: Request| {
+        let length = req.headers().get("content-length").map(|it| it.to_str().unwrap().to_owned());
+        let read = req.bytes().await?.len();
+        Ok::<_, ApiError>(json!([length, read]))
+    });
+    router.post("/login", async || (SetCookie::new("id", "7").path("/"), "in"));
+    router.post("/logout", async || (SetCookie::removal("id").path("/"), "out"));
+    router.get("/pieces", async || {
+        Streamed::new(stream::iter(["one", "two"].map(Ok::<_, ApiError>)))
+    });
+    router.get("/broken", async || {
+        let pieces = [Ok("one"), Err(ApiError::internal("it broke"))];
+        Streamed::new(stream::iter(pieces))
+    });
+    router.get("/events", async || {
+        let events = [Event::data("a\nb").name("first").id("1"), Event::data("{\"n\":2}")];
+        let events = stream::iter(events.map(Ok::<_, ApiError>)).chain_forever();
+        Sse::new(events)
+    });
+    router.get("/never", async || std::future::pending::<()>().await);
+    router.get("/binary", async || vec![0xff_u8, 0xfe]);
+    router.group("/friends", Middleware::new(only_friends), |friends| {
+        friends.get("/", async || "hello");
+        friends.add_web_socket_route("/chat", echo, WebSocketOptions::new().protocols(["chat.v1"]));
+    });
+    router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+    router
+}
+
+/// A stream that goes on with nothing after its last item.
+trait ChainForever: futures_core::Stream + Sized {
+    fn chain_forever(self) -> stream::Chain<Self, stream::Pending<Self::Item>> {
+        futures_util::StreamExt::chain(self, stream::pending())
+    }
+}
+
+impl<S: futures_core::Stream> ChainForever for S {}
+
+/// The same routes in process and over a port.
+async fn clients() -> [TestClient; 2] {
+    let server = router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", server.local_addr());
+    tokio::spawn(server.serve());
+    [TestClient::new(router()), TestClient::live(&address)]
+}
+
+/// What a call that fails prints.
+fn message<T>(call: impl FnOnce() -> T) -> String {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else { panic!("it did not fail") };
+    *panic.downcast::<String>().unwrap()
+}
+
+/// What an asynchronous call that fails prints.
+async fn async_message<T>(call: impl Future<Output = T>) -> String {
+    let Err(panic) = AssertUnwindSafe(call).catch_unwind().await else { panic!("it did not fail") };
+    *panic.downcast::<String>().unwrap()
+}
+
+#[tokio::test]
+async fn requests_and_answers() {
+    for client in clients().await {
+        let user = client.get("/users/7").await;
+        user.assert_status(200)
+            .assert_status(http::StatusCode::OK)
+            .assert_header("content-type", "application/json")
+            .assert_no_header("x-other")
+            .assert_json(json!({ "name": "Ada", "id": 7 }))
+            .assert_json_contains(json!({ "id": 7 }))
+            .assert_text(r#"{"id":7,"name":"Ada"}"#)
+            .assert_text_contains("Ada");
+        assert_eq!(user.json::<Value>()["id"], 7);
+        assert_eq!(user.bytes().len(), 21);
+        client.head("/users/7").await.assert_status(200).assert_empty();
+        client.get("/users/x").await.assert_status(400).assert_field_error("id", "type");
+        client.delete("/users/7").await.assert_status(405).assert_error("Method Not Allowed");
+        client
+            .options("/json")
+            .await
+            .assert_status(204)
+            .assert_header("allow", "POST, PUT, OPTIONS");
+        client.put("/json").json(json!([1])).await.assert_json([1]);
+        let json =
+            |content_type| client.post("/json").json([1]).header("content-type", content_type);
+        json("application/problem+json").await.assert_json([1]);
+        json("image/png").await.assert_status(415);
+        client.patch("/json").await.assert_status(405);
+        client.post("/json").form([("a", "1 2"), ("b", "&")]).await.assert_json(json!({
+            "a": "1 2", "b": "&"
+        }));
+        client.request(Method::GET, "/nowhere").await.assert_status(404);
+        client.post("/length").body("four").await.assert_json(json!(["4", 4]));
+        let pieces = stream::iter([Ok::<_, ApiError>("four"), Ok("more")]);
+        client.post("/length").body_stream(pieces).await.assert_json(json!([null, 8]));
+        let seen =
+            client.get("/seen?a=1").query([("b", "2 3")]).query(json!({ "c": [4, 5] })).await;
+        assert!(
+            seen.json::<Value>()["target"].as_str().unwrap().ends_with("/seen?a=1&b=2+3&c=4&c=5")
+        );
+    }
+}
+
+#[tokio::test]
+async fn forms_with_files_arrive() {
+    for client in clients().await {
+        let form =
+            MultipartForm::new().text("title", "Tea").file("image", "t.png", "image/png", "123");
+        client.post("/upload").multipart(form).await.assert_text(
+            "Some(\"title\") None None 3\nSome(\"image\") Some(\"t.png\") Some(\"image/png\") 3\n",
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_client_has_is_sent_unless_the_request_has_it() {
+    for client in clients().await {
+        let client = client.with_header("accept", "text/plain").with_bearer("friend");
+        client.get("/friends").await.assert_status(200);
+        client.get("/friends").bearer("stranger").await.assert_status(401);
+        let headers = |value: Value| value["headers"].clone();
+        let seen = headers(client.get("/seen").header("accept", "*/*").await.json());
+        assert_eq!(seen[0], "accept: */*");
+        assert_eq!(seen[1], "authorization: Bearer friend");
+    }
+}
+
+#[tokio::test]
+async fn cookies_are_kept_and_forgotten() {
+    for client in clients().await {
+        let cookies = |value: Value| value["headers"][0].clone();
+        let client = client.with_cookies();
+        let login = client.post("/login").await;
+        assert_eq!(login.cookie("id"), Some("7"));
+        assert_eq!(client.cookie("id").as_deref(), Some("7"));
+        let seen = client.get("/seen").cookie("other", "1").await.json();
+        assert_eq!(cookies(seen), "cookie: id=7; other=1");
+        let seen = client.get("/seen").cookie("id", "8").await.json();
+        assert_eq!(cookies(seen), "cookie: id=8");
+        client.post("/logout").await.assert_status(200);
+        assert_eq!(client.cookie("id"), None);
+    }
+}
+
+#[tokio::test]
+async fn the_peer_is_what_the_test_says() {
+    let client = TestClient::new(router());
+    client.get("/ip").await.assert_text("127.0.0.1");
+    client.get("/ip").peer("203.0.113.7").await.assert_text("203.0.113.7");
+    let client = client.with_peer("[2001:db8::1]:4711");
+    client.get("/ip").await.assert_text("2001:db8::1");
+    let live = TestClient::live("http://127.0.0.1:1");
+    let said = message(|| live.get("/ip").peer("203.0.113.7"));
+    assert!(said.contains("the real address"), "{said}");
+}
+
+#[tokio::test]
+async fn bodies_come_piece_by_piece() {
+    for client in clients().await {
+        let mut pieces = client.get("/pieces").stream().await;
+        pieces.assert_status(200);
+        let mut text = Vec::new();
+        while let Some(piece) = pieces.chunk().await {
+            text.extend_from_slice(&piece);
+        }
+        assert_eq!(text, b"onetwo");
+        client.get("/pieces").stream().await.into_response().await.assert_text("onetwo");
+
+        let mut broken = client.get("/broken").stream().await;
+        assert_eq!(broken.chunk().await.unwrap(), "one");
+        let said = broken.try_chunk().await.unwrap_err().to_string();
+        assert!(said.starts_with("the body broke off: "), "{said}");
+        assert!(client.get("/broken").try_send().await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn events_come_one_by_one() {
+    for client in clients().await {
+        let mut events = client.get("/events").stream().await;
+        events.assert_header("content-type", "text/event-stream");
+        let first = events.next_event().await.unwrap();
+        assert_eq!((first.name.as_str(), first.data.as_str()), ("first", "a\nb"));
+        assert_eq!(first.id.as_deref(), Some("1"));
+        let second = events.next_event().await.unwrap();
+        assert_eq!((second.name.as_str(), second.id.as_deref()), ("message", None));
+        assert_eq!(second.json::<Value>(), json!({ "n": 2 }));
+    }
+}
+
+#[tokio::test]
+async fn web_sockets_are_opened_and_closed() {
+    for client in clients().await {
+        let mut socket = client.websocket("/echo").connect().await;
+        socket.send_text("hello").await;
+        assert_eq!(socket.receive_text().await, "hello");
+        socket.send_json(json!({ "a": 1 })).await;
+        assert_eq!(socket.receive_json::<Value>().await, json!({ "a": 1 }));
+        // Binary messages are ignored.
+        socket.send_binary("x").await;
+        socket.send_text("json?").await;
+        assert_eq!(socket.receive().await, TestMessage::Text("{\"n\":1}".to_owned()));
+        socket.close().await;
+
+        let chat = client.websocket("/friends/chat").bearer("friend").protocol("chat.v1");
+        let socket = chat.connect().await;
+        assert_eq!(socket.protocol().as_deref(), Some("chat.v1"));
+        assert_eq!(socket.close_with(4000, "bye").await.0, 4000);
+    }
+}
+
+#[tokio::test]
+async fn refused_web_sockets_give_the_answer() {
+    for client in clients().await {
+        let refused = client.websocket("/friends/chat").refused().await;
+        refused.assert_status(401).assert_error("Authentication required");
+        let evil = client.websocket("/echo").origin("https://evil.example").refused().await;
+        evil.assert_status(403).assert_error("this origin may not connect");
+        client.websocket("/nowhere").refused().await.assert_status(404);
+
+        let said = async_message(client.websocket("/nowhere").connect()).await;
+        assert!(said.starts_with("the handshake of a WebSocket was refused\n"), "{said}");
+        let said = async_message(client.websocket("/echo").refused()).await;
+        assert!(said.starts_with("the WebSocket was not refused\n"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_clock_moves_limits_and_tokens() {
+    let clock = TestClock::new();
+    let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+    let mut router =
+        Router::with_options(RouterOptions::new().rate_limit(RateLimit::from(3 / MINUTE)));
+    router.get("/", async || "hello");
+    let limit = with_rate_limit(RateLimit::from(1 / MINUTE)).clock(clock.for_route_limits());
+    router.group("/limited", limit, |limited| {
+        limited.get("/", async || "hello");
+    });
+    let verifier = TokenVerifier::new().clock(clock.for_tokens());
+    router.group("/own", with_auth(Auth::tokens(secret.clone(), verifier)), |own| {
+        own.get("/", async || "hello");
+    });
+    let client = TestClient::with_clock(router, &clock);
+    client.get("/limited").await.assert_status(200);
+    client.get("/limited").await.assert_status(429).assert_header("retry-after", "60");
+    client.get("/").await.assert_status(200);
+    client.get("/").await.assert_status(429).assert_error("Too Many Requests");
+    client.get("/").peer("203.0.113.7").await.assert_status(200);
+    clock.advance(Duration::from_secs(60));
+    client.get("/limited").await.assert_status(200);
+
+    let issuer = TokenIssuer::new().clock(clock.for_tokens());
+    let token = issuer.issue(json!({ "sub": "ada" }), "1h", &secret).unwrap();
+    client.get("/own").bearer(&token).await.assert_status(200);
+    clock.advance(Duration::from_secs(3_601));
+    client.get("/own").bearer(&token).await.assert_status(401).assert_error("Unauthorized");
+}
+
+#[tokio::test]
+async fn a_failure_prints_the_exchange_without_credentials() {
+    let client = TestClient::new(router());
+    let line = line!() + 1;
+    let asked = client.post("/json?token=t").bearer("b").json(json!({ "password": "p", "n": 1 }));
+    let answer = asked.await;
+    let said = message(|| answer.assert_status(201));
+    let head = format!(
+        "the status is 200, not 201\n\nasked at {}:{line}\n\
+         > POST /json?token=(redacted)\n\
+         > authorization: Bearer (redacted)\n\
+         > content-type: application/json\n\
+         >\n\
+         > {{\"password\":\"(redacted)\",\"n\":1}}\n\n\
+         < 200 OK\n\
+         < content-type: application/json\n",
+        file!()
+    );
+    assert!(said.starts_with(&head), "{said}");
+    assert!(said.ends_with("<\n< {\"password\":\"(redacted)\",\"n\":1}\n"), "{said}");
+
+    #[track_caller]
+    fn check<T>(call: impl FnOnce() -> T, expected: &str) {
+        let said = message(call);
+        assert_eq!(said.split("\n\nasked at").next().unwrap(), expected);
+    }
+    check(|| answer.assert_header("x-a", "1"), "the header x-a is not there");
+    check(|| answer.assert_header("content-type", "x"), "the header content-type is not \"x\"");
+    check(|| answer.assert_no_header("content-type"), "the header content-type is there");
+    check(
+        || answer.assert_json(json!({ "password": "q", "n": 2 })),
+        "the body is another one:\n  $.password differs: (redacted)\n  $.n is 1, not 2",
+    );
+    check(|| answer.assert_text("x"), "the body is not \"x\"");
+    check(|| answer.assert_text_contains("x"), "the body does not contain \"x\"");
+    check(|| answer.assert_empty(), "there is a body");
+    check(|| answer.assert_error("x"), "the status is that of no error");
+    let missing = client.get("/nowhere").await;
+    check(|| missing.assert_error("x"), "the message of the error is not \"x\"");
+    check(|| missing.assert_field_error("a", "b"), "the status is 404, not 400");
+    check(
+        || missing.json::<u8>(),
+        "the body cannot be read as JSON of u8: invalid type: map, expected u8 at line 1 column 0",
+    );
+    let binary = client.get("/binary").await;
+    assert!(format!("{binary:?}").ends_with("< (2 bytes that are no text)\n"), "{binary:?}");
+    assert!(message(|| binary.text().len()).starts_with("the body is no text: "));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_never_answers_is_a_failure() {
+    let client = TestClient::new(router());
+    let error = client.get("/never").try_send().await.unwrap_err().to_string();
+    let expected = "no response within 30s (TestClient::with_timeout)\n\nasked at ";
+    assert!(error.starts_with(expected), "{error}");
+    let quick = client.with_timeout(Duration::from_secs(1));
+    let error = quick.get("/events").try_send().await.unwrap_err().to_string();
+    assert!(error.starts_with("no whole response within 1s"), "{error}");
+    assert!(error.ends_with("< data: {\"n\":2}\n< \n"), "{error}");
+    let mut socket = quick.websocket("/echo").connect().await;
+    let said = async_message(socket.receive()).await;
+    assert!(said.starts_with("no message within 1s"), "{said}");
+}
+
+#[tokio::test]
+async fn wrong_use_is_told() {
+    #[track_caller]
+    fn check<T>(call: impl FnOnce() -> T, expected: &str) {
+        let said = message(call);
+        assert!(said.contains(expected), "{said}");
+    }
+    check(|| TestClient::live("localhost:3000"), "does not begin with http://");
+    check(|| TestClient::live("https://localhost"), "asks for TLS");
+    check(|| TestClient::live("http://localhost?a=1"), "has a query");
+    let client = TestClient::new(router());
+    check(|| client.get("/").header("a b", "c"), "\"a b\" is no name of a header");
+    check(|| client.get("/").bearer("a\nb"), "the value given for authorization cannot be");
+    check(|| client.get("/").peer("nobody"), "\"nobody\" is no address");
+    check(|| client.get("/").query("text"), "this cannot be written as pairs");
+    let live = TestClient::live("http://127.0.0.1:1");
+    check(
+        || live.clone().with_call_options(CallOptions::new()),
+        "a live server has its own options",
+    );
+    for target in ["users/7", "http://localhost/users/7", ""] {
+        let error = client.get(target).try_send().await.unwrap_err().to_string();
+        assert!(error.contains("is no path") || error.contains("is no target"), "{error}");
+    }
+    let error = live.get("/").try_send().await.unwrap_err().to_string();
+    assert!(error.starts_with("no answer of http://127.0.0.1:1: "), "{error}");
+    let mut twice = Router::new();
+    twice.get("/a", async || "");
+    twice.get("/a", async || "");
+    check(|| TestClient::new(twice), "the same method and path as GET /a");
+    assert!(TestClient::try_new(Router::new()).is_ok());
+}
+
+#[tokio::test]
+async fn an_app_is_asked_with_the_options_of_a_call() {
+    let app: App = router().build().unwrap();
+    let client = TestClient::new(&app).with_call_options(CallOptions::new().max_body_size(3));
+    client.post("/length").body("four").await.assert_status(413);
+    TestClient::new(app).post("/length").body("four").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn a_prefix_of_the_address_stands_before_each_path() {
+    let server = router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let client = TestClient::live(&format!("http://{address}/users/"));
+    client.get("/7").await.assert_status(200);
+}
+
+#[test]
+fn requests_can_be_sent_from_any_task() {
+    fn is_send<T: Send>(_: T) {}
+    let client = TestClient::new(router());
+    is_send(client.get("/").send());
+    is_send(client.get("/").stream());
+    is_send(client.websocket("/").connect());
+    is_send(Arc::new(client));
+}

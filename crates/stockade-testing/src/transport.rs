@@ -1,0 +1,141 @@
+//! How a request comes to who answers it: in process, or over a port.
+
+use std::fmt;
+
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderValue, StatusCode, Uri, header};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use stockade_core::upgrade::{Io, Switch, Upgrade, Upgraded};
+use stockade_core::{HttpBody, Request, Response};
+use stockade_routing::{App, CallOptions};
+use url::Url;
+
+use crate::TestError;
+
+/// A connection that has left HTTP.
+pub(crate) type Connection = Box<dyn Io>;
+
+/// What came back: the response, and the connection if it was given away.
+pub(crate) type Answer = (Response, Option<Connection>);
+
+pub(crate) enum Transport {
+    InProcess { app: App, options: CallOptions },
+    Live(Live),
+}
+
+/// A server that runs elsewhere.
+pub(crate) struct Live {
+    client: Client<HttpConnector, HttpBody>,
+    authority: Authority,
+    /// Stands before each path; without a slash at its end.
+    prefix: String,
+}
+
+impl Transport {
+    /// Sends a request whose target is a path.
+    pub(crate) async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
+        match self {
+            Self::InProcess { app, options } => Ok(in_process(app, options, request).await),
+            Self::Live(live) => live.send(request).await,
+        }
+    }
+
+    /// Where cookies are from. A browser trusts this machine without TLS, and
+    /// sends it cookies that are `Secure`.
+    pub(crate) fn url(&self, target: &str) -> Option<Url> {
+        let base = match self {
+            Self::InProcess { .. } => "https://localhost".to_owned(),
+            Self::Live(live) => {
+                let host = live.authority.host();
+                let here = host == "localhost" || host.starts_with("127.") || host == "[::1]";
+                let scheme = if here { "https" } else { "http" };
+                format!("{scheme}://{}{}", live.authority, live.prefix)
+            }
+        };
+        Url::parse(&format!("{base}{target}")).ok()
+    }
+}
+
+/// Calls the application as the own server would.
+async fn in_process(app: &App, options: &CallOptions, request: http::Request<HttpBody>) -> Answer {
+    let (mut head, body) = request.into_parts();
+    if !head.headers.contains_key(header::HOST) {
+        head.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
+    }
+    if let Some(length) = body.as_bytes().map(<[u8]>::len).filter(|length| *length > 0) {
+        head.headers.entry(header::CONTENT_LENGTH).or_insert(length.into());
+    }
+    if head.headers.contains_key(header::UPGRADE) {
+        head.extensions.insert(Upgrade::http1());
+    }
+    let mut response = app.handle_with(Request::new(head, body), options).await;
+    let connection = Switch::take(&mut response).map(|switch| {
+        let (client, server) = tokio::io::duplex(PIPE_BYTES);
+        tokio::spawn(switch.run(Upgraded::new(server)));
+        Box::new(client) as Connection
+    });
+    (response, connection)
+}
+
+impl Live {
+    /// Reads `http://host:port`, with a path if all targets have it in common.
+    pub(crate) fn new(address: &str) -> Result<Self, TestError> {
+        let fault = |what: &str| {
+            let example = "such as \"http://127.0.0.1:3000\"";
+            TestError::new(format!("{address:?} {what}; it takes an address {example}"))
+        };
+        let uri: Uri = address
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| fault("is no address").caused_by(error))?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => return Err(fault("asks for TLS, which this client does not speak")),
+            _ => return Err(fault("does not begin with http://")),
+        }
+        if uri.query().is_some() {
+            return Err(fault("has a query"));
+        }
+        let authority = uri.authority().cloned().ok_or_else(|| fault("has no host"))?;
+        let prefix = uri.path().trim_end_matches('/').to_owned();
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Ok(Self { client, authority, prefix })
+    }
+
+    async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
+        let (mut head, body) = request.into_parts();
+        let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        if !target.starts_with('/') {
+            return Err(TestError::new(format!("{target:?} can only be asked in process")));
+        }
+        let uri = Uri::builder().scheme(Scheme::HTTP).authority(self.authority.clone());
+        let uri = uri.path_and_query(format!("{}{target}", self.prefix)).build();
+        head.uri = uri.map_err(|error| TestError::new("the target is wrong").caused_by(error))?;
+        let sent = self.client.request(http::Request::from_parts(head, body)).await;
+        let mut response = sent.map_err(|error| {
+            TestError::new(format!("no answer of http://{}", self.authority)).caused_by(error)
+        })?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Ok((response.map(HttpBody::new), None));
+        }
+        let upgraded = hyper::upgrade::on(&mut response).await;
+        let upgraded = upgraded.map_err(|error| {
+            TestError::new("the connection was not given away").caused_by(error)
+        })?;
+        let connection = Box::new(TokioIo::new(upgraded)) as Connection;
+        Ok((response.map(|_| HttpBody::empty()), Some(connection)))
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InProcess { app, .. } => f.debug_tuple("InProcess").field(app).finish(),
+            Self::Live(live) => write!(f, "Live(http://{}{})", live.authority, live.prefix),
+        }
+    }
+}
+
+/// What a WebSocket in process may be ahead of its other end.
+const PIPE_BYTES: usize = 65_536;

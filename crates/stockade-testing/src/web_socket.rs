@@ -1,0 +1,338 @@
+//! [`TestWebSocket`]: the client's end of a WebSocket.
+//!
+//! Source: RFC 6455.
+
+use std::fmt::{self, Display};
+
+use bytes::Bytes;
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::StatusCode;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+
+use crate::exchange::Exchange;
+use crate::fail::{fail, or_fail};
+use crate::transport::Connection;
+use crate::{TestClient, TestRequest, TestResponse};
+
+/// The handshake of a WebSocket that is put together.
+///
+/// It has no `Origin`, as programs that are no browsers have none, unless one
+/// is given.
+#[derive(Debug)]
+#[must_use = "a handshake is sent by `connect` or `refused`"]
+pub struct TestWebSocketRequest {
+    request: TestRequest,
+    key: String,
+}
+
+impl TestWebSocketRequest {
+    pub(crate) fn new(request: TestRequest) -> Self {
+        let key = generate_key();
+        let request = request
+            .header("connection", "Upgrade")
+            .header("upgrade", "websocket")
+            .header("sec-websocket-version", "13")
+            .header("sec-websocket-key", &key);
+        Self { request, key }
+    }
+
+    /// Adds a header.
+    ///
+    /// # Panics
+    /// When the name or the value cannot be those of a header.
+    #[track_caller]
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    /// Says on which page a browser would be, such as `https://app.example`.
+    ///
+    /// # Panics
+    /// When it cannot be the value of a header.
+    #[track_caller]
+    pub fn origin(self, origin: impl AsRef<str>) -> Self {
+        self.header("origin", origin)
+    }
+
+    /// Offers a subprotocol.
+    ///
+    /// # Panics
+    /// When it cannot be the value of a header.
+    #[track_caller]
+    pub fn protocol(self, protocol: impl AsRef<str>) -> Self {
+        self.header("sec-websocket-protocol", protocol)
+    }
+
+    /// Sets `Authorization: Bearer …`.
+    ///
+    /// # Panics
+    /// When the token cannot be part of a header.
+    #[track_caller]
+    pub fn bearer(mut self, token: impl AsRef<str>) -> Self {
+        self.request = self.request.bearer(token);
+        self
+    }
+
+    /// Sends a cookie.
+    ///
+    /// # Panics
+    /// When it cannot be part of a header.
+    #[track_caller]
+    pub fn cookie(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        self.request = self.request.cookie(name, value);
+        self
+    }
+
+    /// Adds pairs to the query, as [`TestRequest::query`].
+    ///
+    /// # Panics
+    /// When it cannot be written as pairs.
+    #[track_caller]
+    pub fn query(mut self, pairs: impl Serialize) -> Self {
+        self.request = self.request.query(pairs);
+        self
+    }
+
+    /// Asks from this address, as [`TestRequest::peer`].
+    ///
+    /// # Panics
+    /// When it is no address, and with [`TestClient::live`].
+    #[track_caller]
+    pub fn peer(mut self, address: impl Display) -> Self {
+        self.request = self.request.peer(address);
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Panics
+    /// When the handshake is refused; the message has the whole answer.
+    pub async fn connect(self) -> TestWebSocket {
+        let client = self.request.client().clone();
+        let key = self.key.clone();
+        let (stream, connection) = or_fail(self.request.sent().await);
+        let Some(connection) = connection else {
+            let response = stream.into_response().await;
+            response.exchange.fail("the handshake of a WebSocket was refused");
+        };
+        let response = stream.into_response().await;
+        response.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
+        let socket = WebSocketStream::from_raw_socket(connection, Role::Client, None).await;
+        TestWebSocket { client, exchange: response.exchange, socket }
+    }
+
+    /// Asks for a WebSocket that is refused, and gives the answer.
+    ///
+    /// # Panics
+    /// When it is not refused.
+    pub async fn refused(self) -> TestResponse {
+        let (stream, _) = or_fail(self.request.sent().await);
+        let is_open = stream.status() == StatusCode::SWITCHING_PROTOCOLS;
+        let response = stream.into_response().await;
+        if is_open {
+            response.exchange.fail("the WebSocket was not refused");
+        }
+        response
+    }
+}
+
+/// What came over a WebSocket.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum TestMessage {
+    /// A text message.
+    Text(String),
+    /// A binary message.
+    Binary(Bytes),
+    /// The other end closes, with code and reason; 1005 stands for no code.
+    Close(u16, String),
+    /// The connection ended, without a close frame before it.
+    End,
+}
+
+/// The client's end of a WebSocket. Pings are answered whenever it is waited
+/// for a message.
+///
+/// Dropped, the connection ends without the closing handshake.
+pub struct TestWebSocket {
+    client: TestClient,
+    exchange: Exchange,
+    socket: WebSocketStream<Connection>,
+}
+
+impl TestWebSocket {
+    /// The subprotocol that was agreed on.
+    #[must_use]
+    pub fn protocol(&self) -> Option<String> {
+        self.exchange.header("sec-websocket-protocol")
+    }
+
+    /// Sends a text message.
+    ///
+    /// # Panics
+    /// When the connection has ended.
+    pub async fn send_text(&mut self, text: impl Into<String>) {
+        self.send(Message::text(text.into())).await;
+    }
+
+    /// Sends a value as a text message of JSON.
+    ///
+    /// # Panics
+    /// When it cannot be written as JSON, or the connection has ended.
+    pub async fn send_json(&mut self, value: impl Serialize) {
+        let text = or_fail(serde_json::to_string(&value));
+        self.send(Message::text(text)).await;
+    }
+
+    /// Sends a binary message.
+    ///
+    /// # Panics
+    /// When the connection has ended.
+    pub async fn send_binary(&mut self, bytes: impl Into<Bytes>) {
+        self.send(Message::binary(bytes.into())).await;
+    }
+
+    /// The next message, the close frame, or the end.
+    ///
+    /// # Panics
+    /// When nothing comes in time, or what comes is no WebSocket.
+    pub async fn receive(&mut self) -> TestMessage {
+        loop {
+            let message = self.client.in_time("message", self.socket.next()).await;
+            let message = or_fail(message.map_err(|error| error.in_exchange(&self.exchange)));
+            return match message {
+                None => TestMessage::End,
+                Some(Ok(Message::Text(text))) => TestMessage::Text(text.as_str().to_owned()),
+                Some(Ok(Message::Binary(bytes))) => TestMessage::Binary(bytes),
+                Some(Ok(Message::Close(frame))) => {
+                    let frame = frame.map(|frame| (frame.code.into(), frame.reason.to_string()));
+                    let (code, reason) = frame.unwrap_or((NO_CODE, String::new()));
+                    TestMessage::Close(code, reason)
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                Some(Err(error)) if is_end(&error) => TestMessage::End,
+                Some(Err(error)) => self.fail(format_args!("no message came: {error}")),
+            };
+        }
+    }
+
+    /// The next message, which is text.
+    ///
+    /// # Panics
+    /// When it is something else.
+    pub async fn receive_text(&mut self) -> String {
+        match self.receive().await {
+            TestMessage::Text(text) => text,
+            other => self.fail(format_args!("{other:?} came, and no text")),
+        }
+    }
+
+    /// The next message, which is text, read as JSON.
+    ///
+    /// # Panics
+    /// When it is something else.
+    pub async fn receive_json<T: DeserializeOwned>(&mut self) -> T {
+        let text = self.receive_text().await;
+        match serde_json::from_str(&text) {
+            Ok(value) => value,
+            Err(error) => self.fail(format_args!("{text:?} cannot be read: {error}")),
+        }
+    }
+
+    /// The next message, which is binary.
+    ///
+    /// # Panics
+    /// When it is something else.
+    pub async fn receive_binary(&mut self) -> Bytes {
+        match self.receive().await {
+            TestMessage::Binary(bytes) => bytes,
+            other => self.fail(format_args!("{other:?} came, and nothing binary")),
+        }
+    }
+
+    /// The close frame that comes next, with code and reason; 1005 stands for
+    /// no code.
+    ///
+    /// # Panics
+    /// When it is something else.
+    pub async fn receive_close(&mut self) -> (u16, String) {
+        match self.receive().await {
+            TestMessage::Close(code, reason) => (code, reason),
+            other => self.fail(format_args!("{other:?} came, and no close frame")),
+        }
+    }
+
+    /// Closes with code 1000, and waits until the other end has closed too.
+    /// Messages that come before are dropped.
+    ///
+    /// # Panics
+    /// When it does not in time.
+    pub async fn close(self) {
+        self.close_with(1000, "").await;
+    }
+
+    /// Closes with a code and a reason, and waits until the other end has
+    /// closed too: gives its code and reason. Messages that come before are
+    /// dropped.
+    ///
+    /// # Panics
+    /// When it does not in time.
+    pub async fn close_with(mut self, code: u16, reason: &str) -> (u16, String) {
+        let frame = CloseFrame { code: code.into(), reason: reason.to_owned().into() };
+        let closing = self.client.in_time("room for a close frame", self.socket.close(Some(frame)));
+        match or_fail(closing.await.map_err(|error| error.in_exchange(&self.exchange))) {
+            Err(error) if !is_end(&error) => self.fail(format_args!("closing failed: {error}")),
+            _ => {}
+        }
+        loop {
+            match self.receive().await {
+                TestMessage::Close(code, reason) => return (code, reason),
+                TestMessage::End => self.fail("the connection ended without a close frame"),
+                TestMessage::Text(_) | TestMessage::Binary(_) => {}
+            }
+        }
+    }
+
+    async fn send(&mut self, message: Message) {
+        let sent = self.client.in_time("room for a message", self.socket.send(message)).await;
+        match or_fail(sent.map_err(|error| error.in_exchange(&self.exchange))) {
+            Ok(()) => {}
+            Err(error) => self.fail(format_args!("nothing could be sent: {error}")),
+        }
+    }
+
+    fn fail(&self, message: impl Display) -> ! {
+        fail(format_args!("{message}\n\n{}", self.exchange))
+    }
+}
+
+impl fmt::Debug for TestWebSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.exchange, f)
+    }
+}
+
+/// Whether the connection has just ended, in whatever way.
+fn is_end(error: &tokio_tungstenite::tungstenite::Error) -> bool {
+    use tokio_tungstenite::tungstenite::Error;
+    use tokio_tungstenite::tungstenite::error::ProtocolError;
+    matches!(
+        error,
+        Error::ConnectionClosed
+            | Error::AlreadyClosed
+            | Error::Io(_)
+            | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)
+    )
+}
+
+/// Stands for a close frame without a code.
+///
+/// Source: RFC 6455, section 7.4.1.
+const NO_CODE: u16 = 1005;

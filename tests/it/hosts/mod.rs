@@ -1,0 +1,184 @@
+//! One table of requests and answers, against every host.
+//!
+//! [`api::router`] is the application, [`table::rows`] are the requests with
+//! their answers, and a [`Host`] is what stands between. A host that runs the
+//! whole router (`handle`, a tower service) has no difference from the own
+//! server. Where the routes are handed over one by one (`to_host_router`), the
+//! specification prescribes differences: no rate limit, no CORS and no security
+//! headers of ours, the host's own answers where no route matches. They are the
+//! column [`Row::handed_over`](table::Row) of the table, and there are no others.
+//!
+//! Spec: Use inside a host framework; Router members › toHostRouter.
+
+mod api;
+mod table;
+
+use std::collections::BTreeMap;
+
+use stockade::http;
+use stockade::prelude::*;
+use stockade::testing::{TestClient, TestRequest};
+
+use self::table::{HandedOver, Row, rows};
+
+/// What stands between a request and the router.
+pub trait Host {
+    /// Its name, for messages.
+    const NAME: &'static str;
+
+    /// Whether the routes are handed over one by one.
+    const HANDED_OVER: bool = false;
+
+    /// Sends a request, and reads the whole response.
+    async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes>;
+}
+
+/// The client without a port.
+struct InProcess(TestClient);
+
+impl Host for InProcess {
+    const NAME: &'static str = "in process";
+
+    async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes> {
+        ask(&self.0, request).await
+    }
+}
+
+/// The own server.
+struct OverASocket(TestClient);
+
+impl Host for OverASocket {
+    const NAME: &'static str = "own server over a socket";
+
+    async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes> {
+        ask(&self.0, request).await
+    }
+}
+
+/// Sends a request by a client; what listens on a port can be asked like this.
+pub async fn ask(client: &TestClient, request: http::Request<Bytes>) -> http::Response<Bytes> {
+    let (head, body) = request.into_parts();
+    let asking = client.request(head.method, head.uri.to_string()).body(body);
+    let asking = head.headers.iter().fold(asking, |asking: TestRequest, (name, value)| {
+        asking.header(name, value.to_str().unwrap())
+    });
+    let answer = asking.await;
+    let mut response = http::Response::new(answer.bytes().clone());
+    *response.status_mut() = answer.status();
+    *response.headers_mut() = answer.headers().clone();
+    response
+}
+
+/// Asks everything, and prints all that differs.
+pub async fn run(host: &impl Host) {
+    let mut faults = Vec::new();
+    for (index, row) in rows().iter().enumerate() {
+        faults.extend(differences(host, index, row).await);
+    }
+    assert!(faults.is_empty(), "{} faults\n\n{}", faults.len(), faults.join("\n\n"));
+}
+
+/// What differs from the row.
+async fn differences<H: Host>(host: &H, index: usize, row: &Row) -> Option<String> {
+    let mut response = host.send(row.request(index)).await;
+    for _ in 1..row.times {
+        response = host.send(row.request(index)).await;
+    }
+    let mut faults = Vec::new();
+    match (H::HANDED_OVER, &row.handed_over) {
+        (false, _) => compare(row.answer, &response, &mut faults),
+        (true, HandedOver::Same) => {
+            let (status, lines) = row.answer.split_once('\n').unwrap_or((row.answer, ""));
+            let lines = lines.lines().filter(|line| !table::is_of_a_stage(line));
+            let answer = std::iter::once(status).chain(lines).collect::<Vec<_>>().join("\n");
+            compare(&answer, &response, &mut faults);
+            let theirs = response.headers().keys().map(|name| name.as_str());
+            let extra = theirs.filter(|name| table::is_of_a_stage(name));
+            faults.extend(extra.map(|name| format!("has {name}")));
+        }
+        (true, HandedOver::Other(answer)) => compare(answer, &response, &mut faults),
+        (true, HandedOver::OfHost(statuses)) => {
+            let status = response.status().as_u16();
+            if !statuses.contains(&status) {
+                faults.push(format!("status {status}, none of {statuses:?}"));
+            }
+        }
+    }
+    let head = format!("{}: {}\n{}", H::NAME, row.about, row.request);
+    (!faults.is_empty()).then(|| format!("{head}\n  {}", faults.join("\n  ")))
+}
+
+/// Compares with `status body`, then `name: value`, `name: *` for any value, and
+/// `name: -` for none. A body `*` is any.
+fn compare(answer: &str, response: &http::Response<Bytes>, faults: &mut Vec<String>) {
+    let mut lines = answer.lines();
+    let (status, body) =
+        lines.next().unwrap().split_once(' ').unwrap_or((answer.lines().next().unwrap(), ""));
+    if response.status().as_str() != status {
+        faults.push(format!("status {}, not {status}", response.status().as_str()));
+    }
+    let found = String::from_utf8_lossy(response.body());
+    if body != "*" && found != body {
+        faults.push(format!("body {found}\n   not {body}"));
+    }
+    for line in lines {
+        let (name, expected) = line.trim().split_once(": ").unwrap();
+        let values: Vec<&str> =
+            response.headers().get_all(name).iter().map(|it| it.to_str().unwrap()).collect();
+        let found = if values.is_empty() { "-".to_owned() } else { values.join(", ") };
+        if found != expected && !(expected == "*" && found != "-") {
+            faults.push(format!("{name}: {found}, not {expected}"));
+        }
+    }
+}
+
+#[test]
+fn the_table_is_large_enough_and_names_each_row_once() {
+    let rows = rows();
+    assert!(rows.len() >= 60, "{} rows", rows.len());
+    let handed_over = rows.iter().filter(|row| !matches!(row.handed_over, HandedOver::Same));
+    println!("{} rows, {} differ for handed-over routes", rows.len(), handed_over.count());
+    let mut names = BTreeMap::new();
+    for row in &rows {
+        *names.entry(row.about).or_insert(0) += 1;
+    }
+    let twice: Vec<_> = names.iter().filter(|(_, times)| **times > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[tokio::test]
+async fn the_table_holds_in_process() {
+    run(&InProcess(TestClient::new(api::router()))).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_a_socket() {
+    let server = api::router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let client = TestClient::live(&format!("http://{}", server.local_addr()));
+    tokio::spawn(server.serve());
+    run(&OverASocket(client)).await;
+}
+
+/// Stands in for a host to which the routes are handed over: it leaves out what
+/// the specification says that such a host has not, so that the column of
+/// differences is read and true for what does not depend on the host.
+struct WithoutStages(TestClient);
+
+impl Host for WithoutStages {
+    const NAME: &'static str = "without stages";
+    const HANDED_OVER: bool = true;
+
+    async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes> {
+        ask(&self.0, request).await
+    }
+}
+
+#[tokio::test]
+async fn the_column_of_differences_holds_without_the_stages() {
+    let mut router = api::router();
+    let options = router.options_mut();
+    options.rate_limit = None;
+    options.enable_cors = false;
+    options.enable_security_headers = false;
+    run(&WithoutStages(TestClient::new(router))).await;
+}
