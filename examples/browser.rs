@@ -56,6 +56,7 @@ fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
 
 fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
     let has_sockets = options.enable_web_sockets;
+    let session = shared.session.clone();
     let limit = RateLimit::from(1_000 / MINUTE);
     let mut router = Router::with_options(options.rate_limit(limit).state(shared));
     router.get("/matrix", matrix);
@@ -82,6 +83,8 @@ fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
     router.get("/recorded/:key", recorded).middleware(with_cors("*"));
     if has_sockets {
         router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+        let account = router.add_web_socket_route("/account", account, WebSocketOptions::new());
+        account.middleware(with_auth(Auth::session(session, |_: SessionId| Some("Ada"))));
     }
     router
 }
@@ -196,6 +199,12 @@ async fn recorded(shared: State<Arc<Shared>>, Path(key): Path<String>) -> Value 
     let records = shared.records.lock().unwrap_or_else(PoisonError::into_inner);
     let Record { requests, cookies } = records.get(&key).cloned().unwrap_or_default();
     json!({ "requests": requests, "cookies": cookies })
+}
+
+/// What a page of another origin would like to read in the name of whoever
+/// looks at it.
+async fn account(socket: WebSocket, User(name): User<String>) -> Result<(), ApiError> {
+    Ok(socket.send(format!("the account of {name}")).await?)
 }
 
 async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {

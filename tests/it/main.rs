@@ -20,6 +20,7 @@ mod helpers;
 mod http;
 
 mod errors;
+mod events;
 mod web_sockets;
 
 mod github_routes;

@@ -171,6 +171,35 @@ fn mistakes_are_found_while_the_router_is_built() {
 }
 
 #[test]
+fn a_handler_that_writes_the_response_is_refused_with_its_place() {
+    async fn writes(_socket: WebSocket, _response: ResponseWriter) {}
+    let message = "WebSocket /api/a: the handler takes a `ResponseWriter`, but the answer to a \
+                   handshake is not its own";
+    let mut calls = Router::with_options(options());
+    let line = line!() + 1;
+    calls.add_web_socket_route("/a", writes, WebSocketOptions::new());
+    let error = calls.build().unwrap_err().to_string();
+    assert!(error.contains(message), "{error}");
+    assert!(error.contains(&format!("{}:{line}", file!())), "{error}");
+
+    let tree = create_router(routes! { "a": { ws: writes } }, options());
+    let error = tree.build().unwrap_err().to_string();
+    assert!(error.contains(message) && error.contains(file!()), "{error}");
+}
+
+#[test]
+fn a_host_that_gives_no_connection_away_refuses_as_a_mistake_of_the_client() {
+    for router in routers() {
+        let app = app(router);
+        let mut request = handshake("/api/rooms/a", TOKEN);
+        request.extensions_mut().remove::<Upgrade>();
+        let answer = block_on(async { show(app.handle(request).await).await });
+        // A 5xx would be a line at error level, for anybody who asks.
+        assert_eq!(answer, r#"400 {"error":"this host gives no connection away"}"#);
+    }
+}
+
+#[test]
 fn the_options_have_the_names_of_the_specification() {
     let options: RouterOptions = stockade::serde_json::from_value(json!({
         "enableWebSockets": true, "wsAllowedOrigins": ["https://a.example"], "wsMaxPayload": 10,

@@ -4,7 +4,8 @@
 //! sends requests to the second one and writes what it got into itself;
 //! Chromium prints the page, and the outcomes are compared with [`SITUATIONS`].
 //! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
-//! comes back.
+//! comes back. After it, the shop's page of an order is looked at
+//! (`live_page.rs`).
 
 use std::env;
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo, skip, target_directory};
+use crate::{Outcome, announce, cargo, live_page, skip, target_directory};
 
 /// What the page does (`examples/browser.html`), and what must come of it.
 const SITUATIONS: &[(&str, &str)] = &[
@@ -70,9 +71,14 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("frame: the page with a policy of its own", "its script ran"),
     ("WebSocket: allowed origin", "echoed hello"),
     ("WebSocket: no list, another origin", "refused"),
+    ("hijack: no session", "refused"),
     ("cookie: sign in", "200"),
     ("cookie: same site, with credentials", "__Host-session lax none strict"),
     ("cookie: same site, without credentials", "no cookies"),
+    ("hijack: the session, from the allowed origin", "the account of Ada"),
+    // The cookie goes along to each port of the site: only the origin tells.
+    ("hijack: the session goes to another server too", "__Host-session lax none strict"),
+    ("hijack: the session, where no origin is allowed", "refused"),
     ("refused: list, GET", "blocked"),
     ("refused: list, GET with credentials", "blocked"),
     ("refused: one, GET", "blocked"),
@@ -86,6 +92,7 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("refused: PUT, sent", "0 requests"),
     ("refused: image by CORS", "blocked"),
     ("refused: WebSocket", "refused"),
+    ("hijack: the session, from another site", "refused"),
     ("own WebSocket without a list", "echoed hello"),
     // Not even `none`, which may cross sites: so this alone says nothing of `SameSite`.
     ("cookie: another site, with credentials", "no cookies"),
@@ -105,8 +112,9 @@ pub fn run() -> Outcome {
         skip("a real browser (it needs `chromium`, which root can install on Debian)");
         return Ok(());
     }
-    cargo(&["build", "-p", "stockade-examples", "--example", "browser"])?;
-    let binary = target_directory()?.join("debug/examples/browser");
+    cargo(&["build", "-p", "stockade-examples", "--example", "browser", "--example", "shop"])?;
+    let target = target_directory()?;
+    let binary = target.join("debug/examples/browser");
     let end = Instant::now() + PATIENCE;
     let site = Servers::start(&binary, None, end)?;
     let origin = format!("http://{}", site.address("star")?);
@@ -117,7 +125,13 @@ pub fn run() -> Outcome {
     let mut got = outcomes(&page(&folder, &url, end)?);
     let html = page(&folder, &format!("{origin}/page"), end)?;
     got.push((SCRIPT.to_owned(), text_of(&html, "script").unwrap_or_default().to_owned()));
+    got.extend(live_page::outcomes(&target, &folder.0.join("live"), end)?);
     judge(&got)
+}
+
+/// What is expected of everything.
+fn situations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SITUATIONS.iter().copied().chain(live_page::SITUATIONS)
 }
 
 fn is_installed() -> bool {
@@ -145,7 +159,7 @@ fn install() -> Result<bool, String> {
     Ok(true)
 }
 
-const CHROMIUM: &str = "chromium";
+pub const CHROMIUM: &str = "chromium";
 
 /// How long each run of apt-get may take.
 const APT_SECONDS: &str = "300";
@@ -153,19 +167,19 @@ const APT_SECONDS: &str = "300";
 /// Prints the matrix; fails with the names of the rows that are not as expected.
 fn judge(got: &[(String, String)]) -> Outcome {
     let mut faults = Vec::new();
-    println!("{:<43} {:<32} got", "situation", "expected");
-    for (name, expected) in SITUATIONS {
+    println!("{:<50} {:<32} got", "situation", "expected");
+    for (name, expected) in situations() {
         let got = got.iter().find(|(own, _)| own == name).map_or("nothing", |(_, got)| got);
-        let mark = if got == *expected { "" } else { "  <- MISMATCH" };
-        println!("{name:<43} {expected:<32} {got}{mark}");
-        if got != *expected {
+        let mark = if got == expected { "" } else { "  <- MISMATCH" };
+        println!("{name:<50} {expected:<32} {got}{mark}");
+        if got != expected {
             faults.push(format!("{name}: {got}, not {expected}"));
         }
     }
-    let known = |name: &str| SITUATIONS.iter().any(|(own, _)| *own == name);
+    let known = |name: &str| situations().any(|(own, _)| own == name);
     let unknown = got.iter().filter(|(name, _)| !known(name));
     faults.extend(unknown.map(|(name, _)| format!("{name}: nothing is expected of it")));
-    println!("{} situations, {} mismatches", SITUATIONS.len(), faults.len());
+    println!("{} situations, {} mismatches", situations().count(), faults.len());
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
@@ -321,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_mismatch_is_called_by_its_name() {
-        let mut got: Vec<_> = SITUATIONS.iter().map(|(name, text)| pair(name, text)).collect();
+        let mut got: Vec<_> = situations().map(|(name, text)| pair(name, text)).collect();
         assert_eq!(judge(&got), Ok(()));
         got[0].1 = "blocked".to_owned();
         assert_eq!(judge(&got), Err("list: GET: blocked, not 200".to_owned()));

@@ -1,8 +1,12 @@
 //! Floods the echo example by clients that never read, and looks at its memory.
 //!
-//! Each flood has a process of its own and ends after [`SECONDS`]. Memory is
+//! Each flood has a process of its own and ends after some seconds. Memory is
 //! read from `/proc`, so that elsewhere than on Linux nothing is run.
+//!
+//! `cargo xtask floods --seconds 10 --idle 10000` is the whole of it, which needs
+//! a limit of more than 10,000 open files; `ci` does less.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,18 +16,27 @@ use std::time::{Duration, Instant};
 
 use crate::{Outcome, announce, cargo, skip, target_directory};
 
-/// How long each flood lasts.
+/// How long each flood lasts, unless `--seconds` says something else.
 const SECONDS: u64 = 3;
 
-/// How much the memory of the example may grow in a flood, in KiB.
-const MAX_GROWTH: u64 = 8 * 1024;
+/// The longest.
+const MAX_SECONDS: u64 = 10;
 
-/// How many connections are opened at once, below the usual limit of 1,024
-/// files.
-const IDLE: u32 = 500;
+/// How much the memory of the example may grow in a flood, in KiB.
+const MAX_GROWTH: u64 = 4 * 1024;
+
+/// How many connections are opened at once, unless `--idle` says something else:
+/// below the usual limit of 1,024 files.
+const IDLE: u64 = 500;
+
+/// The most that the example takes.
+const MAX_IDLE: u64 = 20_000;
 
 /// What an idle connection may cost, in KiB.
-const MAX_IDLE: u64 = 32;
+const MAX_IDLE_COST: u64 = 16;
+
+/// Files that are open besides the connections, here or there.
+const OTHER_FILES: u64 = 50;
 
 /// What is sent once, and what is then sent over and over.
 struct Flood {
@@ -37,6 +50,11 @@ pub fn run() -> Outcome {
         skip("the memory of a process is read from /proc");
         return Ok(());
     }
+    let arguments: Vec<String> = env::args().skip(2).collect();
+    let seconds = number(&arguments, "--seconds", SECONDS, MAX_SECONDS)?;
+    let idle = number(&arguments, "--idle", IDLE, MAX_IDLE)?;
+    let limits = fs::read_to_string("/proc/self/limits").map_err(|error| error.to_string())?;
+    enough_files(&limits, idle + OTHER_FILES)?;
     cargo(&["build", "--release", "-p", "stockade-examples", "--example", "echo"])?;
     let binary = target_directory()?.join("release/examples/echo");
     let mut command = Command::new(binary);
@@ -44,18 +62,43 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut faults = Vec::new();
     for flood in floods() {
-        let (sent, growth) = Echo::start(&mut command)?.flooded(&flood)?;
-        println!("{}: {} MB sent, {growth} KiB more memory", flood.name, sent / 1_000_000);
+        let (sent, growth) = Echo::start(&mut command)?.flooded(&flood, seconds)?;
+        println!("{}: {} kB sent, {growth} KiB more memory", flood.name, sent / 1_000);
         if growth > MAX_GROWTH {
             faults.push(flood.name);
         }
     }
-    let each = Echo::start(&mut command)?.idle()?;
-    println!("{IDLE} idle connections: {each} KiB each");
-    if each > MAX_IDLE {
+    let growth = Echo::start(&mut command)?.idle(idle)?;
+    println!("{idle} idle connections: {growth} KiB, {} bytes each", growth * 1024 / idle);
+    if growth > MAX_IDLE_COST * idle {
         faults.push("idle connections");
     }
     if faults.is_empty() { Ok(()) } else { Err(format!("too much memory: {faults:?}")) }
+}
+
+/// The number behind an option, from 1 to `most`.
+fn number(arguments: &[String], option: &str, default: u64, most: u64) -> Result<u64, String> {
+    let Some(index) = arguments.iter().position(|argument| argument == option) else {
+        return Ok(default);
+    };
+    let number = arguments.get(index + 1).and_then(|number| number.parse().ok());
+    number
+        .filter(|number| (1..=most).contains(number))
+        .ok_or(format!("{option} wants a number from 1 to {most}"))
+}
+
+/// Whether a process may open so many files; `limits` is `/proc/self/limits`.
+/// The example inherits the limit.
+fn enough_files(limits: &str, wanted: u64) -> Outcome {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let soft = line.and_then(|line| line.split_whitespace().next()).unwrap_or("unlimited");
+    match soft.parse::<u64>() {
+        Ok(soft) if soft < wanted => Err(format!(
+            "a process may open {soft} files and {wanted} are needed: say `ulimit -n {wanted}` \
+             before, or fewer connections with `--idle`"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn floods() -> Vec<Flood> {
@@ -65,14 +108,18 @@ fn floods() -> Vec<Flood> {
     huge.extend((1_u64 << 40).to_be_bytes());
     huge.extend([0; 4]);
     vec![
-        flood("pings", Vec::new(), many(PING, 125, 500)),
-        flood("empty pings", Vec::new(), many(PING, 0, 5000)),
-        flood("texts of 64 bytes", Vec::new(), many(TEXT, 64, 500)),
-        flood("texts of 1 MiB", Vec::new(), frame(TEXT, 1 << 20)),
-        flood("fragments of a byte", frame(TEXT_BEGINS, 1), many(GOES_ON, 1, 5000)),
+        flood("pings whose pongs are not read", Vec::new(), many(PING, 125, 500)),
+        flood("empty pings whose pongs are not read", Vec::new(), many(PING, 0, 5000)),
+        flood("messages whose echoes are not read", Vec::new(), many(TEXT, 64, 500)),
+        flood("messages of 1 MiB whose echoes are not read", Vec::new(), frame(TEXT, 1 << 20)),
+        flood("fragments of one byte", frame(TEXT_BEGINS, 1), many(GOES_ON, 1, 5000)),
         flood("empty fragments", frame(TEXT_BEGINS, 1), many(GOES_ON, 0, 5000)),
-        flood("fragments of 64 KiB", frame(TEXT_BEGINS, 65_536), frame(GOES_ON, 65_536)),
-        flood("a frame of 1 TiB", huge, vec![b'x'; 65_536]),
+        flood(
+            "fragments of 64 KiB without end",
+            frame(TEXT_BEGINS, 65_536),
+            frame(GOES_ON, 65_536),
+        ),
+        flood("a declared frame of 1 TiB", huge, vec![b'x'; 65_536]),
     ]
 }
 
@@ -151,12 +198,12 @@ impl Echo {
     }
 
     /// The bytes that were sent, and the growth of the memory in KiB.
-    fn flooded(&self, flood: &Flood) -> Result<(u64, u64), String> {
+    fn flooded(&self, flood: &Flood, seconds: u64) -> Result<(u64, u64), String> {
         // The first connection of a process costs more than the others.
         drop(self.connect()?);
         let before = self.memory()?;
         let mut stream = self.connect()?;
-        let end = Instant::now() + Duration::from_secs(SECONDS);
+        let end = Instant::now() + Duration::from_secs(seconds);
         let (mut sent, mut peak) = (0_u64, before);
         let mut rest = [&*flood.head, &*flood.data].concat();
         let mut at = 0;
@@ -176,15 +223,15 @@ impl Echo {
         Ok((sent, peak.max(self.memory()?) - before))
     }
 
-    /// What an idle connection costs, in KiB.
-    fn idle(&self) -> Result<u64, String> {
+    /// What so many idle connections cost, in KiB.
+    fn idle(&self, count: u64) -> Result<u64, String> {
         drop(self.connect()?);
         let before = self.memory()?;
         let connections: Vec<TcpStream> =
-            (0..IDLE).map(|_| self.connect()).collect::<Result<_, _>>()?;
+            (0..count).map(|_| self.connect()).collect::<Result<_, _>>()?;
         let growth = self.memory()?.saturating_sub(before);
         drop(connections);
-        Ok(growth / u64::from(IDLE))
+        Ok(growth)
     }
 
     /// The memory of the process, in KiB.
@@ -216,6 +263,42 @@ mod tests {
         assert_eq!(frame(TEXT, 65_535)[..4], [TEXT, 0xfe, 0xff, 0xff]);
         assert_eq!(frame(TEXT, 65_536)[..10], [TEXT, 0xff, 0, 0, 0, 0, 0, 1, 0, 0]);
         assert_eq!(frame(TEXT, 65_536).len(), 14 + 65_536);
+    }
+
+    #[test]
+    fn the_floods_have_their_names() {
+        let floods = floods();
+        for name in [
+            "pings whose pongs are not read",
+            "messages whose echoes are not read",
+            "fragments of one byte",
+            "fragments of 64 KiB without end",
+            "a declared frame of 1 TiB",
+        ] {
+            assert!(floods.iter().any(|flood| flood.name == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn options_are_numbers_within_their_range() {
+        let read = |line: &str| {
+            let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            number(&arguments, "--idle", 500, 20_000)
+        };
+        assert_eq!(read("--seconds 9"), Ok(500));
+        assert_eq!(read("--seconds 9 --idle 10000"), Ok(10_000));
+        for line in ["--idle", "--idle x", "--idle 0", "--idle 20001", "--idle --seconds"] {
+            assert_eq!(read(line), Err("--idle wants a number from 1 to 20000".to_owned()));
+        }
+    }
+
+    #[test]
+    fn too_few_files_are_told_before_the_floods() {
+        let limits = "Limit\nMax open files            1024                 4096       files\n";
+        assert_eq!(enough_files(limits, 1024), Ok(()));
+        let fault = enough_files(limits, 1025).unwrap_err();
+        assert!(fault.contains("1024 files and 1025 are needed: say `ulimit -n 1025`"), "{fault}");
+        assert_eq!(enough_files("Max open files unlimited unlimited files", 1 << 40), Ok(()));
     }
 
     #[test]

@@ -5,10 +5,12 @@
 
 mod audit;
 mod autobahn;
+mod bench_websockets;
 mod browser;
 mod examples;
 mod floods;
 mod jwt_features;
+mod live_page;
 mod tidy;
 
 use std::env;
@@ -34,13 +36,18 @@ const TASKS: &[Task] = &[
         run: autobahn::run,
     },
     Task {
+        name: BENCH_WEBSOCKETS,
+        about: "CPU of an echo beside its peers; not part of ci",
+        run: bench_websockets::run,
+    },
+    Task {
         name: "floods",
-        about: "flood the echo example and look at its memory",
+        about: "flood the echo example and look at its memory; `--seconds`, `--idle`",
         run: floods::run,
     },
     Task {
         name: BROWSER,
-        about: "let Chromium judge cross-origin requests; not part of ci",
+        about: "let Chromium judge cross-origin requests and a live page; not part of ci",
         run: browser::run,
     },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
@@ -53,6 +60,10 @@ const TASKS: &[Task] = &[
 
 /// Not part of `ci`, because it needs CPython 2.7.
 const AUTOBAHN: &str = "autobahn";
+
+/// Not part of `ci`, because it compiles the peers, and figures need a machine
+/// that is not busy.
+const BENCH_WEBSOCKETS: &str = "bench-websockets";
 
 /// Not part of `ci`, because it installs a package.
 const BROWSER: &str = "browser";
@@ -74,7 +85,7 @@ fn main() -> ExitCode {
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprintln!("usage: cargo xtask <task>\n");
         for task in TASKS {
-            eprintln!("  {:<12} {}", task.name, task.about);
+            eprintln!("  {:<17} {}", task.name, task.about);
         }
         return ExitCode::from(2);
     };
@@ -90,7 +101,7 @@ fn main() -> ExitCode {
 /// All tasks in order; the first failure ends it.
 fn ci() -> Outcome {
     let mut summary = String::new();
-    let apart = ["ci", AUTOBAHN, BROWSER, JWT_FEATURES];
+    let apart = ["ci", AUTOBAHN, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES];
     for task in TASKS.iter().filter(|task| !apart.contains(&task.name)) {
         let start = Instant::now();
         (task.run)().map_err(|error| {
@@ -100,6 +111,7 @@ fn ci() -> Outcome {
     }
     skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
     skip("cross-origin requests of a real browser (`cargo xtask browser`)");
+    skip("WebSockets beside their peers (`cargo xtask bench-websockets`)");
     skip("the Autobahn test suite for WebSockets (`cargo xtask autobahn`)");
     println!("\nci passed\n{summary}");
     for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {

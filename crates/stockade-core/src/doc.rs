@@ -124,6 +124,12 @@ impl RouteDoc {
         }
     }
 
+    /// Whether an argument of the handler writes the response itself.
+    #[must_use]
+    pub fn has_writer(&self) -> bool {
+        self.writers > 0
+    }
+
     /// Says that an argument of the handler is the connection after an upgrade,
     /// such as a WebSocket.
     pub fn takes_upgrade(&mut self) {

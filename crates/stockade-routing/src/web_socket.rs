@@ -137,6 +137,10 @@ pub(crate) fn compile(
 /// What is wrong with the arguments of a handler.
 pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDoc) -> Option<String> {
     match (is_web_socket, doc.upgrades()) {
+        (true, 1) if doc.has_writer() => Some(
+            "the handler takes a `ResponseWriter`, but the answer to a handshake is not its own"
+                .to_owned(),
+        ),
         (true, 1) | (false, 0) => None,
         (true, 0) => Some("the handler does not take the `WebSocket`".to_owned()),
         (true, _) => Some("two arguments of the handler take the `WebSocket`".to_owned()),

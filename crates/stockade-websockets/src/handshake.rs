@@ -146,8 +146,9 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
             return Err(ApiError::new(403, "this origin may not connect"));
         }
     }
+    // Not 501, which would let anybody write lines at error level.
     let upgrade =
-        upgrade.ok_or_else(|| ApiError::new(501, "this host gives no connection away"))?;
+        upgrade.ok_or_else(|| ApiError::new(400, "this host gives no connection away"))?;
     let protocol = protocol(headers, &rules.options.protocols);
     Ok(Agreed { upgrade, accept, protocol })
 }

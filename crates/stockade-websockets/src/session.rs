@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Wake as _, Waker};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use stockade_core::upgrade::{Io, Upgraded};
@@ -21,7 +21,7 @@ use stockade_errors::ApiError;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use crate::bell::{Aside, Bell};
+use crate::bell::{Bell, Rope};
 use crate::clock::{Alarm, Clock};
 use crate::close::{Close, Fault};
 use crate::decoder::{Decoder, Event};
@@ -52,6 +52,21 @@ type Handling = BoxFuture<'static, Result<Response, ApiError>>;
 
 /// A connection that runs. It ends when both the connection and the handler
 /// have ended.
+pub(crate) struct Running {
+    session: Session,
+    // Beside the session, so that they need not be cloned to be used.
+    wakers: Wakers,
+    /// The waker that was left with the bell.
+    task: Option<Waker>,
+}
+
+/// Of the ropes that others pull.
+struct Wakers {
+    handler: Waker,
+    aside: Waker,
+}
+
+/// A connection, and what is known of it.
 pub(crate) struct Session {
     phase: Phase,
     io: Option<Box<dyn Io>>,
@@ -76,14 +91,10 @@ pub(crate) struct Session {
     context: Box<ErrorContext>,
     permit: Option<Permit>,
     bell: Arc<Bell>,
-    bell_waker: Waker,
-    aside_waker: Waker,
-    /// The waker that was left with the bell.
-    task: Option<Waker>,
 }
 
 impl Session {
-    pub(crate) fn new(
+    pub(crate) fn start(
         upgraded: Upgraded,
         ends: Ends,
         handler: Handling,
@@ -91,13 +102,14 @@ impl Session {
         max_payload: u64,
         context: ErrorContext,
         permit: Permit,
-    ) -> Self {
+    ) -> Running {
         let Upgraded { io, read, shutdown } = upgraded;
-        let bell = Arc::new(Bell::default());
+        let bell = Arc::clone(&ends.link.bell);
         // The handler begins by itself.
-        bell.wake_by_ref();
-        bell.look_aside();
-        Self {
+        bell.pull(Rope::Handler);
+        bell.pull(Rope::Aside);
+        let wakers = Wakers { handler: bell.waker(Rope::Handler), aside: bell.waker(Rope::Aside) };
+        let session = Self {
             phase: Phase::Open,
             io: Some(io),
             read_ahead: read,
@@ -115,11 +127,9 @@ impl Session {
             rate: options.max_rate.map(Rate::new),
             context: Box::new(context),
             permit: Some(permit),
-            bell_waker: Waker::from(Arc::clone(&bell)),
-            aside_waker: Waker::from(Arc::new(Aside(Arc::clone(&bell)))),
             bell,
-            task: None,
-        }
+        };
+        Running { session, wakers, task: None }
     }
 
     /// Whether there is room for more messages of the client. What comes after
@@ -214,10 +224,12 @@ impl Session {
     /// Acts on the last word of the client, when everything before it has been
     /// answered.
     fn conclude(&mut self) -> bool {
-        match self.last.take() {
-            None => return false,
-            Some(Ok(close)) => self.client_closed(close),
-            Some(Err(fault)) => self.refuse(fault),
+        let Some(last) = self.last.take() else { return false };
+        // What another task has sent until now goes first too.
+        self.drain();
+        match last {
+            Ok(close) => self.client_closed(close),
+            Err(fault) => self.refuse(fault),
         }
         true
     }
@@ -251,7 +263,7 @@ impl Session {
             self.messages = None;
             self.phase = Phase::Closing;
             self.clock.set_deadline();
-            self.bell.look_aside();
+            self.bell.pull(Rope::Aside);
         }
     }
 
@@ -269,7 +281,7 @@ impl Session {
     fn linger(&mut self) {
         self.phase = self.phase.max(Phase::Lingering);
         self.clock.set_deadline();
-        self.bell.look_aside();
+        self.bell.pull(Rope::Aside);
     }
 
     fn end_of_messages(&mut self, error: SocketError) {
@@ -306,7 +318,7 @@ impl Session {
         while self.outgoing.try_recv().is_ok() {}
         self.tell_the_end();
         self.clock.set_deadline();
-        self.bell.look_aside();
+        self.bell.pull(Rope::Aside);
     }
 
     /// Wakes whoever waits to send or for the end.
@@ -327,7 +339,7 @@ impl Session {
         };
         self.handler = None;
         // What it has sent before goes first.
-        self.drain(None);
+        self.drain();
         let is_open = self.phase == Phase::Open;
         let close = match outcome {
             Ok(_) => Close::new(Close::NORMAL, ""),
@@ -353,19 +365,13 @@ impl Session {
         }
     }
 
-    /// Takes what is to be sent; registers for more if there is a context.
-    fn drain(&mut self, cx: Option<&mut Context<'_>>) -> bool {
+    /// Takes what is to be sent.
+    fn drain(&mut self) -> bool {
         if self.phase > Phase::Open {
             return false;
         }
         let mut moved = false;
         while let Ok(outgoing) = self.outgoing.try_recv() {
-            moved = true;
-            self.send(outgoing);
-        }
-        if let Some(cx) = cx
-            && let Poll::Ready(Some(outgoing)) = self.outgoing.poll_recv(cx)
-        {
             moved = true;
             self.send(outgoing);
         }
@@ -443,13 +449,11 @@ impl Session {
     }
 
     /// The clock and the shutdown.
-    fn look_aside(&mut self) -> bool {
-        let aside = self.aside_waker.clone();
-        let cx = &mut Context::from_waker(&aside);
+    fn look_aside(&mut self, cx: &mut Context<'_>) -> bool {
         let moved = self.poll_shutdown(cx) | self.poll_clock(cx);
         if moved {
             // Once more, until both wait.
-            self.bell.look_aside();
+            self.bell.pull(Rope::Aside);
         }
         moved
     }
@@ -465,26 +469,25 @@ impl Session {
     }
 }
 
-impl Future for Session {
+impl Future for Running {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        this.bell.wake_up(&mut this.task, cx);
-        let bell = this.bell_waker.clone();
-        let bell = &mut Context::from_waker(&bell);
+        let Self { session: this, wakers, task } = &mut *self;
+        this.bell.wake_up(task, cx);
+        let handler = &mut Context::from_waker(&wakers.handler);
         for _ in 0..MAX_ROUNDS {
             let came = this.read(cx);
-            let rung = this.bell.answer();
-            let ended = rung && this.poll_handler(bell);
-            let sent = this.drain(None) | this.conclude();
-            let mut moved = came | ended | sent | this.write(cx);
+            let rung = this.bell.answer(Rope::Handler);
+            let ended = rung && this.poll_handler(handler);
+            let sent = this.bell.answer(Rope::Post) && this.drain();
+            let mut moved = came | ended | sent | this.conclude() | this.write(cx);
             if this.phase == Phase::Over && this.handler.is_none() {
                 return Poll::Ready(());
             }
             if !moved {
-                // Whoever wakes this task from now on is heard.
-                moved = this.drain(Some(bell)) || this.bell.answer_aside() && this.look_aside();
+                moved = this.bell.answer(Rope::Aside)
+                    && this.look_aside(&mut Context::from_waker(&wakers.aside));
                 if !moved && this.bell.fall_asleep() {
                     return Poll::Pending;
                 }
@@ -501,6 +504,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Whoever waits for the end is told, also when the task is dropped.
         self.tell_the_end();
+        self.bell.forget_task();
     }
 }
 

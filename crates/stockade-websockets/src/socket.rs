@@ -12,6 +12,7 @@ use stockade_validation::{Schema, ValidationOptions};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::bell::{Bell, Rope};
 use crate::close::Close;
 use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
 use crate::options::{SlowReader, WebSocketOptions};
@@ -146,8 +147,7 @@ impl Receiver {
             let cost = cost(message.len());
             let before = self.link.unread.fetch_sub(cost, Ordering::AcqRel);
             if before >= MAX_UNREAD && before - cost < MAX_UNREAD {
-                // Whether it is still there does not matter.
-                let _ = self.outgoing.send(Outgoing::ReadOn);
+                self.read_on();
             }
         }
         received
@@ -181,6 +181,13 @@ impl Receiver {
         })
     }
 
+    /// Tells the driver that there is room again.
+    fn read_on(&self) {
+        // Whether it is still there does not matter.
+        let _ = self.outgoing.send(Outgoing::ReadOn);
+        self.link.bell.ring(Rope::Post);
+    }
+
     /// The code and reason that the client gave for the end, once
     /// [`recv`](Self::recv) has given `None`; `None` if it gave none first.
     #[must_use]
@@ -194,8 +201,7 @@ impl Drop for Receiver {
         // What nobody will receive is read and forgotten, or the pongs of the
         // client would not be seen either.
         self.link.unread.store(0, Ordering::Release);
-        // Whether the driver is still there does not matter.
-        let _ = self.outgoing.send(Outgoing::ReadOn);
+        self.read_on();
     }
 }
 
@@ -322,7 +328,9 @@ impl Sender {
     }
 
     fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
-        self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)
+        self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)?;
+        self.link.bell.ring(Rope::Post);
+        Ok(())
     }
 }
 
@@ -353,6 +361,9 @@ pub(crate) struct Link {
     /// What the client gave for the end.
     pub(crate) closed: OnceLock<Close>,
     pub(crate) over: Over,
+    /// Rung when something was put into `outgoing`. The channel itself wakes
+    /// nobody: that would cost a registration for each message.
+    pub(crate) bell: Arc<Bell>,
 }
 
 impl Link {
@@ -428,6 +439,7 @@ pub(crate) fn pair(
         room: Notify::new(),
         closed: OnceLock::new(),
         over: Over::default(),
+        bell: Arc::default(),
     });
     let receiver = Receiver { messages, outgoing: to_driver.clone(), link: Arc::clone(&link) };
     let sender = Sender { outgoing: to_driver, link: Arc::clone(&link) };

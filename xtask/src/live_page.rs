@@ -1,0 +1,265 @@
+//! The shop's page of an order, in Chromium: what a POST changes is shown.
+//!
+//! Chromium is driven by its DevTools protocol over a pipe: commands and answers
+//! are JSON, each with a NUL behind it.
+
+use std::env::consts::EXE_SUFFIX;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::announce;
+use crate::browser::CHROMIUM;
+
+/// What is looked at, with what must be there.
+pub const SITUATIONS: [(&str, &str); 3] = [
+    ("shop: the page with a wrong token", "Unauthorized"),
+    ("shop: the page of an order", "placed"),
+    ("shop: the same, when a POST has shipped it", "shipped"),
+];
+
+/// What the page shows in each of [`SITUATIONS`]; `target` is where the shop was
+/// built, `profile` a folder for the browser.
+pub fn outcomes(
+    target: &Path,
+    profile: &Path,
+    end: Instant,
+) -> Result<Vec<(String, String)>, String> {
+    let shop = Shop::start(target, end)?;
+    let login = format!(r#"{{"email":"admin@example.org","password":"{PASSWORD}"}}"#);
+    let token = text_field(&shop.post("/login", "", &login)?, "token")?;
+    let cart = number_field(&shop.post("/carts", &token, "")?, "cart")?;
+    let item = r#"{"product":1,"count":2}"#;
+    shop.post(&format!("/carts/{cart}/items"), &token, item)?;
+    let order = shop.post(&format!("/carts/{cart}/checkout"), &token, "")?;
+    let order = number_field(&order, "order")?;
+
+    let mut page = Page::open(profile, &format!("http://{}/live", shop.address), end)?;
+    let mut shown = vec![page.watch(&order, "wrong", "")?];
+    shown.push(page.watch(&order, &token, &shown[0])?);
+    shop.post(&format!("/orders/{order}/ship"), &token, "")?;
+    shown.push(page.status_after(&shown[1])?);
+    let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
+    Ok(names.zip(shown).collect())
+}
+
+/// The running shop; it ends when this is dropped.
+struct Shop {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Shop {
+    fn start(target: &Path, end: Instant) -> Result<Self, String> {
+        let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
+        command.env("PORT", "0").env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
+        announce(command.stdout(Stdio::piped()));
+        let process = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
+        let mut shop = Self { process, address: String::new() };
+        let stdout = shop.process.stdout.take().ok_or("the shop has no output")?;
+        // It is read to its end: the shop goes on writing.
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        let line = lines.recv_timeout(end.saturating_duration_since(Instant::now()));
+        let line = line.map_err(|_| "the shop does not start")?;
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
+        let (address, _) = address.ok_or(format!("the shop says {line:?}"))?;
+        shop.address = address.to_owned();
+        Ok(shop)
+    }
+
+    /// The body of the answer, which must be a 2xx.
+    fn post(&self, path: &str, token: &str, body: &str) -> Result<String, String> {
+        let send = || {
+            let mut stream = TcpStream::connect(&self.address)?;
+            stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+            write!(
+                stream,
+                "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\
+                 Content-Type: application/json\r\nAuthorization: Bearer {token}\r\n\r\n{body}",
+                self.address,
+                body.len()
+            )?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).map(|_| answer)
+        };
+        let answer = send().map_err(|error| format!("POST {path}: {error}"))?;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        match head.starts_with("HTTP/1.1 2") {
+            true => Ok(body.to_owned()),
+            false => Err(format!("POST {path}: {answer}")),
+        }
+    }
+}
+
+/// A page in a browser of its own, which ends when this is dropped.
+struct Page {
+    browser: Child,
+    commands: ChildStdin,
+    answers: Receiver<String>,
+    /// Names the page in commands, once it is known.
+    session: Option<String>,
+    sent: u32,
+    end: Instant,
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.browser.kill();
+        let _ = self.browser.wait();
+    }
+}
+
+impl Page {
+    /// Opens a page; it is loaded when this returns.
+    fn open(profile: &Path, url: &str, end: Instant) -> Result<Self, String> {
+        let mut page = Self::start(profile, end)?;
+        let target = page.command("Target.createTarget", r#"{"url":"about:blank"}"#)?;
+        let target = text_field(&target, "targetId")?;
+        let attach = format!(r#"{{"targetId":"{target}","flatten":true}}"#);
+        let attached = page.command("Target.attachToTarget", &attach)?;
+        page.session = Some(text_field(&attached, "sessionId")?);
+        page.command("Page.enable", "{}")?;
+        page.send("Page.navigate", &format!(r#"{{"url":"{url}"}}"#))?;
+        page.answer(|message| message.contains(r#""method":"Page.loadEventFired""#))?;
+        Ok(page)
+    }
+
+    fn start(profile: &Path, end: Instant) -> Result<Self, String> {
+        // The protocol wants the files 3 and 4; what Chromium prints itself would
+        // come in between.
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2 2>/dev/null", "sh", CHROMIUM]);
+        command
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+            .args(["--no-first-run", "--disable-background-networking", "--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        announce(&command);
+        let fault = |error: std::io::Error| format!("{CHROMIUM}: {error}");
+        let mut browser = command.spawn().map_err(fault)?;
+        let commands = browser.stdin.take().ok_or("no pipe to the browser")?;
+        let stdout = browser.stdout.take().ok_or("no pipe from the browser")?;
+        let (sender, answers) = mpsc::channel();
+        thread::spawn(move || {
+            for message in BufReader::new(stdout).split(0).map_while(Result::ok) {
+                let _ = sender.send(String::from_utf8_lossy(&message).into_owned());
+            }
+        });
+        Ok(Self { browser, commands, answers, session: None, sent: 0, end })
+    }
+
+    /// Fills in the form, and gives the status that comes after `before`.
+    fn watch(&mut self, order: &str, token: &str, before: &str) -> Result<String, String> {
+        self.evaluate(&format!(
+            "(() => {{ const of = (id) => document.getElementById(id); of('order').value = \
+             '{order}'; of('token').value = '{token}'; of('watch').click(); return ''; }})()"
+        ))?;
+        self.status_after(before)
+    }
+
+    /// The status that the page shows when it is no longer `before`.
+    fn status_after(&mut self, before: &str) -> Result<String, String> {
+        self.evaluate(&format!(
+            "new Promise((done) => {{ const status = document.getElementById('status'); const \
+             look = () => {{ const text = status.textContent; if (text !== '{before}') done(text); \
+             }}; new MutationObserver(look).observe(status, {{ childList: true, characterData: \
+             true, subtree: true }}); look(); }})"
+        ))
+    }
+
+    /// The text that an expression without double quotes gives, now or later.
+    fn evaluate(&mut self, expression: &str) -> Result<String, String> {
+        let params =
+            format!(r#"{{"expression":"{expression}","awaitPromise":true,"returnByValue":true}}"#);
+        text_field(&self.command("Runtime.evaluate", &params)?, "value")
+    }
+
+    /// The answer to a command.
+    fn command(&mut self, method: &str, params: &str) -> Result<String, String> {
+        let id = self.send(method, params)?;
+        let begin = format!(r#"{{"id":{id},"#);
+        let answer = self.answer(|message| message.starts_with(&begin))?;
+        let failed = answer.contains(r#""error":{"#) || answer.contains("exceptionDetails");
+        if failed { Err(format!("{method}: {answer}")) } else { Ok(answer) }
+    }
+
+    /// Gives the number of the command.
+    fn send(&mut self, method: &str, params: &str) -> Result<u32, String> {
+        self.sent += 1;
+        let session = self.session.as_ref();
+        let session = session.map_or_else(String::new, |id| format!(r#""sessionId":"{id}","#));
+        let id = self.sent;
+        write!(
+            self.commands,
+            r#"{{"id":{id},{session}"method":"{method}","params":{params}}}{NUL}"#
+        )
+        .map_err(|error| format!("{CHROMIUM} takes no {method}: {error}"))?;
+        Ok(id)
+    }
+
+    /// The next message that is wanted; those before it are forgotten.
+    fn answer(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String, String> {
+        loop {
+            let left = self.end.saturating_duration_since(Instant::now());
+            let message = self.answers.recv_timeout(left);
+            let message = message.map_err(|_| format!("{CHROMIUM} does not answer in time"))?;
+            if wanted(&message) {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+/// `"name":"value"` in an object of JSON.
+fn text_field(json: &str, name: &str) -> Result<String, String> {
+    let found =
+        json.split_once(&format!("\"{name}\":\"")).and_then(|(_, rest)| rest.split_once('"'));
+    found.map(|(value, _)| value.to_owned()).ok_or(format!("no {name:?} in {json}"))
+}
+
+/// `"name":7` in an object of JSON.
+fn number_field(json: &str, name: &str) -> Result<String, String> {
+    let rest = json.split_once(&format!("\"{name}\":")).map(|(_, rest)| rest);
+    let digits = rest.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+    digits.filter(|digits| !digits.is_empty()).ok_or(format!("no {name:?} in {json}"))
+}
+
+const PASSWORD: &str = "correct horse";
+
+/// Comes behind each message of the protocol.
+const NUL: char = '\0';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found() {
+        let json = r#"{"id":7,"result":{"sessionId":"A1","value":""}}"#;
+        assert_eq!(text_field(json, "sessionId").as_deref(), Ok("A1"));
+        assert_eq!(text_field(json, "value").as_deref(), Ok(""));
+        assert_eq!(number_field(json, "id").as_deref(), Ok("7"));
+        assert!(text_field(json, "id").is_err());
+        assert!(number_field(json, "value").is_err());
+    }
+}
