@@ -25,7 +25,10 @@ mod web_sockets;
 
 mod github_routes;
 mod hosts;
+mod observability;
+mod observatory;
 mod shop;
+mod spec_rows;
 mod stages;
 
 mod allocations;

@@ -1,15 +1,16 @@
 //! The main example, in process: what its tree promises.
 
 #[allow(dead_code, reason = "the example is a program; its `main` is not called here")]
-#[path = "../../examples/shop.rs"]
+#[path = "../../examples/shop/main.rs"]
 mod example;
 
 use self::example::Role;
 
 use serde_json::json;
+use stockade::middleware::Metrics;
 use stockade::prelude::*;
 
-use crate::support::{app, block_on, check, header_of, request, text_of};
+use crate::support::{app, block_on, call, check, header_of, request, text_of};
 
 const JSON: &str = "content-type: application/json";
 
@@ -211,4 +212,50 @@ fn the_live_page_lets_its_script_run_and_no_other() {
         nonces.push(nonce);
     }
     assert_ne!(nonces[0], nonces[1]);
+}
+
+#[test]
+fn those_who_watch_see_how_the_shop_is() {
+    let app = shop();
+    check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
+    check(&app, "GET /health/ready", r#"200 {"status":"ok"}"#);
+    check(&app, "GET /metrics", r#"401 {"error":"Unauthorized"}"#);
+    check(&app, &format!("GET /metrics\n{}", bearer(ANN)), r#"403 {"error":"Forbidden"}"#);
+    let metrics = block_on(call(&app, &format!("GET /metrics\n{}", bearer(DAN))));
+    let line = r#"http_requests_total{method="GET",route="/health/live",status="200"} 1"#;
+    assert!(metrics.contains(line), "{metrics}");
+    assert_eq!(header_of(&app, "GET /nowhere\nx-request-id: a-1", "x-request-id"), "a-1");
+}
+
+#[test]
+fn passwords_are_not_to_be_guessed() {
+    let app = shop();
+    let guess = format!("POST /login\n{JSON}\n\n{{}}");
+    (0..10).for_each(|_| assert!(block_on(call(&app, &guess)).starts_with("400 ")));
+    check(&app, &guess, r#"429 {"error":"Too Many Requests"}"#);
+    check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
+}
+
+#[test]
+fn products_are_not_sent_twice_and_names_are_harmless() {
+    let app = shop();
+    let tag = header_of(&app, "GET /products/3", "etag");
+    check(&app, &format!("GET /products/3\nif-none-match: {tag}"), "304");
+    let many = "GET /products/export.csv\naccept-encoding: gzip";
+    assert_eq!(header_of(&app, many, "content-encoding"), "gzip");
+    let new = r#"{"name":"<b>Mug</b>","category":"crockery","price_cents":700}"#;
+    let created =
+        block_on(call(&app, &format!("POST /products\n{}\n{JSON}\n\n{new}", bearer(CLEO))));
+    assert!(created.contains("&lt;b&gt;Mug"), "{created}");
+}
+
+#[test]
+fn the_defaults_are_strict_and_can_be_loosened() {
+    let origin = "GET /products\norigin: https://evil.example";
+    let names = ["access-control-allow-origin", "x-frame-options", "ratelimit-policy"];
+    let seen = |app: &App| names.map(|name| header_of(app, origin, name));
+    assert_eq!(seen(&shop()), ["-", "DENY", r#""default";q=300;w=60"#]);
+    let shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
+    let loose = example::router_with(shop, &Metrics::new(), example::loose());
+    assert_eq!(seen(&app(loose)), ["*", "-", "-"]);
 }

@@ -21,6 +21,7 @@ use crate::middleware::{Run, Step};
 use crate::upgrade;
 use crate::{
     BoxFuture, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States, Validation,
+    escaped,
 };
 
 /// One route: its method and path, its middleware, its handler, its limits.
@@ -35,6 +36,7 @@ pub struct Endpoint {
     validation: Validation,
     states: States,
     max_body: Option<u64>,
+    rate_limited: bool,
 }
 
 impl Endpoint {
@@ -49,6 +51,7 @@ impl Endpoint {
             validation: Validation::new(),
             states: States::default(),
             max_body: None,
+            rate_limited: true,
         }
     }
 
@@ -87,6 +90,14 @@ impl Endpoint {
         self
     }
 
+    /// Says whether the rate limit of the router is charged for it; it is unless
+    /// this says otherwise.
+    #[must_use]
+    pub fn with_rate_limited(mut self, rate_limited: bool) -> Self {
+        self.rate_limited = rate_limited;
+        self
+    }
+
     /// The method under which it was registered.
     #[must_use]
     pub fn method(&self) -> &Method {
@@ -121,6 +132,12 @@ impl Endpoint {
     #[must_use]
     pub fn max_body(&self) -> Option<u64> {
         self.max_body
+    }
+
+    /// Whether the rate limit of the router is charged for it.
+    #[must_use]
+    pub fn is_rate_limited(&self) -> bool {
+        self.rate_limited
     }
 
     /// What the application provides.
@@ -322,6 +339,7 @@ pub struct ErrorContext {
     method: Method,
     target: Option<PathAndQuery>,
     endpoint: Option<Arc<Endpoint>>,
+    id: Option<Arc<str>>,
 }
 
 impl ErrorContext {
@@ -333,6 +351,7 @@ impl ErrorContext {
             method: req.method().clone(),
             target: req.uri().path_and_query().cloned(),
             endpoint: req.inner.endpoint.clone(),
+            id: req.shared_id(),
         }
     }
 
@@ -341,6 +360,19 @@ impl ErrorContext {
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
+    }
+
+    /// The same with a name for the request, for one that was not given its own.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The name of the request in logs, if it has one.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// What decides how errors are answered.
@@ -422,13 +454,23 @@ impl ErrorContext {
     }
 
     /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
-    /// level.
+    /// level; with the name of the request as the key-value `request_id`, and in
+    /// the text.
+    ///
+    /// Texts are [`escaped`](crate::escaped), because a client may have written
+    /// parts of them.
     pub fn log(&self, error: &ApiError) {
-        let (place, status) = (self.place(), error.status());
-        if status < 500 {
-            log::debug!(target: "stockade::error", "{place}: {status} {error}");
-        } else {
-            log::error!(target: "stockade::error", "{place}: {status} {}", chain(error));
+        let status = error.status();
+        if status >= 500 {
+            let (place, chain) = (self.place(), chain(error));
+            log::error!(
+                target: TARGET, request_id = self.id(); "{place}: {status} {}", escaped(chain)
+            );
+        } else if log::log_enabled!(target: TARGET, log::Level::Debug) {
+            let place = self.place();
+            log::debug!(
+                target: TARGET, request_id = self.id(); "{place}: {status} {}", escaped(error)
+            );
         }
     }
 
@@ -436,17 +478,24 @@ impl ErrorContext {
     /// for a status, and the client misses something, so it is always an error.
     #[cold]
     pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
-        let place = self.place();
-        log::error!(target: "stockade::error", "{place}: broke off: {}", chain(error));
+        let (place, chain) = (self.place(), chain(error));
+        log::error!(
+            target: TARGET, request_id = self.id(); "{place}: broke off: {}", escaped(chain)
+        );
     }
 
-    /// Method, pattern and path. Never the query, which may hold secrets.
+    /// Method, pattern, path and name. Never the query, which may hold secrets.
     fn place(&self) -> String {
         let route = self.route().unwrap_or("-");
-        let path = self.path().unwrap_or("-");
-        format!("{} {route} ({path})", self.method)
+        let path = escaped(self.path().unwrap_or("-"));
+        match self.id() {
+            Some(id) => format!("{} {route} ({path}) [{}]", self.method, escaped(id)),
+            None => format!("{} {route} ({path})", self.method),
+        }
     }
 }
+
+const TARGET: &str = "stockade::error";
 
 /// The text of an error and of its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {

@@ -18,6 +18,7 @@
 //! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
+//! - `log_text`: [`escaped`], for texts from outside in a log.
 //! - `state`: [`States`], what the application provides, by type.
 //! - `doc`: [`RouteDoc`], what a route says of itself when it is built.
 //!
@@ -28,6 +29,7 @@ mod doc;
 mod endpoint;
 pub mod extract;
 mod handler;
+mod log_text;
 mod media;
 pub mod middleware;
 mod params;
@@ -46,6 +48,7 @@ pub use doc::{BodyKind, ParamShape, RouteDoc};
 pub use endpoint::{Endpoint, ErrorContext, Running, Settings, caught, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
+pub use log_text::{Escaped, escaped};
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub use params::Params;
 pub use peer::PeerAddr;

@@ -54,6 +54,7 @@ pub(crate) struct Inner {
     peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
     client: Option<IpAddr>,
+    id: Option<Arc<str>>,
     /// Whether the body's own hint is all there is to know of its length.
     is_framed: bool,
 }
@@ -84,6 +85,7 @@ impl Request {
             user: None,
             peer,
             client: None,
+            id: None,
             is_framed: false,
         };
         Self { inner: Box::new(inner) }
@@ -266,6 +268,22 @@ impl Request {
     /// Says what the client's address is.
     pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
         self.inner.client = client;
+    }
+
+    /// The name of the request in logs, if it has been given one.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.inner.id.as_deref()
+    }
+
+    /// Names the request for whatever is logged of it from now on. It should be
+    /// short and plain: it is logged as it is.
+    pub fn set_id(&mut self, id: impl Into<Arc<str>>) {
+        self.inner.id = Some(id.into());
+    }
+
+    pub(crate) fn shared_id(&self) -> Option<Arc<str>> {
+        self.inner.id.clone()
     }
 
     /// The bytes of the body, as they were sent. They are read from the

@@ -22,8 +22,10 @@ use stockade_core::extract::State;
 
 /// Whether requests shall come here; a clone says and sets the same.
 ///
-/// It is ready from the beginning. Set it to false when a shutdown begins, and
-/// whoever distributes requests sends them elsewhere.
+/// It is ready from the beginning. The own server sets the one that is state of
+/// its application to false when a shutdown begins, and whoever distributes
+/// requests sends them elsewhere; a program may set it too, for reasons of its
+/// own.
 #[derive(Clone, Debug)]
 pub struct Readiness {
     ready: Arc<AtomicBool>,

@@ -35,6 +35,7 @@
 //! | [`security_headers`] | headers that every response carries |
 //! | [`cors`] | says which origins may read a response, answers preflights |
 //! | [`rate_limit`] | counts the requests of each client |
+//! | [`observation`] | names requests, logs and counts them |
 //!
 //! The stages are rules without a server: a router prepares them once and calls
 //! them for each request.
@@ -58,6 +59,7 @@ mod input_validation;
 mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod observation;
 pub mod rate_limit;
 pub mod request_id;
 mod route_limit;

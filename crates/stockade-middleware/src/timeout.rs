@@ -33,7 +33,10 @@ pub fn with_timeout(limit: Duration) -> Middleware {
     Middleware::new(move |req: Request, next: Next| async move {
         match tokio::time::timeout(limit, next.try_run(req)).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(ApiError::new(503, format!("no response within {limit:?}"))),
+            Err(elapsed) => {
+                let text = format!("no response within {limit:?}");
+                Err(ApiError::new(503, text).with_source(elapsed))
+            }
         }
     })
     .named("with_timeout")

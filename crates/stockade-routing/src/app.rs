@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
-use stockade_core::{Endpoint, Middleware, Request, Response, RouteDoc, Settings};
+use stockade_core::{Endpoint, Middleware, Request, Response, RouteDoc, Settings, States};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
@@ -55,6 +55,7 @@ pub(crate) struct Inner {
     pub(crate) tables: Vec<(Method, Table<Arc<Endpoint>>)>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    states: States,
     /// In the order in which they were added.
     endpoints: Vec<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
@@ -75,12 +76,6 @@ impl Inner {
     pub(crate) fn cors_of(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Cors>> {
         let own = self.own_cors.iter().find(|(known, _)| Arc::ptr_eq(known, endpoint));
         own.map(|(_, cors)| cors)
-    }
-
-    /// Whether a route has this method and path.
-    pub(crate) fn has_route(&self, method: &Method, path: &str) -> bool {
-        let table = self.tables.iter().find(|(known, _)| known == method);
-        table.is_some_and(|(_, table)| table.find(path).is_some())
     }
 }
 
@@ -107,6 +102,12 @@ impl App {
     #[must_use]
     pub fn refuse(&self, request: &Request, error: ApiError, options: &CallOptions) -> Response {
         dispatch::refuse(&self.inner, request, error, options)
+    }
+
+    /// The value of type `T` that [`RouterOptions::state`] provides.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.inner.states.get()
     }
 
     /// All routes, in the order in which they were added.
@@ -232,7 +233,8 @@ impl<'o> Compiler<'o> {
             .with_middleware(middleware)
             .with_validation(entry.validation.with_handler(&doc))
             .with_states(self.options.states.clone())
-            .with_max_body(entry.max_body);
+            .with_max_body(entry.max_body)
+            .with_rate_limited(entry.rate_limited);
         let endpoint = Arc::new(endpoint);
         if let Some(cors) = cors {
             self.own_cors.push((Arc::clone(&endpoint), cors));
@@ -285,6 +287,7 @@ impl<'o> Compiler<'o> {
             inner: Arc::new(Inner {
                 tables: tables.collect(),
                 web_sockets: self.web_sockets.map(TableBuilder::build),
+                states: self.options.states.clone(),
                 endpoints: self.endpoints,
                 names: self.names,
                 settings,

@@ -31,11 +31,16 @@ use crate::stages::{self, Passage};
 pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions) -> Answering {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
+    let endpoint = place(app, &mut req, options);
     let mut passage = app.stages.enter(&mut req, options);
-    let state = if is_preflight(&req) && !app.has_route(&Method::OPTIONS, req.path()) {
+    if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.cors_of(endpoint)) {
+        passage.follow(cors, &req);
+    }
+    let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(preflight(app, &req, &mut passage))
     } else {
-        match app.stages.limiter(options) {
+        let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
+        match app.stages.limiter(options).filter(|_| is_charged) {
             Some(limiter) if limiter.waits() => {
                 let key = stages::key_of(limiter, &req);
                 let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
@@ -43,6 +48,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
                 State::Charging(Box::new(Charging {
                     charge: Box::pin(charge),
                     limiter,
+                    endpoint,
                     req,
                     options,
                 }))
@@ -52,7 +58,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
                 match limiter.charge(&key, app.stages.now()) {
                     Charge::Now(decision) => {
                         passage.charged = Some((Arc::clone(limiter), decision));
-                        begin(app, req, options, &mut passage)
+                        begin(app, endpoint, req, options, &passage)
                     }
                     Charge::Later(_) => {
                         let error = ApiError::new(500, "the store of a rate limit waits unasked");
@@ -60,21 +66,30 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
                     }
                 }
             }
-            None => begin(app, req, options, &mut passage),
+            None => begin(app, endpoint, req, options, &passage),
         }
     };
     Answering { app: Arc::clone(app), passage, state, is_head, version }
 }
 
 /// Goes on after the rate limit.
-fn begin(app: &Inner, mut req: Request, options: &CallOptions, passage: &mut Passage) -> State {
+fn begin(
+    app: &Inner,
+    endpoint: Option<Arc<Endpoint>>,
+    req: Request,
+    options: &CallOptions,
+    passage: &Passage,
+) -> State {
     let charged = passage.charged.as_ref().map(|(_, decision)| *decision);
     if let Some(decision) = charged.filter(|decision| !decision.allowed) {
         return State::Ready(refused(app, &req, options, too_many(&decision)));
     }
-    match admit(app, &mut req, options, passage) {
-        Admission::Run(endpoint) => State::Running(stockade_core::run(endpoint, req)),
-        Admission::Answer(response) => State::Ready(response),
+    match endpoint {
+        None => State::Ready(unplaced(app, &req, settings_of(app, options))),
+        Some(_) if req.announces_too_much() => {
+            State::Ready(refused(app, &req, options, BodyError::TooLarge.into()))
+        }
+        Some(endpoint) => State::Running(stockade_core::run(endpoint, req)),
     }
 }
 
@@ -130,6 +145,7 @@ enum State {
 struct Charging {
     charge: BoxFuture<'static, Result<Decision, ApiError>>,
     limiter: Arc<RateLimiter>,
+    endpoint: Option<Arc<Endpoint>>,
     req: Request,
     options: CallOptions,
 }
@@ -151,7 +167,7 @@ impl Charging {
         match outcome {
             Ok(decision) => {
                 passage.charged = Some((self.limiter, decision));
-                begin(app, self.req, &self.options, passage)
+                begin(app, self.endpoint, self.req, &self.options, passage)
             }
             Err(error) => State::Ready(refused(app, &self.req, &self.options, error)),
         }
@@ -180,56 +196,46 @@ impl Future for Answering {
         set_right(&mut response);
         this.app.stages.leave(&mut response, &this.passage);
         finish(&mut response, this.is_head, this.version);
+        this.passage.end(&mut response);
         Poll::Ready(response)
     }
 }
 
-/// What becomes of a request before any middleware runs.
-enum Admission {
-    Run(Arc<Endpoint>),
-    Answer(Response),
+/// Finds the route of a request and puts it there, so that every stage can go by
+/// what the route says. Nothing else happens yet.
+fn place(app: &Inner, req: &mut Request, options: &CallOptions) -> Option<Arc<Endpoint>> {
+    if !is_sound(req.path()) || is_tunnel(req) {
+        return None;
+    }
+    let (endpoint, params) = find(app, req, req.path())?;
+    // A limit of the route itself is stronger than any other.
+    let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
+    req.set_route(Arc::clone(&endpoint), params, settings_of(app, options), max_body);
+    Some(endpoint)
 }
 
-/// Everything before the middleware: target, match, announced length.
-fn admit(
-    app: &Inner,
-    req: &mut Request,
-    options: &CallOptions,
-    passage: &mut Passage,
-) -> Admission {
-    let settings = settings_of(app, options);
-    let refuse = |req: &Request, error| {
-        Admission::Answer(ErrorContext::of(req).with_settings(settings).answer(error))
-    };
-
-    if *req.method() == Method::CONNECT && !is_extended_connect(req) {
+/// The answer to a request that no route takes.
+#[cold]
+fn unplaced(app: &Inner, req: &Request, settings: Settings) -> Response {
+    let context = ErrorContext::of(req).with_settings(settings);
+    if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        let context = ErrorContext::of(req).with_settings(settings);
-        let methods = app.tables.iter().map(|(method, _)| method);
-        return Admission::Answer(not_allowed(&context, methods));
+        return not_allowed(&context, app.tables.iter().map(|(method, _)| method));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return Admission::Answer(allowed(app.tables.iter().map(|(method, _)| method)));
+        return allowed(app.tables.iter().map(|(method, _)| method));
     }
     if !is_sound(path) {
-        return refuse(req, ApiError::new(400, "Bad Request"));
+        return context.answer(ApiError::new(400, "Bad Request"));
     }
-    let Some((endpoint, params)) = find(app, req, path) else {
-        return Admission::Answer(unmatched(app, req, settings));
-    };
+    unmatched(app, req, &context)
+}
 
-    if let Some(cors) = app.cors_of(&endpoint) {
-        passage.follow(cors, req);
-    }
-    // A limit of the route itself is stronger than any other.
-    let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
-    req.set_route(Arc::clone(&endpoint), params, settings, max_body);
-    if req.announces_too_much() {
-        return refuse(req, BodyError::TooLarge.into());
-    }
-    Admission::Run(endpoint)
+/// Whether it is a CONNECT for a tunnel.
+fn is_tunnel(req: &Request) -> bool {
+    *req.method() == Method::CONNECT && !is_extended_connect(req)
 }
 
 /// Whether it is the CONNECT that opens a WebSocket on HTTP/2, which only a
@@ -246,10 +252,13 @@ pub(crate) fn refuse(
     error: ApiError,
     options: &CallOptions,
 ) -> Response {
-    let mut response = refused(app, req, options, error);
-    // It never came as far as the stages: headers for everyone are enough.
-    app.stages.leave(&mut response, &app.stages.passage(req, options));
+    let mut context = ErrorContext::of(req).with_settings(settings_of(app, options));
+    // It comes no further: headers for everyone are enough.
+    let mut passage = app.stages.refuse(req, options, &mut context);
+    let mut response = context.answer(error);
+    app.stages.leave(&mut response, &passage);
     finish(&mut response, req.method() == Method::HEAD, req.version());
+    passage.end(&mut response);
     response
 }
 
@@ -310,8 +319,7 @@ fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, P
 }
 
 /// The answer when no route has this method and path.
-#[cold]
-fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
+fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> Response {
     let path = req.path();
     let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
     let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
@@ -322,9 +330,8 @@ fn unmatched(app: &Inner, req: &Request, settings: Settings) -> Response {
     if *req.method() == Method::OPTIONS && known {
         return allowed(others.into_iter());
     }
-    let context = ErrorContext::of(req).with_settings(settings);
     if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
-        return not_allowed(&context, others.into_iter());
+        return not_allowed(context, others.into_iter());
     }
     context.answer(ApiError::new(404, "Not Found"))
 }

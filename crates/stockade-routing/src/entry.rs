@@ -10,7 +10,8 @@ use stockade_core::{
     Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::{CorsOptions, RateLimit, with_rate_limit, with_timeout};
+use stockade_middleware::rate_limit::OwnLimit;
+use stockade_middleware::{CorsOptions, with_rate_limit, with_timeout};
 use stockade_validation::{Schema, ValidationOptions};
 use stockade_websockets::WebSocketOptions;
 
@@ -34,6 +35,8 @@ pub struct RouteEntry {
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
+    /// Whether the limit of the router is charged.
+    pub(crate) rate_limited: bool,
     pub(crate) cors: Option<CorsOptions>,
     pub(crate) location: &'static Location<'static>,
     /// What is wrong with its schemas.
@@ -73,6 +76,7 @@ impl RouteEntry {
             name: None,
             path: None,
             max_body: None,
+            rate_limited: true,
             cors: None,
             location: Location::caller(),
             mistakes: Vec::new(),
@@ -86,10 +90,16 @@ impl RouteEntry {
         self
     }
 
-    fn set_rate_limit(&mut self, limit: impl Into<RateLimit>) {
-        let limit = Middleware::new(with_rate_limit(limit));
-        let there = std::mem::replace(&mut self.ahead.rate_limit, true);
-        self.put(self.own, limit, there);
+    fn set_rate_limit(&mut self, limit: OwnLimit) {
+        let own = match limit {
+            OwnLimit::Exempt => None,
+            OwnLimit::Router => Some(None),
+            OwnLimit::Beside(limit) => Some(Some(Middleware::new(with_rate_limit(*limit)))),
+        };
+        self.rate_limited = own.is_some();
+        let own = own.flatten();
+        let there = std::mem::replace(&mut self.ahead.rate_limit, own.is_some());
+        self.middleware.splice(self.own..self.own + usize::from(there), own);
     }
 
     fn set_timeout(&mut self, limit: Duration) {
@@ -219,11 +229,15 @@ setters! {
     /// the router, such as `10 / MINUTE`. See
     /// [`with_rate_limit`](stockade_middleware::with_rate_limit).
     ///
+    /// `false` takes the route out of every limit, that of the router included,
+    /// for those who watch the program; all other bounds stay. `true` is the
+    /// default: the limit of the router and no other.
+    ///
     /// It stands in front of the route's own middleware, and after that of the
     /// router, its groups and the tree.
     #[doc(alias = "rateLimit")]
-    fn rate_limit(entry, limit: impl Into<RateLimit>) {
-        entry.set_rate_limit(limit);
+    fn rate_limit(entry, limit: impl Into<OwnLimit>) {
+        entry.set_rate_limit(limit.into());
     }
 
     /// Limits the time until the head of the response: then 503. See

@@ -14,13 +14,14 @@
 //! - `matcher`: path to route. Hot.
 //! - `options`, `url`: [`RouterOptions`], [`CallOptions`]; paths of named
 //!   routes.
-//! - `web_socket`: WebSocket routes.
+//! - `web_socket`: WebSocket routes; `health`: routes for those who watch.
 //!
 //! Spec: Router construction and members; Path syntax.
 
 mod app;
 mod dispatch;
 mod entry;
+mod health;
 mod matcher;
 mod options;
 mod router;
@@ -32,6 +33,7 @@ mod web_socket;
 pub use app::App;
 pub use dispatch::Answering;
 pub use entry::{RouteEntry, RouteRef};
+pub use health::health_routes;
 pub use http::Method;
 pub use matcher::{InsertError, Match, Table, TableBuilder};
 pub use options::{CallOptions, Clock, RouterOptions};

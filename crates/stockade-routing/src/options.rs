@@ -9,7 +9,10 @@ use std::time::Instant;
 use serde::Deserialize;
 use stockade_core::{IntoMiddlewareList, Middleware, States};
 use stockade_errors::ConfigError;
+#[cfg(feature = "metrics")]
+use stockade_middleware::Metrics;
 use stockade_middleware::rate_limit::{self, RateLimiter};
+use stockade_middleware::request_id::{self, RequestIds};
 use stockade_middleware::{Cors, CorsOptions, CorsOrigin, RateLimit, SecurityHeaders, TrustProxy};
 
 /// The options of a router.
@@ -78,6 +81,20 @@ pub struct RouterOptions {
     /// none, and the client is the other end of the connection.
     #[serde(alias = "trustProxy")]
     pub trust_proxy: TrustProxy,
+    /// Names every request, in its answer too: see
+    /// [`with_request_id`](stockade_middleware::with_request_id). Default: none;
+    /// in a file `true`, or an object with `believe_client` and `begin_traces`.
+    #[serde(alias = "requestId", deserialize_with = "request_id::optional")]
+    pub request_id: Option<RequestIds>,
+    /// Whether every request is a line in the log, also those that no
+    /// middleware sees: see [`observation`](stockade_middleware::observation).
+    /// Default: false.
+    #[serde(alias = "accessLog")]
+    pub access_log: bool,
+    /// Counts every request, also those that no middleware sees. Default: none.
+    #[cfg(feature = "metrics")]
+    #[serde(skip)]
+    pub metrics: Option<Metrics>,
     /// What the stages call the present. Default: the system's clock.
     #[serde(skip)]
     pub clock: Clock,
@@ -149,6 +166,10 @@ impl Default for RouterOptions {
             security_headers: SecurityHeaders::default(),
             rate_limit: Some(RateLimit::default()),
             trust_proxy: TrustProxy::none(),
+            request_id: None,
+            access_log: false,
+            #[cfg(feature = "metrics")]
+            metrics: None,
             clock: Clock::default(),
             enable_web_sockets: false,
             ws_allowed_origins: None,
@@ -262,6 +283,31 @@ impl RouterOptions {
     #[doc(alias = "trustProxy")]
     pub fn trust_proxy(mut self, trust: impl Into<TrustProxy>) -> Self {
         self.trust_proxy = trust.into();
+        self
+    }
+
+    /// Sets [`request_id`](Self#structfield.request_id), such as
+    /// `with_request_id()`; `None` for no names.
+    #[must_use]
+    #[doc(alias = "requestId")]
+    pub fn request_id(mut self, ids: impl Into<Option<RequestIds>>) -> Self {
+        self.request_id = ids.into();
+        self
+    }
+
+    /// Sets [`access_log`](Self#structfield.access_log).
+    #[must_use]
+    #[doc(alias = "accessLog")]
+    pub fn access_log(mut self, log: bool) -> Self {
+        self.access_log = log;
+        self
+    }
+
+    /// Sets [`metrics`](Self#structfield.metrics) to these, which others share.
+    #[cfg(feature = "metrics")]
+    #[must_use]
+    pub fn metrics(mut self, metrics: &Metrics) -> Self {
+        self.metrics = Some(metrics.clone());
         self
     }
 

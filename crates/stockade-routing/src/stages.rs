@@ -6,6 +6,7 @@
 //! | the client's address | before |
 //! | CORS preflights | before, and not charged to the rate limit |
 //! | the rate limit | before anything of the request is read |
+//! | request ids, access log, metrics | before, and until the end of the response |
 //! | security headers, CORS headers, rate limit headers | after, on every response but a switch of protocols |
 //!
 //! Spec: Router options; Response headers; Limits.
@@ -16,10 +17,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::{HeaderValue, header};
-use stockade_core::{Request, Response, upgrade};
+use stockade_core::{ErrorContext, Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::client_address::{client_address, warn_untrusted};
 use stockade_middleware::cors::CorsDecided;
+use stockade_middleware::observation::{Observation, Observers};
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_middleware::{Cors, SecurityHeaders, TrustProxy};
 
@@ -31,6 +33,8 @@ pub(crate) struct Stages {
     cors: Option<Arc<Cors>>,
     limiter: Option<Arc<RateLimiter>>,
     trust: TrustProxy,
+    /// `None` when nothing is noted, so that it costs one branch.
+    observers: Option<Box<Observers>>,
     clock: Clock,
 }
 
@@ -52,29 +56,54 @@ impl Stages {
             cors: options.enable_cors.then(|| Arc::new(Cors::new(&cors))),
             limiter: limiter.map(Arc::new),
             trust: options.trust_proxy.clone(),
+            observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Box::new),
             clock: options.clock.clone(),
         })
     }
 
-    /// Finds the client and the rules for this request.
+    /// Finds the client and the rules for this request, whose route is known,
+    /// and begins to take note of it.
     pub(crate) fn enter(&self, req: &mut Request, options: &CallOptions) -> Passage {
+        let client = self.client(req, options);
+        req.set_client_ip(client);
+        let mut passage = self.passage(req, options);
+        if let Some(observers) = &self.observers {
+            passage.observation = Some(Box::new(observers.enter(req)));
+        }
+        passage
+    }
+
+    /// As [`enter`](Self::enter), for a request that a host refuses. Its name is
+    /// in `context`.
+    pub(crate) fn refuse(
+        &self,
+        req: &Request,
+        options: &CallOptions,
+        context: &mut ErrorContext,
+    ) -> Passage {
+        let mut passage = self.passage(req, options);
+        if let Some(observers) = &self.observers {
+            let client = self.client(req, options);
+            passage.observation = Some(Box::new(observers.refuse(req, client, context)));
+        }
+        passage
+    }
+
+    fn client(&self, req: &Request, options: &CallOptions) -> Option<IpAddr> {
         let trust = options.trust_proxy.as_ref().unwrap_or(&self.trust);
         let peer = req.peer().map(|peer| peer.0.ip());
-        let client = if trust.is_set() {
-            client_address(peer, req.headers(), trust)
-        } else {
-            if req.headers().contains_key("x-forwarded-for") {
-                warn_untrusted(req.headers(), trust, &WARNED);
-            }
-            peer.map(|ip| ip.to_canonical())
-        };
-        req.set_client_ip(client);
-        self.passage(req, options)
+        if trust.is_set() {
+            return client_address(peer, req.headers(), trust);
+        }
+        if req.headers().contains_key("x-forwarded-for") {
+            warn_untrusted(req.headers(), trust, &WARNED);
+        }
+        peer.map(|ip| ip.to_canonical())
     }
 
     /// The rules for a request, whoever the client is.
-    pub(crate) fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
-        let mut passage = Passage { cors: None, origin: None, charged: None };
+    fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
+        let mut passage = Passage { cors: None, origin: None, charged: None, observation: None };
         if let Some(cors) = options.cors.as_ref().or(self.cors.as_ref()) {
             passage.follow(cors, req);
         }
@@ -117,6 +146,9 @@ impl Stages {
         if let Some((limiter, decision)) = &passage.charged {
             limiter.write_headers(*decision, headers);
         }
+        if let Some(observation) = &passage.observation {
+            observation.name(headers);
+        }
     }
 }
 
@@ -126,6 +158,8 @@ pub(crate) struct Passage {
     /// Only where the answer depends on it.
     origin: Option<HeaderValue>,
     pub(crate) charged: Option<(Arc<RateLimiter>, Decision)>,
+    /// Boxed, so that a request that nobody takes note of is not larger.
+    observation: Option<Box<Observation>>,
 }
 
 impl Passage {
@@ -134,6 +168,20 @@ impl Passage {
         self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
         self.cors = Some(Arc::clone(cors));
     }
+
+    /// The response goes out as it is now.
+    pub(crate) fn end(&mut self, response: &mut Response) {
+        if let Some(observation) = self.observation.take() {
+            observation.leave(response);
+        }
+    }
+}
+
+fn observers(options: &RouterOptions) -> Observers {
+    let observers = Observers::new(options.request_id, options.access_log);
+    #[cfg(feature = "metrics")]
+    let observers = observers.metrics(options.metrics.clone());
+    observers
 }
 
 /// Charges a request, and waits if the store has to.

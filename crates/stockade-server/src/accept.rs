@@ -16,6 +16,7 @@ use crate::io::Io;
 use crate::options::bounded;
 use crate::record::{Order, Record};
 use crate::service::Answer;
+use crate::signals::advance;
 use crate::sweep::{self, Clock, Limits, Registry};
 use crate::{ServeError, ServerOptions};
 
@@ -23,6 +24,8 @@ use crate::{ServeError, ServerOptions};
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {
     Running,
+    /// Everything goes on, but it is said that this will end.
+    Leaving,
     /// Nothing new is accepted, what runs is finished.
     Finishing,
     /// Everything ends now.
@@ -43,16 +46,18 @@ pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, S
     open().map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Accepts and serves connections until `stage` says otherwise; returns when
-/// all of them are closed.
+/// Accepts and serves connections until `stage` says otherwise, and brings it
+/// from leaving to finishing; returns when all connections are closed.
 ///
 /// If it is dropped, all connections are closed at once.
 pub(crate) async fn serve<A: Answer>(
     listener: TcpListener,
     shared: Arc<Shared<A>>,
     options: &ServerOptions,
-    mut stage: watch::Receiver<Stage>,
+    sender: watch::Sender<Stage>,
 ) {
+    let mut stage = sender.subscribe();
+    let app = Arc::clone(shared.app());
     let limits = Limits::of(options);
     let clock = Arc::new(Clock::new(limits.interval()));
     let registry = Arc::new(Registry::default());
@@ -71,8 +76,9 @@ pub(crate) async fn serve<A: Answer>(
 
     tokio::select! {
         () = acceptor.run(&listener) => {}
-        () = reached(&mut stage, Stage::Finishing) => {}
+        () = leave(&mut stage, options.shutdown_delay, app.as_ref()) => {}
     }
+    advance(&sender, Stage::Finishing);
     drop(listener);
     let open = registry.tell_all(Order::Finish);
     log::info!(target: "stockade::server", "shutting down; {open} connections are open");
@@ -89,6 +95,21 @@ pub(crate) async fn serve<A: Answer>(
         // Their tasks only have to notice.
         let all = acceptor.slots.acquire_many(options.max_connections);
         let _ = timeout_at(Instant::now() + NOTICE_TIME, all).await;
+    }
+}
+
+/// Waits until a shutdown begins, tells the application, and gives those who
+/// ask it the time to notice.
+async fn leave<A: Answer>(stage: &mut watch::Receiver<Stage>, delay: Duration, app: &A) {
+    reached(stage, Stage::Leaving).await;
+    app.leaving();
+    if delay.is_zero() {
+        return;
+    }
+    log::info!(target: "stockade::server", "shutting down in {delay:?}");
+    tokio::select! {
+        () = sleep(bounded(delay)) => {}
+        () = reached(stage, Stage::Finishing) => {}
     }
 }
 

@@ -70,6 +70,11 @@ impl<A: Answer> Shared<A> {
         }
     }
 
+    /// The application.
+    pub(crate) fn app(&self) -> &Arc<A> {
+        &self.app
+    }
+
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         self.tls = tls.map(|tls| tls.into_acceptor(self.http2.is_some()));

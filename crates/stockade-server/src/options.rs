@@ -53,6 +53,13 @@ pub struct ServerOptions {
     /// Default: 10 s.
     #[serde(rename = "shutdown_timeout_ms", deserialize_with = "millis")]
     pub shutdown_timeout: Duration,
+    /// How long the server goes on as before when a shutdown begins, while the
+    /// [`Readiness`](stockade_middleware::health::Readiness) of the application
+    /// says no: the time in which those who distribute requests learn to send
+    /// them elsewhere. Then [`shutdown_timeout`](Self#structfield.shutdown_timeout)
+    /// begins. Default: 0.
+    #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
+    pub shutdown_delay: Duration,
     /// How many connections are served at a time. Further ones wait in the
     /// queue of the system (see [`backlog`](Self#structfield.backlog)) until
     /// one closes. Default: 10,000.
@@ -86,6 +93,7 @@ impl Default for ServerOptions {
             body_read_timeout: Duration::from_secs(30),
             write_stall_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
+            shutdown_delay: Duration::ZERO,
             max_connections: 10_000,
             max_headers: DEFAULT_MAX_HEADERS,
             max_header_bytes: 16_384,
@@ -122,6 +130,7 @@ impl ServerOptions {
         body_read_timeout: Duration, "";
         write_stall_timeout: Duration, "";
         shutdown_timeout: Duration, "";
+        shutdown_delay: Duration, "";
         max_connections: u32, "";
         max_headers: usize, "";
         max_header_bytes: u32, ", in bytes";
@@ -235,6 +244,7 @@ mod tests {
         assert_eq!(defaults.body_read_timeout.as_millis(), 30_000);
         assert_eq!(defaults.write_stall_timeout.as_millis(), 30_000);
         assert_eq!(defaults.shutdown_timeout.as_millis(), 10_000);
+        assert_eq!(defaults.shutdown_delay.as_millis(), 0);
         assert_eq!(defaults.max_connections, 10_000);
         assert_eq!(defaults.max_headers, 100);
         assert_eq!(defaults.max_header_bytes, 16_384);

@@ -169,7 +169,10 @@ impl BoundServer {
     /// Serves until [`ServerHandle::shutdown`] is called; signals are left
     /// alone without [`with_signals`](Self::with_signals).
     ///
-    /// A shutdown closes the port and idle connections at once; requests that
+    /// A shutdown sets the [`Readiness`](stockade_middleware::health::Readiness)
+    /// that the application has as state to false, and goes on after
+    /// [`shutdown_delay`](ServerOptions#structfield.shutdown_delay). Then it
+    /// closes the port and idle connections at once; requests that
     /// run are answered; what is not done after
     /// [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) is cut
     /// off. Then this returns. Dropping the future cuts off everything at once.
@@ -195,8 +198,7 @@ impl BoundServer {
             None
         };
         log::info!(target: "stockade::server", "listening on {scheme}://{local_addr}");
-        let receiver = stage.subscribe();
-        let serving = accept::serve(listener, Arc::new(shared), &options, receiver);
+        let serving = accept::serve(listener, Arc::new(shared), &options, stage.clone());
         let Some(signals) = signals else {
             serving.await;
             return Ok(());
@@ -240,7 +242,7 @@ impl ServerHandle {
     /// Begins a graceful shutdown, as [`BoundServer::serve`] says. Further
     /// calls do nothing.
     pub fn shutdown(&self) {
-        advance(&self.stage, Stage::Finishing);
+        advance(&self.stage, Stage::Leaving);
     }
 
     /// Ends the server at once; requests that run are cut off.

@@ -16,6 +16,7 @@ use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
+use stockade_middleware::health::Readiness;
 use stockade_routing::{App, CallOptions};
 use tokio::sync::watch;
 
@@ -31,6 +32,9 @@ pub(crate) trait Answer: Send + Sync + 'static {
 
     /// The answer to a request that the application does not get to see.
     fn refuse(&self, request: &Request, error: ApiError) -> Response;
+
+    /// A shutdown begins.
+    fn leaving(&self) {}
 }
 
 /// An application with the options of its server.
@@ -48,6 +52,12 @@ impl Answer for Hosted {
     #[cold]
     fn refuse(&self, request: &Request, error: ApiError) -> Response {
         self.app.refuse(request, error, &self.call)
+    }
+
+    fn leaving(&self) {
+        if let Some(readiness) = self.app.state::<Readiness>() {
+            readiness.set(false);
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Signals {
 
 /// The first signal begins the shutdown, the second ends it at once.
 pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
-    for next in [Stage::Finishing, Stage::Ended] {
+    for next in [Stage::Leaving, Stage::Ended] {
         let name = signals.next().await;
         log::info!(target: "stockade::server", "{name} received");
         advance(&stage, next);

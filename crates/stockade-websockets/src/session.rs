@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use stockade_core::upgrade::{Io, Upgraded};
-use stockade_core::{BoxFuture, ErrorContext, Response, caught};
+use stockade_core::{BoxFuture, ErrorContext, Response, caught, escaped};
 use stockade_errors::ApiError;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -299,7 +299,7 @@ impl Session {
     }
 
     fn failed(&mut self, error: &io::Error) {
-        log::debug!(target: "stockade::websocket", "a connection failed: {error}");
+        log::debug!(target: "stockade::websocket", "a connection failed: {}", escaped(error));
         self.broke_off();
     }
 
@@ -349,7 +349,9 @@ impl Session {
             }
             Err(error) => {
                 // Most likely because the connection has ended.
-                log::debug!(target: "stockade::websocket", "a handler ended: {error}");
+                log::debug!(
+                    target: "stockade::websocket", "a handler ended: {}", escaped(error)
+                );
                 return true;
             }
         };

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 
-use crate::{FromRequest, Request};
+use crate::{FromRequest, Request, escaped};
 
 /// The user that authentication found, read into a type.
 ///
@@ -35,6 +35,7 @@ impl<T: DeserializeOwned> User<T> {
     fn read(req: &Request) -> Option<Result<Self, ApiError>> {
         let user = T::deserialize(req.user()?);
         let misfit = |error| {
+            let error = escaped(error);
             log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
             unauthorized()
         };

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use http::{HeaderName, header};
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
-use stockade_core::{Flow, Middleware, Request};
+use stockade_core::{Flow, Middleware, Request, escaped};
 use stockade_errors::ApiError;
 
 use self::way::{Challenge, Find, Found, Way};
@@ -83,7 +83,7 @@ impl Auth {
             Ok(token) => match verifier.verify(token, &keys) {
                 Ok(claims) => Found::User(claims.into_value()),
                 Err(error) => {
-                    log::debug!(target: "stockade::auth", "the token is refused: {error}");
+                    log::debug!(target: "stockade::auth", "the token is refused: {}", escaped(error));
                     Found::Invalid
                 }
             },

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::{BoxFuture, Flow, Middleware, Request};
+use stockade_core::{BoxFuture, Flow, Middleware, Request, escaped};
 use stockade_errors::ApiError;
 
 use super::verify::form;
@@ -56,6 +56,7 @@ impl IntoDecision for bool {
 impl<E: Display> IntoDecision for Result<bool, E> {
     fn into_decision(self) -> Option<bool> {
         self.inspect_err(|error| {
+            let error = escaped(error);
             log::warn!(target: "stockade::auth", "a permission check failed: {error}");
         })
         .ok()

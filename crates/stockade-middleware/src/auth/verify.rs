@@ -10,7 +10,7 @@ use std::task::Poll;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::{BoxFuture, Request};
+use stockade_core::{BoxFuture, Request, escaped};
 
 use super::way::{Challenge, Find, Found, Way};
 
@@ -59,6 +59,7 @@ impl<T: IntoUser, E: Display> IntoUser for Result<T, E> {
         match self {
             Ok(user) => user.into_user(),
             Err(error) => {
+                let error = escaped(error);
                 log::warn!(target: "stockade::auth", "the function that finds the user failed: {error}");
                 None
             }

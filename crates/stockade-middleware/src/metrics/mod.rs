@@ -9,6 +9,12 @@
 //!
 //! `route` is the pattern, such as `/users/:id`, and never a path, so that
 //! clients cannot make up labels; a request without a route has `(none)`.
+//! `reason` is `bad_request`, `validation`, `unauthorized`, `forbidden`,
+//! `not_found`, `method_not_allowed`, `timeout` (408, or the `timeout` of a
+//! route), `conflict`, `precondition_failed`, `body_too_large`,
+//! `unsupported_media_type`, `rate_limit`, `headers_too_large`, `other` (any
+//! other 4xx) or `server_error`. A request is in flight until the end of its
+//! answer's body, and its duration that until the head of its answer.
 //!
 //! ```
 //! use std::time::Duration;
@@ -27,6 +33,7 @@
 //! # Where things are
 //!
 //! - `registry`: [`Metrics`]; the counting, without locks.
+//! - `reason`: why a request was refused.
 //! - `series`: the counters of one method and route.
 //! - `text`: the text.
 //! - `with_metrics`: [`with_metrics`].
@@ -35,10 +42,13 @@
 //! The specification has no metrics. Source: Prometheus text format, version
 //! 0.0.4.
 
+mod reason;
 mod registry;
 mod series;
 mod text;
 mod with_metrics;
 
+pub(crate) use reason::Reason;
+pub(crate) use registry::Running;
 pub use registry::{Metrics, MetricsText};
 pub use with_metrics::with_metrics;

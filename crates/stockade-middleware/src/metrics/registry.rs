@@ -14,13 +14,14 @@ use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::{ApiError, HttpBody, Reply, Response};
 
+use super::reason::Reason;
 use super::series::Series;
 use super::text;
 
 /// Counters of requests by method and route; clones share them.
 ///
 /// There are at most [`max_series`](Self::max_series) pairs of a method and a
-/// route, each of about 700 bytes; what comes beyond is counted by method, with
+/// route, each of about 800 bytes; what comes beyond is counted by method, with
 /// the route `(other)`. Methods that are not those of RFC 9110 and PATCH count
 /// as `OTHER`.
 ///
@@ -43,7 +44,7 @@ struct Registry {
 
 /// The place of a pair's counters in the registry.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+enum Place {
     Slot(usize),
     Other(usize),
 }
@@ -78,8 +79,8 @@ impl Metrics {
     }
 
     /// Counts a request that was answered with this status after this time, for
-    /// requests that [`with_metrics`](super::with_metrics) does not see: those
-    /// without a route, and those that were refused before any middleware.
+    /// requests that neither a router nor [`with_metrics`](super::with_metrics)
+    /// sees: what a host answers by itself.
     pub fn observe(
         &self,
         method: &Method,
@@ -87,7 +88,8 @@ impl Metrics {
         status: StatusCode,
         duration: Duration,
     ) {
-        self.record(self.place(method, pattern), status, duration);
+        let place = self.place(method, pattern);
+        self.record(place, status, Reason::of_status(status), duration);
     }
 
     /// Everything that was counted, in the text format of Prometheus.
@@ -107,8 +109,17 @@ impl Metrics {
         move || ready(MetricsText(metrics.text()))
     }
 
+    /// A request has begun; it is in flight until what this gives is dropped.
+    pub(crate) fn begin(&self, method: &Method, pattern: Option<&str>) -> Running {
+        let place = self.place(method, pattern);
+        if let Some(series) = self.at(place) {
+            series.in_flight.fetch_add(1, Ordering::Relaxed);
+        }
+        Running { metrics: self.clone(), place }
+    }
+
     /// The place of a pair, which is made if there is none.
-    pub(super) fn place(&self, method: &Method, pattern: Option<&str>) -> Place {
+    fn place(&self, method: &Method, pattern: Option<&str>) -> Place {
         let registry = &*self.registry;
         let method = METHODS.iter().position(|known| *known == method.as_str());
         let method = method.unwrap_or(METHODS.len() - 1);
@@ -138,21 +149,9 @@ impl Metrics {
         Place::Other(method)
     }
 
-    pub(super) fn record(&self, place: Place, status: StatusCode, duration: Duration) {
+    fn record(&self, place: Place, status: StatusCode, reason: Option<Reason>, duration: Duration) {
         if let Some(series) = self.at(place) {
-            series.record(status, duration);
-        }
-    }
-
-    pub(super) fn begin(&self, place: Place) {
-        if let Some(series) = self.at(place) {
-            series.in_flight.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    pub(super) fn end(&self, place: Place) {
-        if let Some(series) = self.at(place) {
-            series.in_flight.fetch_sub(1, Ordering::Relaxed);
+            series.record(status, reason, duration);
         }
     }
 
@@ -160,6 +159,28 @@ impl Metrics {
         match place {
             Place::Slot(at) => self.registry.slots.get(at)?.get(),
             Place::Other(method) => self.registry.others.get(method),
+        }
+    }
+}
+
+/// A request in flight, until it is dropped, also when its client leaves.
+#[derive(Debug)]
+pub(crate) struct Running {
+    metrics: Metrics,
+    place: Place,
+}
+
+impl Running {
+    /// Counts the answer.
+    pub(crate) fn record(&self, status: StatusCode, reason: Option<Reason>, duration: Duration) {
+        self.metrics.record(self.place, status, reason, duration);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(series) = self.metrics.at(self.place) {
+            series.in_flight.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

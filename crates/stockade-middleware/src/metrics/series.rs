@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use super::reason::Reason;
+
 /// What is counted of one method and route.
 #[derive(Debug)]
 pub(super) struct Series {
@@ -15,6 +17,8 @@ pub(super) struct Series {
     pub(super) in_flight: AtomicU64,
     /// By the index in [`STATUSES`]; then one for each class, from 1xx to 5xx.
     statuses: [AtomicU64; STATUSES.len() + 5],
+    /// By [`Reason`].
+    rejections: [AtomicU64; Reason::ALL.len()],
     /// By the index in [`BUCKETS`]; the last one for what took longer. Each
     /// request counts in one of them.
     buckets: [AtomicU64; BUCKETS.len() + 1],
@@ -28,13 +32,17 @@ impl Series {
             route: route.into(),
             in_flight: AtomicU64::new(0),
             statuses: std::array::from_fn(|_| AtomicU64::new(0)),
+            rejections: std::array::from_fn(|_| AtomicU64::new(0)),
             buckets: std::array::from_fn(|_| AtomicU64::new(0)),
             sum_micros: AtomicU64::new(0),
         }
     }
 
-    pub(super) fn record(&self, status: StatusCode, duration: Duration) {
+    pub(super) fn record(&self, status: StatusCode, reason: Option<Reason>, duration: Duration) {
         if let Some(counter) = self.statuses.get(place_of(status.as_u16())) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(counter) = reason.and_then(|reason| self.rejections.get(reason as usize)) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
@@ -57,6 +65,12 @@ impl Series {
         })
     }
 
+    /// Why requests were refused, and how often.
+    pub(super) fn rejections(&self) -> impl Iterator<Item = (Reason, u64)> {
+        let counts = self.rejections.iter().map(|counter| counter.load(Ordering::Relaxed));
+        Reason::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0)
+    }
+
     /// How many requests ended within each bound of [`BUCKETS`], and in all.
     pub(super) fn cumulated(&self) -> [u64; BUCKETS.len() + 1] {
         let mut sum = 0;
@@ -77,29 +91,6 @@ pub(super) enum Status {
     Code(u16),
     /// One that nobody has registered; 4 for 4xx.
     Class(usize),
-}
-
-impl Status {
-    /// Why a request was refused; `None` where it was not.
-    pub(super) fn reason(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Code(400) => "bad_request",
-            Self::Code(401) => "unauthorized",
-            Self::Code(403) => "forbidden",
-            Self::Code(404) => "not_found",
-            Self::Code(405) => "method_not_allowed",
-            Self::Code(408) => "timeout",
-            Self::Code(409) => "conflict",
-            Self::Code(412) => "precondition_failed",
-            Self::Code(413) => "too_large",
-            Self::Code(415) => "unsupported_media_type",
-            Self::Code(422) => "unprocessable",
-            Self::Code(429) => "rate_limited",
-            Self::Code(400..=499) | Self::Class(4) => "other",
-            Self::Code(500..=599) | Self::Class(5) => "server_error",
-            Self::Code(_) | Self::Class(_) => return None,
-        })
-    }
 }
 
 fn place_of(status: u16) -> usize {
@@ -142,7 +133,7 @@ mod tests {
         let series = Series::new("GET", "/");
         for status in [200, 404, 404, 418, 499, 599, 999] {
             let status = StatusCode::from_u16(status).unwrap();
-            series.record(status, Duration::ZERO);
+            series.record(status, None, Duration::ZERO);
         }
         let counted: Vec<_> = series.statuses().collect();
         let expected = [
@@ -158,9 +149,9 @@ mod tests {
     fn a_duration_on_a_bound_is_within_it() {
         let series = Series::new("GET", "/");
         for micros in [0, 1_000, 1_001, 10_000_000, 10_000_001] {
-            series.record(StatusCode::OK, Duration::from_micros(micros));
+            series.record(StatusCode::OK, None, Duration::from_micros(micros));
         }
-        series.record(StatusCode::OK, Duration::from_micros(20_000_000));
+        series.record(StatusCode::OK, None, Duration::from_micros(20_000_000));
         let cumulated = series.cumulated();
         assert_eq!((cumulated[0], cumulated[1], cumulated[12], cumulated[13]), (2, 3, 4, 6));
         assert_eq!(series.sum_micros(), 40_002_002);

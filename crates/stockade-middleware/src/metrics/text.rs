@@ -44,18 +44,11 @@ fn is_known(series: &Series) -> bool {
     series.in_flight.load(Ordering::Relaxed) > 0 || series.statuses().next().is_some()
 }
 
-/// One line for each reason, which several statuses may share.
+/// One line for each reason.
 fn rejections(text: &mut String, series: &Series) -> fmt::Result {
-    let mut reasons: Vec<(&str, u64)> = Vec::new();
-    for (status, count) in series.statuses() {
-        let Some(reason) = status.reason() else { continue };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, sum)) => *sum += count,
-            None => reasons.push((reason, count)),
-        }
-    }
-    for (reason, count) in reasons {
-        writeln!(text, "http_rejections_total{{{},reason=\"{reason}\"}} {count}", Labels(series))?;
+    for (reason, count) in series.rejections() {
+        let (labels, reason) = (Labels(series), reason.label());
+        writeln!(text, "http_rejections_total{{{labels},reason=\"{reason}\"}} {count}")?;
     }
     Ok(())
 }
@@ -111,13 +104,15 @@ mod tests {
 
     use http::StatusCode;
 
+    use super::super::reason::Reason;
     use super::*;
 
     #[test]
     fn the_text_is_that_of_the_format() {
         let series = Series::new("GET", "/a\\\"b\n");
         for (status, millis) in [(200, 1), (429, 30), (503, 20_000), (500, 2)] {
-            series.record(StatusCode::from_u16(status).unwrap(), Duration::from_millis(millis));
+            let status = StatusCode::from_u16(status).unwrap();
+            series.record(status, Reason::of_status(status), Duration::from_millis(millis));
         }
         let labels = r#"method="GET",route="/a\\\"b\n""#;
         let buckets = [1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3];
@@ -137,7 +132,7 @@ mod tests {
              http_requests_total{{{labels},status=\"503\"}} 1\n\
              # HELP http_rejections_total Requests that were refused, by reason.\n\
              # TYPE http_rejections_total counter\n\
-             http_rejections_total{{{labels},reason=\"rate_limited\"}} 1\n\
+             http_rejections_total{{{labels},reason=\"rate_limit\"}} 1\n\
              http_rejections_total{{{labels},reason=\"server_error\"}} 2\n\
              # HELP http_request_duration_seconds Time until the head of the answer.\n\
              # TYPE http_request_duration_seconds histogram\n\

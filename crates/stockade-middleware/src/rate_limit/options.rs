@@ -192,6 +192,13 @@ impl From<Quota> for RateLimit {
     }
 }
 
+/// So that the option of a router takes a quota, too.
+impl From<Quota> for Option<RateLimit> {
+    fn from(quota: Quota) -> Self {
+        Some(quota.into())
+    }
+}
+
 impl fmt::Debug for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimit")

@@ -8,8 +8,9 @@ use stockade_core::{ApiError, FromRequest, Request};
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a
 /// handler.
 ///
-/// [`with_request_id`](super::with_request_id) has to run before: without it
-/// the answer is a 500.
+/// [`with_request_id`](super::with_request_id) has to run before, or the router
+/// has to name its requests (`RouterOptions::request_id`): without either the
+/// answer is a 500.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -72,7 +73,12 @@ impl RequestId {
 
 impl FromRequest for RequestId {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let missing = || ApiError::new(500, "the request has no id: add `with_request_id()`");
+        let missing = || {
+            ApiError::new(
+                500,
+                "the request has no id: add `with_request_id()`, or the option `request_id`",
+            )
+        };
         Self::of(req).cloned().ok_or_else(missing)
     }
 }
@@ -96,7 +102,7 @@ pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], ApiError> {
     Ok(bytes)
 }
 
-pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_BYTES: usize = 128;
 
 #[cfg(test)]

@@ -26,5 +26,7 @@ mod trace;
 mod with_request_id;
 
 pub use id::RequestId;
+pub(crate) use id::X_REQUEST_ID;
 pub use trace::{TraceContext, TraceParent};
-pub use with_request_id::{RequestIds, with_request_id};
+pub(crate) use with_request_id::Names;
+pub use with_request_id::{RequestIds, optional, with_request_id};

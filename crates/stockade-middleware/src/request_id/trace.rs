@@ -98,10 +98,8 @@ impl TraceParent {
     }
 
     /// The one in these headers, if there is exactly one and it is valid.
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(TRACEPARENT).iter();
-        let value = values.next().filter(|_| values.next().is_none())?;
-        Self::parse(value.to_str().ok()?)
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        Self::parse(only(headers)?.to_str().ok()?)
     }
 }
 
@@ -149,20 +147,33 @@ impl FromRequest for TraceContext {
     }
 }
 
-/// Leaves only a valid trace in the headers; begins one if that is wanted.
-pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<(), ApiError> {
-    if TraceParent::of(headers).is_some() {
-        return Ok(());
+/// Leaves only a valid trace in the headers; begins one if that is wanted. Gives
+/// the one that is there then.
+pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<HeaderValue>, ApiError> {
+    if let Some(sent) = sent(headers) {
+        return Ok(Some(sent.clone()));
     }
     headers.remove(TRACEPARENT);
     // It says nothing without the other.
     headers.remove(TRACESTATE);
-    if begins {
-        let text = TraceParent::random()?.to_string();
-        let value = HeaderValue::try_from(text).map_err(ApiError::internal)?;
-        headers.insert(TRACEPARENT, value);
+    if !begins {
+        return Ok(None);
     }
-    Ok(())
+    let text = TraceParent::random()?.to_string();
+    let value = HeaderValue::try_from(text).map_err(ApiError::internal)?;
+    headers.insert(TRACEPARENT, value.clone());
+    Ok(Some(value))
+}
+
+/// The one that was sent, if it is valid.
+pub(super) fn sent(headers: &HeaderMap) -> Option<&HeaderValue> {
+    only(headers).filter(|value| value.to_str().is_ok_and(|it| TraceParent::parse(it).is_some()))
+}
+
+/// The value, if there is exactly one.
+fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(TRACEPARENT).iter();
+    values.next().filter(|_| values.next().is_none())
 }
 
 /// Digits in lower case only, as the standard has them.

@@ -70,7 +70,7 @@ impl Running {
     }
 
     fn shutdown(&self) {
-        advance(&self.stage, Stage::Finishing);
+        advance(&self.stage, Stage::Leaving);
     }
 
     /// Waits until `serve` has returned.
@@ -93,9 +93,9 @@ fn serve<A: Answer>(shared: Shared<A>, options: ServerOptions) -> Running {
     let listener = accept::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
     let address = listener.local_addr().unwrap();
     let stage = watch::Sender::new(Stage::Running);
-    let receiver = stage.subscribe();
+    let sender = stage.clone();
     let served = tokio::spawn(async move {
-        accept::serve(listener, Arc::new(shared), &options, receiver).await;
+        accept::serve(listener, Arc::new(shared), &options, sender).await;
     });
     Running { address, stage, served }
 }

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Request};
+use stockade_middleware::health::Readiness;
+use stockade_routing::{RouterOptions, create_router, health_routes};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
-use super::{Running, app, get, ms, options, soon, start, text};
-use crate::ServerOptions;
+use super::{Client, Running, app, get, ms, options, soon, start, text};
 use crate::accept::Stage;
 use crate::signals::advance;
+use crate::{CreateServer as _, ServerHandle, ServerOptions};
 
 /// `/wait` notes that it has begun and waits for `go`; others answer at once.
 struct Gate {
@@ -175,4 +178,51 @@ async fn a_stream_of_events_ends_at_the_shutdown() {
     }
     assert_eq!(String::from_utf8_lossy(&client.read), whole);
     server.ended().await;
+}
+
+/// A router with the routes for those who watch.
+async fn watched(options: ServerOptions) -> (ServerHandle, Readiness, JoinHandle<()>) {
+    let readiness = Readiness::new();
+    let router = RouterOptions::new().state(readiness.clone());
+    let server = create_router(health_routes(), router).create_server_with(options).unwrap();
+    let server = server.bind(0).await.unwrap();
+    let handle = server.handle();
+    (handle, readiness, tokio::spawn(async { server.serve().await.unwrap() }))
+}
+
+#[tokio::test]
+async fn those_who_watch_learn_of_a_shutdown_before_the_port_closes() {
+    let (handle, readiness, served) = watched(options().shutdown_delay(Duration::MAX)).await;
+    let mut before = Client::new(TcpStream::connect(handle.local_addr()).await.unwrap());
+    before.send(get("/health/ready")).await;
+    assert_eq!(before.answer().await.status, 200);
+    handle.shutdown();
+    soon(async {
+        while readiness.is_ready() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // Old connections and new ones are served as before.
+    let mut after = Client::new(TcpStream::connect(handle.local_addr()).await.unwrap());
+    for client in [&mut before, &mut after] {
+        client.send(get("/health/ready")).await;
+        let answer = client.answer().await;
+        assert_eq!((answer.status, answer.body.as_str()), (503, r#"{"status":"unavailable"}"#));
+        client.send(get("/health/live")).await;
+        let answer = client.answer().await;
+        assert_eq!(answer.status, 200);
+        assert!(!answer.head.contains("connection: close"), "{}", answer.head);
+    }
+    handle.shutdown_now();
+    before.closed().await;
+    soon(served).await.unwrap();
+}
+
+#[tokio::test]
+async fn without_a_delay_the_readiness_ends_with_the_port() {
+    let (handle, readiness, served) = watched(options()).await;
+    handle.shutdown();
+    soon(served).await.unwrap();
+    assert!(!readiness.is_ready());
 }

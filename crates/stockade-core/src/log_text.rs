@@ -1,0 +1,76 @@
+//! [`escaped`]: text from outside, safe to stand in a line of a log.
+
+use std::fmt::{self, Write as _};
+
+/// Shows a value on one line: what could begin a new line, steer a terminal or
+/// turn the direction of a text is written as an escape, such as `\n`.
+///
+/// For texts in a log that a client may have written, which shall not be able
+/// to write lines of its own.
+///
+/// ```
+/// use stockade_core::escaped;
+///
+/// let text = "no such user\n2026-01-01 INFO all is well\u{1b}[2J";
+/// let line = r"no such user\n2026-01-01 INFO all is well\u{1b}[2J";
+/// assert_eq!(escaped(text).to_string(), line);
+/// ```
+#[must_use]
+pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
+    Escaped(value)
+}
+
+/// What [`escaped`] gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Escaped<T>(T);
+
+impl<T: fmt::Display> fmt::Display for Escaped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// Escapes what is written to it.
+struct Escaping<'f, 'g>(&'f mut fmt::Formatter<'g>);
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut rest = text;
+        while let Some(at) = rest.find(is_unsafe) {
+            let (plain, after) = rest.split_at(at);
+            self.0.write_str(plain)?;
+            let mut chars = after.chars();
+            if let Some(char) = chars.next() {
+                write!(self.0, "{}", char.escape_default())?;
+            }
+            rest = chars.as_str();
+        }
+        self.0.write_str(rest)
+    }
+}
+
+/// Control characters, separators of lines and paragraphs, and marks that turn
+/// the direction of a text.
+fn is_unsafe(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(escaped(text).to_string(), expected);
+    }
+
+    #[test]
+    fn only_what_is_unsafe_in_a_log_is_escaped() {
+        check("", "");
+        check("GET /müller?q=\"a\" 名前 \\", "GET /müller?q=\"a\" 名前 \\");
+        check("a\r\nb\tc", r"a\r\nb\tc");
+        check("\0\u{7f}\u{85}\u{1b}", r"\u{0}\u{7f}\u{85}\u{1b}");
+        check("x\u{2028}y\u{202e}z\u{2066}", r"x\u{2028}y\u{202e}z\u{2066}");
+    }
+}

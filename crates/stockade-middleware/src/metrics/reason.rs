@@ -1,0 +1,149 @@
+//! [`Reason`]: why a request was refused, as a label.
+
+use std::error::Error as _;
+
+use http::StatusCode;
+use stockade_core::{ApiError, Response, error_of};
+use tokio::time::error::Elapsed;
+
+/// Why a request was refused. The set is closed, so that it cannot grow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Reason {
+    BadRequest,
+    Validation,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    /// The client was too slow (408), or the route (its `timeout`).
+    Timeout,
+    Conflict,
+    PreconditionFailed,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RateLimit,
+    HeadersTooLarge,
+    /// Any other 4xx.
+    Other,
+    ServerError,
+}
+
+impl Reason {
+    /// All of them, in the order of their declaration.
+    pub(super) const ALL: [Self; 15] = [
+        Self::BadRequest,
+        Self::Validation,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::Timeout,
+        Self::Conflict,
+        Self::PreconditionFailed,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
+        Self::RateLimit,
+        Self::HeadersTooLarge,
+        Self::Other,
+        Self::ServerError,
+    ];
+
+    /// Why this response refuses its request; `None` where it does not.
+    pub(crate) fn of(response: &Response) -> Option<Self> {
+        let reason = Self::of_status(response.status())?;
+        Some(error_of(response).and_then(Self::of_error).unwrap_or(reason))
+    }
+
+    /// What a status alone says.
+    pub(super) fn of_status(status: StatusCode) -> Option<Self> {
+        Some(match status.as_u16() {
+            ..400 => return None,
+            400 => Self::BadRequest,
+            401 => Self::Unauthorized,
+            403 => Self::Forbidden,
+            404 => Self::NotFound,
+            405 => Self::MethodNotAllowed,
+            408 => Self::Timeout,
+            409 => Self::Conflict,
+            412 => Self::PreconditionFailed,
+            413 => Self::BodyTooLarge,
+            415 => Self::UnsupportedMediaType,
+            429 => Self::RateLimit,
+            431 => Self::HeadersTooLarge,
+            500.. => Self::ServerError,
+            _ => Self::Other,
+        })
+    }
+
+    /// What an error says beyond its status.
+    fn of_error(error: &ApiError) -> Option<Self> {
+        match error.status() {
+            400 if error.details().is_some() => Some(Self::Validation),
+            503 if error.source().is_some_and(|source| source.is::<Elapsed>()) => {
+                Some(Self::Timeout)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad_request",
+            Self::Validation => "validation",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::Timeout => "timeout",
+            Self::Conflict => "conflict",
+            Self::PreconditionFailed => "precondition_failed",
+            Self::BodyTooLarge => "body_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimit => "rate_limit",
+            Self::HeadersTooLarge => "headers_too_large",
+            Self::Other => "other",
+            Self::ServerError => "server_error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use stockade_core::{ErrorContext, Request};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(error: ApiError, expected: &str) {
+        let req = Request::from(http::Request::new(()));
+        let response = ErrorContext::of(&req).answer(error);
+        assert_eq!(Reason::of(&response).map(Reason::label), Some(expected));
+    }
+
+    #[test]
+    fn the_error_says_more_than_its_status() {
+        check(ApiError::validation(&[]), "validation");
+        check(ApiError::new(400, "").with_details(json!(["a is required"])), "validation");
+        check(ApiError::new(400, "Invalid JSON body"), "bad_request");
+        check(ApiError::new(413, ""), "body_too_large");
+        check(ApiError::new(418, ""), "other");
+        check(ApiError::new(429, ""), "rate_limit");
+        check(ApiError::new(503, ""), "server_error");
+        assert_eq!(Reason::of(&Response::default()), None);
+    }
+
+    #[tokio::test]
+    async fn a_route_that_took_too_long_is_a_timeout() {
+        let never = std::future::pending::<()>();
+        let elapsed = tokio::time::timeout(std::time::Duration::ZERO, never).await.unwrap_err();
+        check(ApiError::new(503, "").with_source(elapsed), "timeout");
+    }
+
+    #[test]
+    fn each_reason_has_its_place() {
+        for (place, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, place);
+        }
+    }
+}

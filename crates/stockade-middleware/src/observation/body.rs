@@ -1,0 +1,69 @@
+//! [`Counted`]: the body of an answer that knows how it ends.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use stockade_core::{BoxError, HttpBody};
+
+use super::Observation;
+
+/// A stream whose bytes are counted; its end is the end of the request.
+pub(super) struct Counted {
+    body: HttpBody,
+    observation: Observation,
+    bytes: u64,
+    /// How many bytes there will be, if that is known: a server need not ask
+    /// for more than those.
+    announced: Option<u64>,
+}
+
+impl Counted {
+    pub(super) fn new(body: HttpBody, observation: Observation) -> Self {
+        let announced = body.size_hint().exact();
+        Self { body, observation, bytes: 0, announced }
+    }
+
+    /// A stream that has ended already is an end too.
+    pub(super) fn into_body(self) -> HttpBody {
+        HttpBody::new(self)
+    }
+}
+
+impl Body for Counted {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let polled = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let bytes = self.bytes;
+        match &polled {
+            Some(Ok(frame)) => {
+                let length = frame.data_ref().map_or(0, Bytes::len);
+                self.bytes = bytes.saturating_add(length as u64);
+            }
+            Some(Err(_)) => self.observation.end(Some(bytes), true),
+            None => self.observation.end(Some(bytes), false),
+        }
+        Poll::Ready(polled)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let whole = self.body.is_end_stream() || self.announced == Some(self.bytes);
+        self.observation.end(Some(self.bytes), !whole);
+    }
+}

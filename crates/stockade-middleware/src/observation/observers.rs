@@ -1,0 +1,104 @@
+//! [`Observers`]: what a router notes of every request.
+
+use std::net::IpAddr;
+
+use stockade_core::{ErrorContext, Request};
+
+use super::{Line, Observation};
+#[cfg(feature = "metrics")]
+use crate::metrics::Metrics;
+use crate::request_id::{Names, RequestIds, TraceParent};
+
+/// What is noted of every request. Default: nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Observers {
+    request_ids: Option<RequestIds>,
+    access_log: bool,
+    #[cfg(feature = "metrics")]
+    metrics: Option<Metrics>,
+}
+
+impl Observers {
+    /// Names the requests, if `request_ids` says how, and writes a line in the
+    /// log for each, if `access_log` says so; that costs little while the logger
+    /// does not want the info level of `stockade::access`.
+    #[must_use]
+    pub fn new(request_ids: Option<RequestIds>, access_log: bool) -> Self {
+        Self {
+            request_ids,
+            access_log,
+            #[cfg(feature = "metrics")]
+            metrics: None,
+        }
+    }
+
+    /// Counts the requests too.
+    #[cfg(feature = "metrics")]
+    #[must_use]
+    pub fn metrics(mut self, metrics: Option<Metrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Whether nothing is noted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        #[cfg(feature = "metrics")]
+        if self.metrics.is_some() {
+            return false;
+        }
+        self.request_ids.is_none() && !self.access_log
+    }
+
+    /// A request begins, whose route and client are known: it is named and
+    /// counted.
+    ///
+    /// If the system has no random bytes it goes on without a name, and that is
+    /// logged.
+    pub fn enter(&self, req: &mut Request) -> Observation {
+        let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
+        let line = self.logs().then(|| Line::of(req));
+        let observation = Observation::begin(req.method()).named(names).logging(line);
+        #[cfg(feature = "metrics")]
+        let observation = self.counting(req, observation);
+        observation
+    }
+
+    /// A request that is refused before it has begun, by a host.
+    pub fn refuse(
+        &self,
+        req: &Request,
+        client: Option<IpAddr>,
+        context: &mut ErrorContext,
+    ) -> Observation {
+        let names = self.request_ids.and_then(|ids| known(ids.names(req.headers())));
+        if let Some(names) = &names {
+            *context = context.clone().with_id(names.id().as_str());
+        }
+        let trace = TraceParent::of(req.headers());
+        let line = self.logs().then(|| Line::new(context.clone(), client, trace));
+        let observation = Observation::begin(req.method()).named(names).logging(line);
+        #[cfg(feature = "metrics")]
+        let observation = self.counting(req, observation);
+        observation
+    }
+
+    fn logs(&self) -> bool {
+        self.access_log && Line::is_wanted()
+    }
+
+    #[cfg(feature = "metrics")]
+    fn counting(&self, req: &Request, observation: Observation) -> Observation {
+        match &self.metrics {
+            Some(metrics) => observation.counting(metrics, req.method(), req.route()),
+            None => observation,
+        }
+    }
+}
+
+/// The names, unless the system has no random bytes.
+fn known(names: Result<Names, stockade_core::ApiError>) -> Option<Names> {
+    names
+        .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))
+        .ok()
+}

@@ -1,0 +1,33 @@
+//! [`health_routes`]: the routes for those who watch the program.
+
+use http::Method;
+use stockade_middleware::health::{live, ready};
+
+use crate::{RouteEntry, RouteTree};
+
+/// `GET /health/live` and `GET /health/ready`, to be spread into a tree. Neither
+/// is charged to a rate limit, because those who watch ask often.
+///
+/// The second needs a
+/// [`Readiness`](stockade_middleware::health::Readiness) as state; the own
+/// server sets it to false when a shutdown begins.
+///
+/// ```
+/// use stockade_middleware::health::Readiness;
+/// use stockade_routing::{RouteTree, RouterOptions, create_router, health_routes};
+///
+/// let options = RouterOptions::new().state(Readiness::new());
+/// let app = create_router(RouteTree::new().spread(health_routes()), options).build()?;
+/// assert_eq!(app.routes()[0].pattern(), "/health/live");
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no such routes.
+#[track_caller]
+pub fn health_routes() -> RouteTree {
+    let live = RouteTree::new().method(Method::GET, RouteEntry::new(live).rate_limit(false));
+    let ready = RouteTree::new().method(Method::GET, RouteEntry::new(ready).rate_limit(false));
+    let both = RouteTree::new().segment("live", live).segment("ready", ready);
+    RouteTree::new().segment("health", both)
+}

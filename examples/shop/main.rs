@@ -1,0 +1,168 @@
+//! A small shop: users, products, carts, orders. The main example.
+//!
+//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and
+//! prints three lines to try. `PORT` chooses another port; 0 takes any.
+//! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
+//! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
+//!
+//! Read it from [`api`], the whole interface as one tree, down to the handlers;
+//! `options` is what holds for every request, and how it is loosened.
+//! Everything is kept in memory and gone when the program ends.
+
+mod guards;
+mod options;
+mod orders;
+mod pages;
+mod products;
+mod stock;
+mod users;
+
+use std::env;
+use std::time::Duration;
+
+use stockade::middleware::{Metrics, with_compression, with_etag};
+use stockade::prelude::*;
+use stockade::routing::health_routes;
+
+use self::guards::{is_own_or_admin, known_account, strict, tag_response};
+use self::options::options;
+use self::orders::{
+    add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
+};
+use self::pages::{help, home, live_page};
+use self::products::{
+    catalogue, compare_products, create_product, export_products, search_products, show_product,
+    upload_image,
+};
+use self::users::{delete_user, give_role, list_users, log_in, rename_user, show_user, sign_up};
+
+// For the tests, which call the shop without a socket.
+pub use self::options::loose;
+pub use self::stock::{Role, Shop};
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
+    let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let secret = match env::var("SHOP_SECRET") {
+        Ok(secret) => Secret::new(secret)?,
+        Err(_) => Secret::new(generate_token(32)?)?,
+    };
+    let mut shop = Shop::stocked(secret);
+    if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
+        let hash = hash_password_async(password).await?;
+        shop.add_account("Admin", "admin@example.org", Role::Admin, hash);
+    }
+
+    // Whoever asks `/health/ready` has this time to learn of a shutdown.
+    let limits = ServerOptions::new().shutdown_delay(Duration::from_millis(500));
+    let server = router(shop).create_server_with(limits)?.bind(port).await?;
+    let address = server.local_addr();
+    println!("the shop is open at http://{address}; try");
+    println!("  curl 'http://{address}/products?q=tea'");
+    println!("  curl http://{address}/users -H 'content-type: application/json' -d '{NEW_USER}'");
+    println!("  curl -i -X DELETE http://{address}/products");
+    server.with_signals().serve().await?;
+    println!("the shop is closed");
+    Ok(())
+}
+
+const NEW_USER: &str =
+    r#"{"name": "Ada", "email": "ada@example.org", "password": "correct horse"}"#;
+
+/// The router that is served.
+pub fn router(shop: Shop) -> Router {
+    let metrics = Metrics::new();
+    router_with(shop, &metrics, options(&metrics))
+}
+
+/// The same interface with other options.
+pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
+    create_router(api(metrics), options.state(shop).middleware(tag_response))
+}
+
+/// The whole interface.
+fn api(metrics: &Metrics) -> RouteTree {
+    let signed_in = with_auth(Auth::verify(known_account));
+    let clerks = with_role(["clerk", "admin"]);
+    let admins = with_role("admin");
+    routes! {
+        GET: home,
+        // `/health/live` and `/health/ready`, which no rate limit counts.
+        ..health_routes(),
+        // For those who watch, and nobody else.
+        "metrics": {
+            GET: { handler: metrics.handler(), middleware: [signed_in.clone(), admins.clone()] },
+        },
+        // Passwords are not to be guessed: a limit beside that of the router.
+        "login": { POST: { handler: log_in, max_body: 16 * 1024, rate_limit: 10 / MINUTE } },
+        "users": {
+            POST: { handler: sign_up, name: "users.create", max_body: 16 * 1024 },
+            GET: { handler: list_users, middleware: [signed_in.clone(), admins.clone()] },
+            r":id(\d+)": {
+                middleware: [signed_in.clone(), with_permission(is_own_or_admin)],
+                GET: { handler: show_user, name: "users.show" },
+                PATCH: rename_user,
+                DELETE: delete_user,
+                "role": { PUT: { handler: give_role, middleware: [admins] } },
+            },
+        },
+        "products": {
+            // Everyone may read them, so that compression tells no secret; what
+            // a client has already is not sent again.
+            middleware: [with_compression(), with_etag()],
+            GET: { handler: search_products, validation_options: strict() },
+            POST: {
+                handler: create_product,
+                // For pages that show the name as it is; a page that escapes
+                // what it shows does not need it.
+                middleware: [signed_in.clone(), clerks.clone(), with_sanitization()],
+                validation_options: strict(),
+            },
+            r":id(\d+)": {
+                GET: { handler: show_product, name: "products.show" },
+                "image": {
+                    POST: {
+                        handler: upload_image,
+                        middleware: [signed_in.clone(), clerks.clone()],
+                        max_body: 4 * 1024 * 1024,
+                    },
+                },
+            },
+            "export.:format(json|csv)": { GET: export_products },
+            "compare": { ":left-:right": { GET: compare_products } },
+        },
+        r"catalogue/:category?/:page(\d+)?": { GET: catalogue },
+        "carts": {
+            middleware: [signed_in.clone()],
+            POST: open_cart,
+            r":cart(\d+)": {
+                GET: show_cart,
+                "items": {
+                    POST: add_item,
+                    r":product(\d+)": { DELETE: remove_item },
+                },
+                "checkout": { POST: check_out },
+            },
+        },
+        "orders": {
+            middleware: [signed_in],
+            r":id(\d+)": {
+                GET: { handler: show_order, name: "orders.show" },
+                "events": { GET: order_events },
+                "ship": { POST: { handler: ship_order, middleware: [clerks] } },
+            },
+        },
+        "live": { GET: live_page },
+        "help": { "**": { GET: help } },
+        ..about(),
+    }
+}
+
+/// Routes can be written elsewhere and spread into a tree.
+fn about() -> RouteTree {
+    routes! {
+        "about": { GET: async || Html("<h1>A small shop</h1>") },
+        "old-about": { GET: async || Redirect::permanent("/about") },
+    }
+}

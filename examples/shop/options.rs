@@ -1,0 +1,48 @@
+//! What the router does for every request: as it should be, and loosened.
+
+use stockade::middleware::health::Readiness;
+use stockade::middleware::{CorsOptions, Metrics, SecurityHeaders, with_request_id};
+use stockade::prelude::*;
+
+/// The options of the shop. Beside each stands how it is loosened; what is
+/// loosened here holds for everything, and in an entry for one route.
+pub fn options(metrics: &Metrics) -> RouterOptions {
+    RouterOptions::new()
+        // The pages that may read answers, with credentials. For an API that
+        // every page may read, and without credentials: `.cors_origin("*")`.
+        .cors_origin(["https://shop.example", "https://admin.shop.example"])
+        // For how many seconds browsers remember it. `cors: "*"` in an entry
+        // loosens one route.
+        .cors(CorsOptions::default().max_age(3_600))
+        // On is the default: `.enable_security_headers(false)`, or one of them
+        // `.security_headers(SecurityHeaders::default().without("x-frame-options"))`.
+        .security_headers(SecurityHeaders::default())
+        // 100 a minute is the default: `.rate_limit(None)`, or `rate_limit: false`
+        // in an entry.
+        .rate_limit(300 / MINUTE)
+        // Whose `X-Forwarded-For` is believed: behind one proxy `.trust_proxy(1)`.
+        .trust_proxy(0)
+        // 1 MiB is the default; `max_body: 4 * 1024 * 1024` in an entry.
+        .max_body_size(64 * 1024)
+        // A name for each request, that of a trusted caller if it sends one.
+        .request_id(with_request_id())
+        // A line for each request, while `stockade::access` is logged at info
+        // level: `RUST_LOG=info,stockade::access=off` is silent too.
+        .access_log(true)
+        .metrics(metrics)
+        // The server sets it to false when a shutdown begins.
+        .state(Readiness::new())
+}
+
+/// Everything loosened that can be, for a network in which everyone is trusted.
+/// What is not here cannot be switched off: bounds of time, of heads, of JSON.
+pub fn loose() -> RouterOptions {
+    RouterOptions::new()
+        .cors_origin("*")
+        .enable_security_headers(false)
+        .rate_limit(None)
+        .trust_proxy(1)
+        .max_body_size(1024 * 1024 * 1024)
+        .expose_errors(true)
+        .state(Readiness::new())
+}

@@ -1,0 +1,137 @@
+//! Products: searched, shown, compared, changed and exported.
+
+use serde::{Deserialize, Serialize};
+use stockade::prelude::*;
+
+use super::stock::{Product, Shop, ShopError, unknown};
+
+#[derive(Deserialize, Schema)]
+pub struct Search {
+    #[serde(default)]
+    #[schema(trim, max_length = 100)]
+    pub q: String,
+    #[serde(default)]
+    #[schema(max_items = 10)]
+    pub category: Vec<String>,
+    #[schema(minimum = 1, default = 1)]
+    pub page: usize,
+}
+
+/// One page of products, with what is needed to turn the page.
+#[derive(Serialize, Reply)]
+pub struct Page {
+    pub page: usize,
+    pub pages: usize,
+    pub products: Vec<Product>,
+}
+
+impl Page {
+    fn of(products: Vec<Product>, page: usize) -> Self {
+        let pages = products.len().div_ceil(PAGE_SIZE);
+        let skipped = (page - 1).saturating_mul(PAGE_SIZE);
+        Self { page, pages, products: products.into_iter().skip(skipped).take(PAGE_SIZE).collect() }
+    }
+}
+
+const PAGE_SIZE: usize = 10;
+
+pub async fn search_products(shop: State<Shop>, Query(search): Query<Search>) -> Page {
+    let text = search.q.to_lowercase();
+    let stock = shop.stock.read().await;
+    let found = stock.products.values().filter(|product| {
+        product.name.to_lowercase().contains(&text)
+            && (search.category.is_empty() || search.category.contains(&product.category))
+    });
+    Page::of(found.cloned().collect(), search.page)
+}
+
+#[derive(Deserialize, Schema)]
+pub struct Shelf {
+    #[schema(max_length = 40)]
+    pub category: Option<String>,
+    #[schema(minimum = 1, default = 1)]
+    pub page: usize,
+}
+
+/// `/catalogue`, `/catalogue/tea`, `/catalogue/tea/2`.
+pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Page {
+    let stock = shop.stock.read().await;
+    let wanted = |product: &&Product| {
+        shelf.category.as_ref().is_none_or(|category| *category == product.category)
+    };
+    Page::of(stock.products.values().filter(wanted).cloned().collect(), shelf.page)
+}
+
+#[derive(Deserialize, Schema)]
+pub struct NewProduct {
+    #[schema(trim, required, max_length = 100)]
+    pub name: String,
+    #[schema(one_of = ["tea", "coffee", "crockery"])]
+    pub category: String,
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    pub price_cents: u32,
+}
+
+/// Takes JSON or a form: the content type decides.
+pub async fn create_product(
+    shop: State<Shop>,
+    Body(new): Body<NewProduct>,
+) -> (StatusCode, Product) {
+    let mut stock = shop.stock.write().await;
+    (StatusCode::CREATED, stock.add_product(new.name, new.category, new.price_cents))
+}
+
+pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, ShopError> {
+    shop.stock.read().await.products.get(&id).cloned().ok_or(unknown("product", id))
+}
+
+/// `/products/compare/1-3`: two parameters in one segment.
+pub async fn compare_products(
+    shop: State<Shop>,
+    Path((left, right)): Path<(u32, u32)>,
+) -> Result<Value, ShopError> {
+    let stock = shop.stock.read().await;
+    let price = |id| stock.products.get(&id).map(|p| p.price_cents).ok_or(unknown("product", id));
+    let (left, right) = (price(left)?, price(right)?);
+    Ok(
+        json!({ "left_cents": left, "right_cents": right, "cheaper": if left <= right { "left" } else { "right" } }),
+    )
+}
+
+/// A form with a file, read part by part and never as a whole.
+pub async fn upload_image(
+    shop: State<Shop>,
+    Path(id): Path<u32>,
+    mut form: Multipart,
+) -> Result<Product, ApiError> {
+    let mut bytes = 0;
+    while let Some(mut part) = form.next().await? {
+        if part.name() == Some("image") {
+            while let Some(chunk) = part.chunk().await? {
+                bytes += chunk.len();
+            }
+        }
+    }
+    let mut stock = shop.stock.write().await;
+    let product = stock.products.get_mut(&id).ok_or(unknown("product", id))?;
+    product.image_bytes = bytes;
+    Ok(product.clone())
+}
+
+/// Sends each product as it is read: the handler writes the response itself.
+pub async fn export_products(
+    shop: State<Shop>,
+    Path(format): Path<String>,
+    mut res: ResponseWriter,
+) -> Result<(), ApiError> {
+    let products: Vec<Product> = shop.stock.read().await.products.values().cloned().collect();
+    if format == "json" {
+        return res.json(&products).await;
+    }
+    res.header(header::CONTENT_TYPE, "text/csv; charset=utf-8")?;
+    res.write("id,name,category,price_cents\n").await?;
+    for Product { id, name, category, price_cents, .. } in products {
+        res.write(format!("{id},{name},{category},{price_cents}\n")).await?;
+    }
+    res.end().await
+}

@@ -1,0 +1,114 @@
+//! Accounts: signing up, logging in, and what owners and admins do with them.
+
+use serde::Deserialize;
+use stockade::prelude::*;
+
+use super::stock::{Profile, Role, Shop, ShopError, unknown};
+
+pub async fn list_users(shop: State<Shop>) -> Json<Vec<Profile>> {
+    let stock = shop.stock.read().await;
+    Json(stock.users.values().map(|account| account.profile.clone()).collect())
+}
+
+/// The schema says more than the types: what does not follow it is a 400 that
+/// names the field, and the handler never runs.
+#[derive(Deserialize, Schema)]
+pub struct NewUser {
+    #[schema(trim, required, max_length = 100)]
+    pub name: String,
+    #[schema(kind = "email")]
+    pub email: String,
+    #[schema(min_length = 8, max_length = 200)]
+    pub password: String,
+}
+
+/// Whoever signs up is a customer.
+pub async fn sign_up(
+    shop: State<Shop>,
+    Body(new): Body<NewUser>,
+) -> Result<(StatusCode, Profile), ApiError> {
+    // A hash takes its time, so it is made before anything is locked.
+    let password_hash = hash_password_async(new.password).await?;
+    let mut stock = shop.stock.write().await;
+    if stock.users.values().any(|it| it.profile.email.eq_ignore_ascii_case(&new.email)) {
+        return Err(ShopError::Known { email: new.email }.into());
+    }
+    let profile = stock.add_account(new.name, new.email, Role::Customer, password_hash);
+    Ok((StatusCode::CREATED, profile))
+}
+
+#[derive(Deserialize, Schema)]
+pub struct Login {
+    pub email: String,
+    #[schema(max_length = 200)]
+    pub password: String,
+}
+
+pub async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Value, ApiError> {
+    let found = {
+        let stock = shop.stock.read().await;
+        let account = stock.users.values().find(|account| account.profile.email == login.email);
+        account.map(|account| (account.profile.clone(), account.password_hash.clone()))
+    };
+    // An unknown email takes as long as a wrong password.
+    let (profile, stored) =
+        found.map_or((None, DUMMY_HASH.into()), |(profile, stored)| (Some(profile), stored));
+    let is_right = verify_password_async(login.password, stored).await?;
+    let profile = profile.filter(|_| is_right).ok_or(ShopError::WrongLogin)?;
+    let claims = json!({ "sub": profile.id.to_string() });
+    let token = generate_jwt(claims, "1h", &shop.secret).map_err(ApiError::internal)?;
+    Ok(json!({ "token": token }))
+}
+
+/// In the form of a hash, of no password.
+const DUMMY_HASH: &str = concat!(
+    "00000000000000000000000000000000:",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+);
+
+/// `None` would be 204 and a missing user is 404, so this is a `Result`.
+pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, ShopError> {
+    let stock = shop.stock.read().await;
+    stock.users.get(&id).map(|account| account.profile.clone()).ok_or(unknown("user", id))
+}
+
+#[derive(Deserialize, Schema)]
+pub struct NewName {
+    #[schema(trim, required, max_length = 100)]
+    pub name: String,
+}
+
+pub async fn rename_user(
+    shop: State<Shop>,
+    Path(id): Path<u32>,
+    Body(new): Body<NewName>,
+) -> Result<Profile, ShopError> {
+    let mut stock = shop.stock.write().await;
+    let account = stock.users.get_mut(&id).ok_or(unknown("user", id))?;
+    account.profile.name = new.name;
+    Ok(account.profile.clone())
+}
+
+#[derive(Deserialize, Schema)]
+pub struct NewRole {
+    pub role: Role,
+}
+
+/// It holds for the next request already.
+pub async fn give_role(
+    shop: State<Shop>,
+    Path(id): Path<u32>,
+    Body(new): Body<NewRole>,
+) -> Result<Profile, ShopError> {
+    let mut stock = shop.stock.write().await;
+    let account = stock.users.get_mut(&id).ok_or(unknown("user", id))?;
+    account.profile.role = new.role;
+    Ok(account.profile.clone())
+}
+
+/// Nothing is 204 No Content.
+pub async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), ShopError> {
+    let removed = shop.stock.write().await.users.remove(&id);
+    removed.map(drop).ok_or(unknown("user", id))
+}
