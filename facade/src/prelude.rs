@@ -23,7 +23,7 @@ pub use stockade_auth::{
 pub use stockade_core::extract::Multipart;
 pub use stockade_core::extract::{Body, ClientIp, Headers, Path, Query, State, User};
 pub use stockade_core::reply::{Event, Html, Json, Redirect, ResponseWriter, Sse, Streamed};
-pub use stockade_core::{FromRequest, Middleware, Next, Reply, Request, Response};
+pub use stockade_core::{Docs, FromRequest, Middleware, Next, Reply, Request, Response};
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
 pub use stockade_macros::{ApiError, Reply, routes};
 pub use stockade_middleware::rate_limit::{HOUR, MINUTE, SECOND};

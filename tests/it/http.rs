@@ -196,9 +196,6 @@ fn what_would_not_gain_is_left_alone() {
         let fetched = fetch(&app, target, "gzip");
         assert_eq!((fetched.0.as_str(), fetched.1.as_str()), (coding, vary), "{target}");
     }
-    assert_eq!(header_of(&app, "HEAD /text\naccept-encoding: gzip", "content-encoding"), "-");
-    assert_eq!(header_of(&app, "HEAD /text\naccept-encoding: gzip", "vary"), "accept-encoding");
-    assert_eq!(header_of(&app, "HEAD /text\naccept-encoding: gzip", "content-length"), "20000");
 }
 
 #[test]

@@ -9,9 +9,13 @@ mod construction;
 mod routing;
 
 mod bodies;
+mod content;
+mod entries;
 mod handlers;
 mod json_vectors;
+mod limits;
 mod middleware;
+mod options;
 mod validation;
 
 mod auth;

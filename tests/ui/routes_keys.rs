@@ -17,6 +17,7 @@ fn main() {
             POST: { handler: show, midleware: [] },
             PUT: { handler: show, summary: "x" },
             DELETE: { handler: show, POST: show },
+            PATCH: { handler: show, error_handing: (), publik: "x" },
         },
     };
 }

@@ -236,10 +236,15 @@ impl Echo {
 
     /// The memory of the process, in KiB.
     fn memory(&self) -> Result<u64, String> {
-        let path = format!("/proc/{}/status", self.process.id());
-        let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        memory_of(&status).ok_or(format!("{path} says nothing of VmRSS"))
+        memory_of_process(self.process.id())
     }
+}
+
+/// The memory of a process, in KiB.
+pub fn memory_of_process(id: u32) -> Result<u64, String> {
+    let path = format!("/proc/{id}/status");
+    let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    memory_of(&status).ok_or(format!("{path} says nothing of VmRSS"))
 }
 
 fn is_timeout(kind: ErrorKind) -> bool {

@@ -10,6 +10,7 @@ mod browser;
 mod examples;
 mod floods;
 mod jwt_features;
+mod keys;
 mod live_page;
 mod tidy;
 
@@ -44,6 +45,11 @@ const TASKS: &[Task] = &[
         name: "floods",
         about: "flood the echo example and look at its memory; `--seconds`, `--idle`",
         run: floods::run,
+    },
+    Task {
+        name: "keys",
+        about: "a million clients against the rate limit of an example; in ci fewer",
+        run: keys::run,
     },
     Task {
         name: BROWSER,

@@ -6,7 +6,7 @@
 
 use std::any::{TypeId, type_name};
 
-use http::Method;
+use http::{Extensions, Method};
 use serde::de::DeserializeOwned;
 use stockade_errors::ConfigError;
 use stockade_validation::HasSchema;
@@ -28,6 +28,10 @@ pub struct RouteDoc {
     whole_requests: usize,
     writers: usize,
     upgrades: usize,
+    /// The first middleware that reads the body.
+    body_reader: Option<String>,
+    limits: Vec<String>,
+    common: Extensions,
 }
 
 /// What the handler takes the body as.
@@ -75,6 +79,9 @@ impl RouteDoc {
             whole_requests: 0,
             writers: 0,
             upgrades: 0,
+            body_reader: None,
+            limits: Vec::new(),
+            common: Extensions::new(),
         }
     }
 
@@ -114,6 +121,44 @@ impl RouteDoc {
             self.mistake(format!("the handler needs a body, which {} has not", self.method));
         }
         self.body = Some(kind);
+    }
+
+    /// Says that middleware called `name` reads the body, which middleware
+    /// behind it may therefore no longer decode.
+    pub fn middleware_reads_body(&mut self, name: &str) {
+        self.body_reader.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Says that middleware called `name` decodes the body. It is a mistake
+    /// behind middleware that reads it: that would see, check and clean nothing.
+    pub fn middleware_decodes_body(&mut self, name: &str) {
+        if let Some(reader) = self.body_reader.clone() {
+            self.mistake(format!(
+                "`{reader}` reads the body before `{name}` has decoded it: put `{name}` first"
+            ));
+        }
+    }
+
+    /// Says that a rate limit of this name counts the requests to the route.
+    /// Two of the same name are a mistake: nobody could tell them apart.
+    pub fn limited(&mut self, name: &str) {
+        if self.limits.iter().any(|known| known == name) {
+            self.mistake(format!("two rate limits are called {name:?}"));
+        }
+        self.limits.push(name.to_owned());
+    }
+
+    /// What the descriptions of all routes of a router have in common, by type:
+    /// the router's [`Clock`](crate::Clock), and notes of middleware.
+    #[must_use]
+    pub fn common(&self) -> &Extensions {
+        &self.common
+    }
+
+    /// What the descriptions have in common, to note something, or to hand it
+    /// from one route to the next.
+    pub fn common_mut(&mut self) -> &mut Extensions {
+        &mut self.common
     }
 
     /// Says that the handler writes the response itself.

@@ -20,8 +20,8 @@ use stockade_errors::ApiError;
 use crate::middleware::{Run, Step};
 use crate::upgrade;
 use crate::{
-    BoxFuture, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States, Validation,
-    escaped,
+    BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
+    Validation, escaped,
 };
 
 /// One route: its method and path, its middleware, its handler, its limits.
@@ -37,6 +37,8 @@ pub struct Endpoint {
     states: States,
     max_body: Option<u64>,
     rate_limited: bool,
+    docs: Docs,
+    public: Option<Box<str>>,
 }
 
 impl Endpoint {
@@ -52,6 +54,8 @@ impl Endpoint {
             states: States::default(),
             max_body: None,
             rate_limited: true,
+            docs: Docs::default(),
+            public: None,
         }
     }
 
@@ -98,6 +102,20 @@ impl Endpoint {
         self
     }
 
+    /// Gives it what is said of it to those who read about it.
+    #[must_use]
+    pub fn with_docs(mut self, docs: Docs) -> Self {
+        self.docs = docs;
+        self
+    }
+
+    /// Says why it is open to everybody.
+    #[must_use]
+    pub fn with_public(mut self, reason: Option<impl Into<Box<str>>>) -> Self {
+        self.public = reason.map(Into::into);
+        self
+    }
+
     /// The method under which it was registered.
     #[must_use]
     pub fn method(&self) -> &Method {
@@ -138,6 +156,19 @@ impl Endpoint {
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.rate_limited
+    }
+
+    /// What is said of it to those who read about it.
+    #[must_use]
+    pub fn docs(&self) -> &Docs {
+        &self.docs
+    }
+
+    /// Why it is open to everybody, if its entry says that it is. It is for
+    /// whoever checks the routes of an application, and switches nothing off.
+    #[must_use]
+    pub fn public_reason(&self) -> Option<&str> {
+        self.public.as_deref()
     }
 
     /// What the application provides.

@@ -25,7 +25,9 @@
 //! Spec: Request object; Handler contract; Middleware contract.
 
 mod body;
+mod clock;
 mod doc;
+mod docs;
 mod endpoint;
 pub mod extract;
 mod handler;
@@ -44,7 +46,9 @@ pub mod upgrade;
 mod validation;
 
 pub use body::{BodyError, HttpBody};
+pub use clock::Clock;
 pub use doc::{BodyKind, ParamShape, RouteDoc};
+pub use docs::Docs;
 pub use endpoint::{Endpoint, ErrorContext, Running, Settings, caught, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};

@@ -182,6 +182,13 @@ impl ApiError {
         self
     }
 
+    /// Takes a header back, whatever the case of its name.
+    #[must_use]
+    pub fn without_header(mut self, name: &str) -> Self {
+        self.inner.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
     /// Keeps the cause for the log. It is never sent.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {

@@ -1,5 +1,5 @@
-//! What a charge costs, beside the crate `governor`, for 1, 10,000 and
-//! 1,000,000 keys in random order, on 1 and 2 threads.
+//! What a charge costs, beside the crate `governor` with either of its maps, for
+//! 1, 10,000 and 1,000,000 keys in random order, on 1 and 2 threads.
 //!
 //! `cargo bench -p stockade-middleware --bench rate_limit`
 
@@ -91,8 +91,12 @@ fn rate_limit(criterion: &mut Criterion) {
 
             let burst = NonZeroU32::new(limit(keys)).unwrap();
             let quota = GovernorQuota::with_period(WINDOW / limit(keys)).unwrap();
-            let governor = Governor::keyed(quota.allow_burst(burst));
+            let governor = Governor::dashmap(quota.allow_burst(burst));
             bench("governor", &|address| drop(black_box(governor.check_key(&address))));
+            let governor = Governor::hashmap(quota.allow_burst(burst));
+            bench("governor with one map", &|address| {
+                drop(black_box(governor.check_key(&address)))
+            });
         }
     }
     group.finish();

@@ -48,6 +48,7 @@ pub fn with_input_validation<N: Into<String>>(
     })
     .named("with_input_validation")
     .describing(move |doc| {
+        doc.middleware_reads_body("with_input_validation");
         for (field, rule) in mistakes.iter() {
             if let Some(Err(error)) = &rule.pattern {
                 doc.schema_mistakes(&format!("with_input_validation: {field}"), error);

@@ -2,14 +2,15 @@
 //!
 //! Spec: Middleware helpers › `withRateLimit`; Limits › `withRateLimit`.
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::middleware::form;
-use stockade_core::{IntoMiddleware, Middleware, Next, Request, Response};
-use stockade_errors::ApiError;
+use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
+use stockade_errors::{ApiError, ConfigError};
 
 use crate::rate_limit::{Charge, Decision, RateLimit, RateLimiter, too_many};
 
@@ -17,12 +18,13 @@ use crate::rate_limit::{Charge, Decision, RateLimit, RateLimiter, too_many};
 /// router: both are charged, and the headers list both.
 ///
 /// Takes a `Quota`, such as `10 / MINUTE`, or a [`RateLimit`]. Without a name of
-/// its own the headers list it as `route`. Further requests are a 429 with
-/// `Retry-After`.
+/// its own the headers list it as `route`, a second one of the same router as
+/// `route-2`, and so on. Further requests are a 429 with `Retry-After`.
 ///
 /// The client is [`Request::client_ip`], unless the limit has a key generator;
-/// requests without one share one limit. A mistake in the limit is reported
-/// when the router is built.
+/// requests without one share one limit. The time is that of the router. A
+/// mistake in the limit is reported when the router is built, and so are two
+/// limits of a route with the same name.
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -37,62 +39,117 @@ use crate::rate_limit::{Charge, Decision, RateLimit, RateLimiter, too_many};
 ///
 /// # Beyond the spec
 ///
-/// What is made once counts once: routes that have it in common, because it
-/// stands at a node of the tree or in a group, share the limit.
+/// What is made once counts once, clones included: routes that have it in
+/// common, because it stands at a node of the tree or in a group, share the
+/// limit.
 ///
-/// A store that fails answers with its error: nothing passes uncounted.
+/// A store that fails answers with its error: nothing passes uncounted, unless
+/// [`RateLimit::on_store_failure`] says so.
 ///
 /// Spec: Middleware helpers › `withRateLimit`.
 #[doc(alias = "withRateLimit")]
 pub fn with_rate_limit(limit: impl Into<RateLimit>) -> RouteLimit {
-    let mut limit = limit.into();
-    if limit.name == RateLimit::default().name {
-        ROUTE.clone_into(&mut limit.name);
+    let limit = limit.into();
+    RouteLimit {
+        counting: Arc::new(Counting { limit, built: OnceLock::new(), clock: OnceLock::new() }),
+        clock: None,
     }
-    RouteLimit { limit, clock: Arc::new(Instant::now) }
 }
 
-/// Middleware that limits the requests of each client.
+/// Middleware that limits the requests of each client; a clone counts in the
+/// same place.
 #[derive(Clone)]
 #[must_use = "it limits nothing until a route or a router has it"]
 pub struct RouteLimit {
-    limit: RateLimit,
-    clock: Arc<Clock>,
+    counting: Arc<Counting>,
+    clock: Option<Clock>,
 }
 
-type Clock = dyn Fn() -> Instant + Send + Sync;
+/// What clones have in common.
+struct Counting {
+    limit: RateLimit,
+    /// Made when a router describes its routes, or else by the first request.
+    built: OnceLock<Result<Arc<RateLimiter>, ConfigError>>,
+    /// That of the first router that has it.
+    clock: OnceLock<Clock>,
+}
+
+/// The names of the limits of a router, in what its routes have in common.
+#[derive(Clone, Default)]
+struct Names {
+    taken: HashSet<String>,
+    unnamed: u32,
+}
 
 impl RouteLimit {
-    /// Takes the time from this function, for tests that do not wait. It must
-    /// not go back.
+    /// Takes the time from this function and not from the clock of the router,
+    /// for tests that do not wait. It must not go back.
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
-        self.clock = Arc::new(clock);
+        self.clock = Some(Clock::new(clock));
         self
+    }
+}
+
+impl Counting {
+    /// The limiter, with a name that no other one of the router has.
+    fn build(&self, names: &mut Names) -> Result<RateLimiter, ConfigError> {
+        if self.limit.name != RateLimit::default().name {
+            names.taken.insert(self.limit.name.clone());
+            return self.limit.build();
+        }
+        let name = loop {
+            names.unnamed += 1;
+            let name = match names.unnamed {
+                1 => ROUTE.to_owned(),
+                number => format!("{ROUTE}-{number}"),
+            };
+            if names.taken.insert(name.clone()) {
+                break name;
+            }
+        };
+        self.limit.clone().name(name).build()
+    }
+
+    fn describe(&self, doc: &mut RouteDoc) {
+        if let Some(clock) = doc.common().get::<Clock>() {
+            self.clock.get_or_init(|| clock.clone());
+        }
+        let names = doc.common_mut().get_or_insert_default::<Names>();
+        match self.built.get_or_init(|| self.build(names).map(Arc::new)) {
+            Ok(limiter) => doc.limited(limiter.policy().name()),
+            Err(mistakes) => doc.schema_mistakes(HELPER, mistakes),
+        }
+    }
+
+    /// # Errors
+    /// 500 if it has mistakes, which only a host without our router overlooks.
+    fn limiter(&self) -> Result<Arc<RateLimiter>, ApiError> {
+        let built = self.built.get_or_init(|| self.build(&mut Names::default()).map(Arc::new));
+        built.clone().map_err(ApiError::internal)
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.get().map_or_else(Instant::now, Clock::now)
     }
 }
 
 impl fmt::Debug for RouteLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RouteLimit").field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("RouteLimit").field("limit", &self.counting.limit).finish_non_exhaustive()
     }
 }
 
 impl IntoMiddleware<form::Ready> for RouteLimit {
     fn into_middleware(self) -> Middleware {
-        let Self { limit, clock } = self;
-        let middleware = match limit.build_at(clock()) {
-            Ok(limiter) => {
-                let limiter = Arc::new(limiter);
-                Middleware::new(move |req: Request, next: Next| {
-                    let (limiter, now) = (Arc::clone(&limiter), clock());
-                    async move { limited(&limiter, now, req, next).await }
-                })
-            }
-            // It never runs: the router is not built.
-            Err(mistakes) => Middleware::new(|_: &mut Request| {})
-                .describing(move |doc| doc.schema_mistakes(HELPER, &mistakes)),
-        };
-        middleware.named(HELPER)
+        let Self { counting, clock } = self;
+        let described = Arc::clone(&counting);
+        Middleware::new(move |req: Request, next: Next| {
+            let now = clock.as_ref().map_or_else(|| counting.now(), Clock::now);
+            let limiter = counting.limiter();
+            async move { limited(&*limiter?, now, req, next).await }
+        })
+        .named(HELPER)
+        .describing(move |doc| described.describe(doc))
     }
 }
 
@@ -121,24 +178,31 @@ async fn limited(
 
 /// The error, with what is left in its headers.
 fn told(error: ApiError, limiter: &RateLimiter, decision: Decision) -> ApiError {
-    let mut headers = HeaderMap::new();
+    // What limits inside of this one have said is there already.
+    let there = error.headers().filter(|(name, _)| TOLD.contains(name));
+    let mut headers: HeaderMap = there
+        .filter_map(|(name, value)| {
+            Some((HeaderName::from_static(name), HeaderValue::from_str(value).ok()?))
+        })
+        .collect();
     limiter.write_headers(decision, &mut headers);
-    let is_list = |name: &str| LISTS.contains(&name);
-    LISTS.into_iter().chain(LEGACY).fold(error, |error, name| {
-        let value = headers.get(name).and_then(|value| value.to_str().ok());
-        // Of the older headers, those of a limit inside of this one stay.
-        let taken = !is_list(name) && error.headers().any(|(known, _)| known == name);
-        match value {
-            Some(value) if !taken => error.with_header(name, value),
-            _ => error,
+    TOLD.into_iter().fold(error, |error, name| {
+        match headers.get(name).and_then(|value| value.to_str().ok()) {
+            Some(value) => error.without_header(name).with_header(name, value),
+            None => error,
         }
     })
 }
 
 const HELPER: &str = "with_rate_limit";
 const ROUTE: &str = "route";
-const LISTS: [&str; 2] = ["ratelimit-policy", "ratelimit"];
-const LEGACY: [&str; 3] = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const TOLD: [&str; 5] = [
+    "ratelimit-policy",
+    "ratelimit",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+];
 
 #[cfg(test)]
 mod tests {
@@ -146,10 +210,32 @@ mod tests {
     use crate::rate_limit::{MINUTE, RateKey};
 
     #[test]
-    fn it_has_a_name_of_its_own() {
-        assert_eq!(with_rate_limit(1 / MINUTE).limit.name, "route");
-        assert_eq!(with_rate_limit(RateLimit::new()).limit.name, "route");
-        assert_eq!(with_rate_limit(RateLimit::new().name("login")).limit.name, "login");
+    fn each_has_a_name_of_its_own() {
+        let mut names = Names::default();
+        let mut name = |limit: RateLimit| {
+            let limiter = with_rate_limit(limit).counting.build(&mut names).unwrap();
+            limiter.policy().name().to_owned()
+        };
+        assert_eq!(name((1 / MINUTE).into()), "route");
+        assert_eq!(name(RateLimit::new().name("login")), "login");
+        assert_eq!(name(RateLimit::new().name("route-2")), "route-2");
+        assert_eq!(name(RateLimit::new()), "route-3");
+    }
+
+    #[test]
+    fn a_clone_counts_in_the_same_place() {
+        let limit = with_rate_limit(1 / MINUTE);
+        let (one, two) = (limit.clone(), limit);
+        let now = Instant::now();
+        let mut passed = [&one, &two].map(|limit| {
+            let limiter = limit.counting.limiter().unwrap();
+            match limiter.charge(&RateKey::shared(), now) {
+                Charge::Now(decision) => decision.allowed,
+                Charge::Later(_) => panic!("the store is in memory"),
+            }
+        });
+        passed.sort_unstable();
+        assert_eq!(passed, [false, true]);
     }
 
     #[test]
@@ -174,13 +260,11 @@ mod tests {
             headers,
             [
                 "Retry-After: 60",
-                "ratelimit-policy: \"inner\";q=1;w=60",
-                "ratelimit: \"inner\";r=0;t=60",
+                "ratelimit-policy: \"outer\";q=1;w=60, \"inner\";q=1;w=60",
+                "ratelimit: \"outer\";r=0;t=60, \"inner\";r=0;t=60",
                 "x-ratelimit-limit: 1",
                 "x-ratelimit-remaining: 0",
                 "x-ratelimit-reset: 60",
-                "ratelimit-policy: \"outer\";q=1;w=60",
-                "ratelimit: \"outer\";r=0;t=60",
             ],
         );
     }

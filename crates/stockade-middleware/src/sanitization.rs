@@ -19,6 +19,9 @@ use stockade_errors::ApiError;
 /// any other stays as it is, and so do the raw bytes and the target of the
 /// request, for whoever asks for those.
 ///
+/// In front of middleware that decompresses bodies it would see nothing of them:
+/// that is a mistake, which is reported when the router is built.
+///
 /// ```
 /// use stockade_middleware::with_sanitization;
 ///
@@ -37,8 +40,11 @@ pub fn with_sanitization() -> Middleware {
         let outcome = sanitize(&mut req).await;
         (req, outcome.map(|()| Flow::Continue))
     })
-    .named("with_sanitization")
+    .named(HELPER)
+    .describing(|doc| doc.middleware_reads_body(HELPER))
 }
+
+const HELPER: &str = "with_sanitization";
 
 async fn sanitize(req: &mut Request) -> Result<(), ApiError> {
     let mut params = req.param_values();

@@ -12,6 +12,11 @@ use stockade_errors::ApiError;
 /// ended: the time is that until the head of the response, and a stream may
 /// take longer. A handler that computes without waiting cannot be ended.
 ///
+/// What comes after it has not answered, so the 503 has no header of it: what
+/// must stand in that too, such as the rules of [`with_cors`](crate::with_cors),
+/// comes before. The headers of the router and the `cors` and `rate_limit` of an
+/// entry are there.
+///
 /// It needs tokio's timer, which runs wherever the own server does. No time at
 /// all is a mistake, which is reported when the router is built.
 ///

@@ -113,6 +113,7 @@ impl Place {
                         (req, outcome.map(|()| Flow::Continue))
                     }
                 })
+                .describing(move |doc| doc.middleware_reads_body(self.helper()))
             }
             Self::Query => {
                 Middleware::new(move |req: &mut Request| req.validate_query(&schema, &options))

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use http::Method;
+use http::{Extensions, Method};
 use stockade_core::{Endpoint, Middleware, Request, Response, RouteDoc, Settings, States};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
@@ -162,10 +162,14 @@ struct Compiler<'o> {
     endpoints: Vec<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    /// What the descriptions of the routes have in common.
+    common: Extensions,
 }
 
 impl<'o> Compiler<'o> {
     fn new(options: &'o RouterOptions, mistakes: Vec<Mistake>) -> Self {
+        let mut common = Extensions::new();
+        common.insert(options.clock.clone());
         Self {
             options,
             mistakes,
@@ -176,6 +180,7 @@ impl<'o> Compiler<'o> {
             endpoints: Vec::new(),
             names: HashMap::new(),
             own_cors: Vec::new(),
+            common,
         }
     }
 
@@ -218,6 +223,10 @@ impl<'o> Compiler<'o> {
         middleware.extend_from_slice(&entry.middleware);
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
+        *doc.common_mut() = std::mem::take(&mut self.common);
+        if let Some(limit) = &self.options.rate_limit {
+            doc.limited(&limit.name);
+        }
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
         entry.handler.describe(&mut doc);
         faults.extend(doc.mistakes(&self.options.states));
@@ -226,6 +235,11 @@ impl<'o> Compiler<'o> {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
+        faults.extend(entry.docs.mistakes());
+        if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            faults.push("`public` needs a reason".to_owned());
+        }
+        self.common = std::mem::take(doc.common_mut());
 
         let cors = entry.cors.as_ref().map(|cors| Arc::new(Cors::new(cors)));
         let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
@@ -234,7 +248,9 @@ impl<'o> Compiler<'o> {
             .with_validation(entry.validation.with_handler(&doc))
             .with_states(self.options.states.clone())
             .with_max_body(entry.max_body)
-            .with_rate_limited(entry.rate_limited);
+            .with_rate_limited(entry.rate_limited)
+            .with_docs(entry.docs)
+            .with_public(entry.public);
         let endpoint = Arc::new(endpoint);
         if let Some(cors) = cors {
             self.own_cors.push((Arc::clone(&endpoint), cors));

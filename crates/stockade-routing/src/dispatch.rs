@@ -34,7 +34,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
     let endpoint = place(app, &mut req, options);
     let mut passage = app.stages.enter(&mut req, options);
     if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.cors_of(endpoint)) {
-        passage.follow(cors, &req);
+        passage.follow(Arc::clone(cors), &req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(preflight(app, &req, &mut passage))
@@ -108,7 +108,7 @@ fn preflight(app: &Inner, req: &Request, passage: &mut Passage) -> Response {
         find_exact(app, &it, req.path()).or_else(|| find_exact(app, &head?, req.path()))
     });
     if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| app.cors_of(endpoint)) {
-        passage.follow(own, req);
+        passage.follow(Arc::clone(own), req);
     }
     if let Some(cors) = &passage.cors {
         cors.preflight(req.headers(), response.headers_mut());

@@ -7,11 +7,13 @@ use std::panic::Location;
 use std::time::Duration;
 
 use stockade_core::{
-    Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
+    Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{CorsOptions, with_rate_limit, with_timeout};
+use stockade_middleware::{
+    CorsOptions, ErrorHandler, with_error_handling, with_rate_limit, with_timeout,
+};
 use stockade_validation::{Schema, ValidationOptions};
 use stockade_websockets::WebSocketOptions;
 
@@ -38,14 +40,17 @@ pub struct RouteEntry {
     /// Whether the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<CorsOptions>,
+    pub(crate) docs: Docs,
+    pub(crate) public: Option<String>,
     pub(crate) location: &'static Location<'static>,
     /// What is wrong with its schemas.
     pub(crate) mistakes: Vec<Mistake>,
 }
 
-/// Which limits stand in front of the middleware of a route, in this order.
+/// What stands in front of the middleware of a route, in this order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ahead {
+    error_handling: bool,
     rate_limit: bool,
     timeout: bool,
 }
@@ -78,6 +83,8 @@ impl RouteEntry {
             max_body: None,
             rate_limited: true,
             cors: None,
+            docs: Docs::default(),
+            public: None,
             location: Location::caller(),
             mistakes: Vec::new(),
         }
@@ -90,6 +97,11 @@ impl RouteEntry {
         self
     }
 
+    fn set_error_handling(&mut self, handler: impl Into<ErrorHandler>) {
+        let there = std::mem::replace(&mut self.ahead.error_handling, true);
+        self.put(self.own, Some(with_error_handling(handler)), there);
+    }
+
     fn set_rate_limit(&mut self, limit: OwnLimit) {
         let own = match limit {
             OwnLimit::Exempt => None,
@@ -99,18 +111,20 @@ impl RouteEntry {
         self.rate_limited = own.is_some();
         let own = own.flatten();
         let there = std::mem::replace(&mut self.ahead.rate_limit, own.is_some());
-        self.middleware.splice(self.own..self.own + usize::from(there), own);
+        let at = self.own + usize::from(self.ahead.error_handling);
+        self.put(at, own, there);
     }
 
     fn set_timeout(&mut self, limit: Duration) {
         let there = std::mem::replace(&mut self.ahead.timeout, true);
-        let at = self.own + usize::from(self.ahead.rate_limit);
-        self.put(at, with_timeout(limit), there);
+        let Ahead { error_handling, rate_limit, .. } = self.ahead;
+        let at = self.own + usize::from(error_handling) + usize::from(rate_limit);
+        self.put(at, Some(with_timeout(limit)), there);
     }
 
     /// Puts middleware at a place, instead of what is there if `replace` says so.
-    fn put(&mut self, at: usize, middleware: Middleware, replace: bool) {
-        self.middleware.splice(at..at + usize::from(replace), [middleware]);
+    fn put(&mut self, at: usize, middleware: Option<Middleware>, replace: bool) {
+        self.middleware.splice(at..at + usize::from(replace), middleware);
     }
 
     /// The schema; what is wrong with it is kept for the build of the router.
@@ -233,8 +247,8 @@ setters! {
     /// for those who watch the program; all other bounds stay. `true` is the
     /// default: the limit of the router and no other.
     ///
-    /// It stands in front of the route's own middleware, and after that of the
-    /// router, its groups and the tree.
+    /// It stands in front of the route's own middleware, after its error
+    /// handling, and after the middleware of the router, its groups and the tree.
     #[doc(alias = "rateLimit")]
     fn rate_limit(entry, limit: impl Into<OwnLimit>) {
         entry.set_rate_limit(limit.into());
@@ -248,5 +262,31 @@ setters! {
     /// time does not count.
     fn timeout(entry, limit: Duration) {
         entry.set_timeout(limit);
+    }
+
+    /// Answers the errors of this route by a handler of its own: the options of
+    /// one, or what `create_error_handler` makes. See
+    /// [`with_error_handling`](stockade_middleware::with_error_handling).
+    ///
+    /// It stands in front of the route's own middleware, its rate limit and its
+    /// timeout, and after the middleware of the router, its groups and the tree,
+    /// whose errors are answered as always.
+    #[doc(alias = "errorHandling")]
+    fn error_handling(entry, handler: impl Into<ErrorHandler>) {
+        entry.set_error_handling(handler);
+    }
+
+    /// What is said of the route to those who read about it: [`Docs`], or their
+    /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) has it.
+    fn docs(entry, docs: impl Into<Docs>) {
+        entry.docs = docs.into();
+    }
+
+    /// Says why the route is open to everybody, for whoever looks for routes
+    /// that nobody guards: it switches nothing off.
+    /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason) has
+    /// it. No reason at all is a mistake, found when the router is built.
+    fn public(entry, reason: impl Into<String>) {
+        entry.public = Some(reason.into());
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! Spec: Router options.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
+pub use stockade_core::Clock;
 use stockade_core::{IntoMiddlewareList, Middleware, States};
 use stockade_errors::ConfigError;
 #[cfg(feature = "metrics")]
@@ -56,9 +55,10 @@ pub struct RouterOptions {
     /// Whether a path that only other methods have is answered with 405 and
     /// `Allow`; 404 otherwise. Default: true.
     pub method_not_allowed: bool,
-    /// Who may read responses from pages of other origins; wins over the origin
-    /// in [`cors`](Self#structfield.cors). Default: unset, which serves the
-    /// development origin `http://localhost:3000` without credentials.
+    /// Who may read responses from pages of other origins. Beside an origin in
+    /// [`cors`](Self#structfield.cors) it is a mistake of construction; of the
+    /// methods that set them the last one counts. Default: unset, which serves
+    /// the development origin `http://localhost:3000` without credentials.
     #[serde(alias = "corsOrigin")]
     pub cors_origin: Option<CorsOrigin>,
     /// The other rules of CORS. Default: see [`CorsOptions`].
@@ -74,7 +74,7 @@ pub struct RouterOptions {
     #[serde(alias = "securityHeaders")]
     pub security_headers: SecurityHeaders,
     /// The rate limit of each client, over all routes. Default: 100 requests
-    /// per 60 s; `None`, in a file `false`, for no limit.
+    /// per 60 s; `None`, in a file `false`, for no limit, `true` for the default.
     #[serde(alias = "rateLimit", deserialize_with = "rate_limit::optional")]
     pub rate_limit: Option<RateLimit>,
     /// How many proxies stand before this server and are believed. Default:
@@ -117,36 +117,6 @@ pub struct RouterOptions {
     /// How many of them may be of one client's address (a network of 64 bits in
     /// IPv6); a further handshake gets 429. Default: 100.
     pub ws_max_connections_per_client: u32,
-}
-
-/// A clock that does not go back: the system's, or a function for tests.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
-
-impl Clock {
-    /// A clock of its own.
-    #[must_use]
-    pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    /// The present.
-    #[must_use]
-    pub fn now(&self) -> Instant {
-        (self.0)()
-    }
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self::new(Instant::now)
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
-    }
 }
 
 impl Default for RouterOptions {
@@ -232,17 +202,23 @@ impl RouterOptions {
     }
 
     /// Sets [`cors_origin`](Self#structfield.cors_origin): one origin, a list,
-    /// or `*`.
+    /// or `*`. It replaces an origin that [`cors`](Self::cors) has set before.
     #[must_use]
     #[doc(alias = "corsOrigin")]
     pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
         self.cors_origin = Some(origin.into());
+        self.cors.origin = CorsOrigin::Unset;
         self
     }
 
-    /// Sets [`cors`](Self#structfield.cors).
+    /// Sets [`cors`](Self#structfield.cors). An origin in it replaces one that
+    /// [`cors_origin`](Self::cors_origin) has set before; without one that
+    /// stays.
     #[must_use]
     pub fn cors(mut self, cors: CorsOptions) -> Self {
+        if cors.origin != CorsOrigin::Unset {
+            self.cors_origin = None;
+        }
         self.cors = cors;
         self
     }
@@ -311,7 +287,8 @@ impl RouterOptions {
         self
     }
 
-    /// Sets [`clock`](Self#structfield.clock).
+    /// Sets [`clock`](Self#structfield.clock), also for the rate limits of routes
+    /// and of calls.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -369,6 +346,9 @@ impl RouterOptions {
 }
 
 /// Options of a single call or of a server; what is set overrides the router's.
+///
+/// In a file `true` for `rate_limit` means that there shall be one: the router's,
+/// or the default if it has none.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
 #[non_exhaustive]
@@ -380,9 +360,35 @@ pub struct CallOptions {
     pub max_body_size: Option<u64>,
     /// As [`RouterOptions::trust_proxy`]. Default: the router's.
     pub trust_proxy: Option<TrustProxy>,
-    pub(crate) cors: Option<Arc<Cors>>,
-    /// `Some(None)` is no limit.
-    pub(crate) rate_limit: Option<Option<Arc<RateLimiter>>>,
+    cors_origin: Option<Arc<Origin>>,
+    rate_limit: Limit,
+}
+
+/// Which rate limit counts.
+#[derive(Clone, Debug, Default)]
+enum Limit {
+    #[default]
+    OfRouter,
+    /// The router's, or this one if it has none.
+    Otherwise(Arc<RateLimiter>),
+    Own(Arc<RateLimiter>),
+    None,
+}
+
+/// Another origin for the rules of CORS of a router.
+#[derive(Debug)]
+struct Origin {
+    origin: CorsOrigin,
+    /// The rules of the first router that asked, before and after.
+    prepared: OnceLock<(Arc<Cors>, Arc<Cors>)>,
+}
+
+impl Origin {
+    fn over(&self, rules: &Arc<Cors>) -> Arc<Cors> {
+        let changed = || Arc::new(rules.with_origin(&self.origin));
+        let (before, after) = self.prepared.get_or_init(|| (Arc::clone(rules), changed()));
+        if Arc::ptr_eq(before, rules) { Arc::clone(after) } else { changed() }
+    }
 }
 
 /// As it stands in a file.
@@ -397,16 +403,16 @@ struct Raw {
     trust_proxy: Option<TrustProxy>,
     #[serde(alias = "corsOrigin")]
     cors_origin: Option<CorsOrigin>,
-    #[serde(alias = "rateLimit", deserialize_with = "given_limit")]
-    rate_limit: Option<Option<RateLimit>>,
+    #[serde(alias = "rateLimit")]
+    rate_limit: Option<GivenLimit>,
 }
 
-/// An absent limit is the router's, `false` is none.
-fn given_limit<'de, D>(source: D) -> Result<Option<Option<RateLimit>>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-{
-    rate_limit::optional(source).map(Some)
+/// `false` is none, `true` the router's or the default.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "true, false, or an object with the options of a rate limit")]
+enum GivenLimit {
+    Switch(bool),
+    Options(Box<RateLimit>),
 }
 
 impl TryFrom<Raw> for CallOptions {
@@ -419,8 +425,14 @@ impl TryFrom<Raw> for CallOptions {
             options = options.cors_origin(origin);
         }
         match rate_limit {
-            Some(limit) => options.rate_limit(limit),
             None => Ok(options),
+            Some(GivenLimit::Switch(false)) => options.rate_limit(None),
+            Some(GivenLimit::Switch(true)) => {
+                let default = RateLimit::default().build()?;
+                options.rate_limit = Limit::Otherwise(Arc::new(default));
+                Ok(options)
+            }
+            Some(GivenLimit::Options(limit)) => options.rate_limit(*limit),
         }
     }
 }
@@ -453,24 +465,51 @@ impl CallOptions {
         self
     }
 
-    /// Overrides [`RouterOptions::cors_origin`]; the other rules of CORS are
-    /// the defaults.
+    /// Overrides [`RouterOptions::cors_origin`], and nothing else: the other
+    /// rules of CORS are the router's, and where the router has none
+    /// ([`RouterOptions::enable_cors`]) there are none. A route with rules of
+    /// its own keeps them.
     #[must_use]
     pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
-        let mut cors = CorsOptions::default();
-        cors.origin = origin.into();
-        self.cors = Some(Arc::new(Cors::new(&cors)));
+        let origin = Origin { origin: origin.into(), prepared: OnceLock::new() };
+        self.cors_origin = Some(Arc::new(origin));
         self
     }
 
     /// Overrides [`RouterOptions::rate_limit`]; `None` for no limit. It counts
-    /// apart from the router's, and as long as these options or a clone live.
+    /// apart from the router's, by the router's clock, and as long as these
+    /// options or a clone live.
     ///
     /// # Errors
     /// For a limit or a window of 0.
     pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Result<Self, ConfigError> {
-        let limiter = limit.into().map(|limit| limit.build()).transpose()?;
-        self.rate_limit = Some(limiter.map(Arc::new));
+        self.rate_limit = match limit.into() {
+            Some(limit) => Limit::Own(Arc::new(limit.build()?)),
+            None => Limit::None,
+        };
         Ok(self)
+    }
+
+    /// Which proxies are trusted, given whom the router trusts.
+    pub(crate) fn trust_over<'o>(&'o self, router: &'o TrustProxy) -> &'o TrustProxy {
+        self.trust_proxy.as_ref().unwrap_or(router)
+    }
+
+    /// The rules of CORS, given the router's.
+    pub(crate) fn cors_over(&self, router: &Arc<Cors>) -> Arc<Cors> {
+        self.cors_origin.as_ref().map_or_else(|| Arc::clone(router), |own| own.over(router))
+    }
+
+    /// The rate limit, given the router's.
+    pub(crate) fn limit_over<'o>(
+        &'o self,
+        router: Option<&'o Arc<RateLimiter>>,
+    ) -> Option<&'o Arc<RateLimiter>> {
+        match &self.rate_limit {
+            Limit::OfRouter => router,
+            Limit::Otherwise(limiter) => router.or(Some(limiter)),
+            Limit::Own(limiter) => Some(limiter),
+            Limit::None => None,
+        }
     }
 }

@@ -23,7 +23,7 @@ use stockade_middleware::client_address::{client_address, warn_untrusted};
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::observation::{Observation, Observers};
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
-use stockade_middleware::{Cors, SecurityHeaders, TrustProxy};
+use stockade_middleware::{Cors, CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::options::{CallOptions, Clock, RouterOptions};
 
@@ -42,6 +42,9 @@ impl Stages {
     pub(crate) fn new(options: &RouterOptions) -> Result<Self, ConfigError> {
         let mut cors = options.cors.clone();
         if let Some(origin) = &options.cors_origin {
+            if cors.origin != CorsOrigin::Unset {
+                return Err(Mistake::new(TWO_ORIGINS).into());
+            }
             cors.origin = origin.clone();
         }
         let limiter = options.rate_limit.as_ref().map(|limit| limit.build_at(options.clock.now()));
@@ -90,32 +93,27 @@ impl Stages {
     }
 
     fn client(&self, req: &Request, options: &CallOptions) -> Option<IpAddr> {
-        let trust = options.trust_proxy.as_ref().unwrap_or(&self.trust);
+        let trust = options.trust_over(&self.trust);
         let peer = req.peer().map(|peer| peer.0.ip());
         if trust.is_set() {
             return client_address(peer, req.headers(), trust);
         }
-        if req.headers().contains_key("x-forwarded-for") {
-            warn_untrusted(req.headers(), trust, &WARNED);
-        }
+        warn_untrusted(req.headers(), trust, &WARNED);
         peer.map(|ip| ip.to_canonical())
     }
 
     /// The rules for a request, whoever the client is.
     fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
         let mut passage = Passage { cors: None, origin: None, charged: None, observation: None };
-        if let Some(cors) = options.cors.as_ref().or(self.cors.as_ref()) {
-            passage.follow(cors, req);
+        if let Some(cors) = &self.cors {
+            passage.follow(options.cors_over(cors), req);
         }
         passage
     }
 
     /// The limit that this request is charged to.
     pub(crate) fn limiter<'s>(&'s self, options: &'s CallOptions) -> Option<&'s Arc<RateLimiter>> {
-        match &options.rate_limit {
-            Some(own) => own.as_ref(),
-            None => self.limiter.as_ref(),
-        }
+        options.limit_over(self.limiter.as_ref())
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -135,16 +133,17 @@ impl Stages {
             headers.reserve(self.security.len() + ROOM);
             self.security.apply(headers);
         }
+        if let Some((limiter, decision)) = &passage.charged {
+            limiter.write_headers(*decision, headers);
+        }
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
         if let Some(cors) = passage.cors.as_ref().filter(|_| !decided) {
             // What a handler says itself would pass the rules by.
             headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
             headers.remove(header::ACCESS_CONTROL_ALLOW_CREDENTIALS);
+            // The last one: what it exposes depends on what is there.
             cors.apply(passage.origin.as_ref(), headers);
-        }
-        if let Some((limiter, decision)) = &passage.charged {
-            limiter.write_headers(*decision, headers);
         }
         if let Some(observation) = &passage.observation {
             observation.name(headers);
@@ -164,9 +163,9 @@ pub(crate) struct Passage {
 
 impl Passage {
     /// Goes by the rules of a route.
-    pub(crate) fn follow(&mut self, cors: &Arc<Cors>, req: &Request) {
+    pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
         self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
-        self.cors = Some(Arc::clone(cors));
+        self.cors = Some(cors);
     }
 
     /// The response goes out as it is now.
@@ -209,8 +208,28 @@ fn in_rate_limit(error: &ConfigError) -> ConfigError {
     ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
 }
 
+const TWO_ORIGINS: &str = "`cors_origin` and the `origin` in `cors` are both set: leave one";
+
 /// For the headers of CORS and of the rate limit.
 const ROOM: usize = 6;
 
 /// The warning that `X-Forwarded-For` is not believed, once for the process.
 static WARNED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    // No other test of this crate sends a header of a proxy.
+    #[test]
+    fn forwarded_alone_is_warned_of() {
+        let stages = Stages::new(&RouterOptions::new()).unwrap();
+        let request = http::Request::get("/").header("forwarded", "for=192.0.2.1");
+        let mut request = Request::from(request.body(()).unwrap());
+        assert!(!WARNED.load(Ordering::Relaxed));
+        stages.enter(&mut request, &CallOptions::new());
+        assert!(WARNED.load(Ordering::Relaxed));
+    }
+}

@@ -81,7 +81,7 @@ const WEB_SOCKET: &str = "ws";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 12] = [
+pub(crate) const ENTRY_KEYS: [&str; 15] = [
     "handler",
     "name",
     "path",
@@ -94,4 +94,7 @@ pub(crate) const ENTRY_KEYS: [&str; 12] = [
     "rate_limit",
     "timeout",
     "cors",
+    "error_handling",
+    "docs",
+    "public",
 ];

@@ -2,7 +2,7 @@
 //!
 //! Spec: Router options › `trustProxy`.
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
@@ -73,7 +73,8 @@ impl TrustProxy {
     /// An empty list trusts nobody.
     ///
     /// # Errors
-    /// For each text that is neither an address nor `<address>/<prefix length>`.
+    /// For each text that is neither an address nor `<address>/<prefix length>`,
+    /// and for a network of IPv4-mapped addresses that reaches beyond them.
     pub fn networks<N: AsRef<str>>(
         networks: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
@@ -143,9 +144,22 @@ enum Notation {
 fn network(text: &str) -> Option<IpNet> {
     match text.parse::<IpAddr>() {
         Ok(address) => Some(address.to_canonical().into()),
-        Err(_) => text.parse().ok(),
+        Err(_) => canonical(text.parse().ok()?),
     }
 }
+
+/// Addresses are compared in their shortest form: a network of IPv4-mapped ones
+/// is one of IPv4. `None` if it reaches beyond those.
+fn canonical(network: IpNet) -> Option<IpNet> {
+    let IpAddr::V4(address) = network.addr().to_canonical() else {
+        return Some(network);
+    };
+    let beyond = network.max_prefix_len().checked_sub(IPV4_BITS)?;
+    let length = network.prefix_len().checked_sub(beyond)?;
+    Ipv4Net::new(address, length).ok().map(IpNet::from)
+}
+
+const IPV4_BITS: u8 = 32;
 
 #[cfg(test)]
 mod tests {
@@ -167,6 +181,22 @@ mod tests {
         check(r#"["10.0.0.0/8"]"#, TrustProxy::networks(["10.0.0.0/8"]).ok().as_ref());
         for json in ["-1", "256", "1.5", r#""1""#, r#"["10.0.0.0/33"]"#, "[1]", "{}"] {
             check(json, None);
+        }
+    }
+
+    #[test]
+    fn a_network_of_mapped_addresses_is_one_of_ipv4() {
+        for (text, expected) in [
+            ("::ffff:10.0.0.0/104", Some("10.0.0.0/8")),
+            ("::ffff:a01:203/128", Some("10.1.2.3/32")),
+            ("::ffff:0:0/96", Some("0.0.0.0/0")),
+            ("::ffff:0:0/95", None),
+            ("10.0.0.0/8", Some("10.0.0.0/8")),
+            ("::/0", Some("::/0")),
+            ("fd00::/8", Some("fd00::/8")),
+        ] {
+            let actual = network(text).map(|network| network.to_string());
+            assert_eq!(actual.as_deref(), expected, "{text}");
         }
     }
 

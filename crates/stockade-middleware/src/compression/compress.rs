@@ -26,8 +26,10 @@ use crate::headers::{add_vary, has_token};
 /// would not become smaller is sent as it is.
 ///
 /// A response that depends on `Accept-Encoding` says so in `Vary`, also where it
-/// was not compressed; answers to HEAD and 304 get nothing but that. A strong
-/// `ETag` becomes weak, because the bytes are others now.
+/// was not compressed; a 304 gets nothing but that. A strong `ETag` becomes weak,
+/// because the bytes are others now. An answer to HEAD has the headers of that
+/// to GET, the compressed length included where that of GET has it; the length
+/// that a HEAD route of its own says is left out.
 ///
 /// A stream is compressed as it comes: what was written leaves as soon as the
 /// stream has nothing more for now, and an event stream is flushed after each
@@ -70,10 +72,9 @@ impl Compression {
     }
 
     /// Whether the response is one that is compressed for those who want it.
-    fn is_eligible(&self, response: &Response) -> bool {
+    fn is_eligible(&self, is_head: bool, response: &Response) -> bool {
         let headers = response.headers();
-        let small = |length| length < self.min_size;
-        !response.body().size_hint().exact().is_some_and(small)
+        length_of(response, is_head).is_none_or(|length| length >= self.min_size)
             && !NEVER.contains(&response.status())
             && !response.status().is_informational()
             && !headers.contains_key(header::CONTENT_ENCODING)
@@ -83,30 +84,41 @@ impl Compression {
     }
 
     fn apply(&self, coding: Option<Coding>, is_head: bool, response: Response) -> Response {
-        if !self.is_eligible(&response) {
+        if !self.is_eligible(is_head, &response) {
             return response;
         }
         let (mut head, body) = response.into_parts();
         add_vary(&mut head.headers, "accept-encoding");
-        let Some(coding) = coding.filter(|_| !is_head) else {
+        let Some(coding) = coding else {
             return Response::from_parts(head, body);
         };
         let is_events = media_type(&head.headers).is_some_and(|media| media == EVENTS);
         let body = match body.as_bytes() {
             // Compressed at once, so that its length is known.
-            Some(bytes) if bytes.len() <= MAX_AT_ONCE_BYTES => match compress(coding, bytes) {
-                Ok(packed) if packed.len() < bytes.len() => packed.into(),
-                Ok(_) => return Response::from_parts(head, body),
-                Err(error) => {
-                    log::error!(target: "stockade", "a response is not compressed: {error}");
-                    return Response::from_parts(head, body);
+            Some(bytes) if (1..=MAX_AT_ONCE_BYTES).contains(&bytes.len()) => {
+                match compress(coding, bytes) {
+                    Ok(packed) if packed.len() < bytes.len() => packed.into(),
+                    Ok(_) => return Response::from_parts(head, body),
+                    Err(error) => {
+                        log::error!(target: "stockade", "a response is not compressed: {error}");
+                        return Response::from_parts(head, body);
+                    }
                 }
-            },
+            }
             _ => HttpBody::new(Compressed::new(body, coding, is_events)),
         };
         mark(&mut head.headers, coding);
         Response::from_parts(head, body)
     }
+}
+
+/// The length of the body before it is compressed. A HEAD route of its own has
+/// none, and may say which one GET has.
+fn length_of(response: &Response, is_head: bool) -> Option<u64> {
+    let length = response.body().size_hint().exact();
+    let said = response.headers().get(header::CONTENT_LENGTH).filter(|_| is_head);
+    let said = said.and_then(|said| said.to_str().ok()?.parse().ok());
+    if length == Some(0) { said.or(length) } else { length }
 }
 
 /// Says in the head what has become of the body.
@@ -232,7 +244,7 @@ mod tests {
         for (name, value) in headers {
             response.headers_mut().append(*name, HeaderValue::from_static(value));
         }
-        assert_eq!(with_compression().is_eligible(&response), expected, "{headers:?}");
+        assert_eq!(with_compression().is_eligible(false, &response), expected, "{headers:?}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Bounded at every step: what comes out leaves in pieces of at most 16 KiB,
 //! and the next piece is made when somebody asks for it, so that whoever counts
-//! them can stop a bomb while it is small.
+//! them can stop a bomb while it is small. Members that hold next to nothing
+//! cost work and no output, so there may be few of them.
 
 use std::io;
 use std::pin::Pin;
@@ -70,6 +71,9 @@ pub(super) struct Decompressed {
     state: State,
     /// The codec may hold more than there was room for.
     was_full: bool,
+    members: u64,
+    /// What has come out, in bytes.
+    made: u64,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -93,6 +97,8 @@ impl Decompressed {
             room: vec![0; ROOM_BYTES],
             state: State::Fresh,
             was_full: false,
+            members: 0,
+            made: 0,
         }
     }
 
@@ -111,6 +117,7 @@ impl Decompressed {
                 return Err(io::Error::other("the decoder stands still"));
             }
             self.input.advance(read);
+            self.made += written as u64;
             if written > 0 {
                 return Ok(Some(Bytes::copy_from_slice(&self.room[..written])));
             }
@@ -122,8 +129,14 @@ impl Decompressed {
     fn enter(&mut self) -> io::Result<()> {
         match self.state {
             State::Fresh if self.is_large_window() => return Err(io::ErrorKind::InvalidData.into()),
+            State::Between if self.members >= FREE_MEMBERS + self.made / MEMBER_BYTES => {
+                return Err(io::Error::other("too many members for what they hold"));
+            }
             State::Between => self.codec.again()?,
             State::Fresh | State::Inside | State::Ended => {}
+        }
+        if self.state != State::Inside {
+            self.members += 1;
         }
         self.state = State::Inside;
         Ok(())
@@ -179,6 +192,11 @@ impl Body for Decompressed {
 }
 
 const ROOM_BYTES: usize = 16_384;
+/// How many members a body may have, however little they hold.
+const FREE_MEMBERS: u64 = 64;
+/// How much each further one holds on average, in bytes. What packs in blocks
+/// for random access has 65,280 in each.
+const MEMBER_BYTES: u64 = 512;
 /// 8 MiB, the most that a sender may ask for.
 ///
 /// Source: RFC 9659, section 3.
@@ -267,6 +285,21 @@ mod tests {
             for piece in [1, usize::MAX] {
                 assert_eq!(decode(coding, &twice, piece), Ok(b"twice twice ".to_vec()));
             }
+        }
+    }
+
+    // A MiB of gzip members without content was 52,000 resets of the decoder.
+    #[test]
+    fn members_that_hold_nothing_are_few() {
+        for coding in [Coding::Gzip, Coding::Zstd] {
+            let members = |content: &[u8], count: usize| {
+                decode(coding, &compress(coding, content).unwrap().repeat(count), usize::MAX)
+            };
+            assert_eq!(members(b"", 64), Ok(Vec::new()), "{coding:?}");
+            assert_eq!(members(b"", 65), Err(BodyError::Broken), "{coding:?}");
+            assert_eq!(members(b"a", 65), Err(BodyError::Broken), "{coding:?}");
+            let block = sample(512);
+            assert_eq!(members(&block, 1_000), Ok(block.repeat(1_000)), "{coding:?}");
         }
     }
 

@@ -21,7 +21,8 @@ use super::decoder::Decompressed;
 /// 400. Any other coding, and more than one, is a 415 with `Accept-Encoding`,
 /// which tells the client what is understood.
 ///
-/// It has to come before middleware that reads the body.
+/// It has to come before middleware that reads the body; behind such middleware
+/// of this crate it is a mistake, which is reported when the router is built.
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -89,9 +90,11 @@ impl IntoMiddleware<form::Ready> for Decompression {
             }
             Ok::<_, ApiError>(())
         };
-        Middleware::new(check).named("with_decompression")
+        Middleware::new(check).named(HELPER).describing(|doc| doc.middleware_decodes_body(HELPER))
     }
 }
+
+const HELPER: &str = "with_decompression";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use stockade_core::middleware::form;
-use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+use stockade_core::{ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
 
 use super::preconditions::failed;
 use super::{ETag, Outcome, Preconditions, Validators};
@@ -20,6 +20,11 @@ use super::{ETag, Outcome, Preconditions, Validators};
 /// The tag is weak, so that a compressed and a plain answer may share it. With
 /// [`strong`](EntityTags::strong) clients can use it in `If-Match` and for
 /// ranges.
+///
+/// A 412 keeps what the answer that it replaces says of the exchange, such as
+/// the headers of CORS and of a rate limit, cookies, `Vary` and the `ETag`. It
+/// loses what describes the content, and what would let a cache keep it for
+/// requests without that condition.
 ///
 /// For methods that change something the conditions have to be checked before
 /// the handler does its work: it takes [`Preconditions`].
@@ -53,11 +58,12 @@ impl EntityTags {
         method: &Method,
         conditions: &Preconditions,
         mut response: Response,
-    ) -> Result<Response, ApiError> {
+        context: &ErrorContext,
+    ) -> Response {
         let status = response.status();
         // A condition counts only where the answer would be a success.
         if !status.is_success() || status == StatusCode::PARTIAL_CONTENT {
-            return Ok(response);
+            return response;
         }
         if status == StatusCode::OK
             && !response.headers().contains_key(header::ETAG)
@@ -66,9 +72,9 @@ impl EntityTags {
             response.headers_mut().insert(header::ETAG, tag);
         }
         match conditions.evaluate(&Validators::of(response.headers())) {
-            Outcome::Proceed => Ok(response),
-            Outcome::NotModified => Ok(not_modified(response)),
-            Outcome::Failed => Err(failed()),
+            Outcome::Proceed => response,
+            Outcome::NotModified => not_modified(response),
+            Outcome::Failed => refused(response, context.answer(failed())),
         }
     }
 
@@ -97,16 +103,29 @@ fn not_modified(response: Response) -> Response {
     Response::from_parts(head, HttpBody::empty())
 }
 
+/// The refusal, with what the response says of the exchange.
+fn refused(response: Response, mut refusal: Response) -> Response {
+    let (mut head, _) = response.into_parts();
+    let of_the_content = OF_THE_BYTES.iter().chain(&OF_THE_CONTENT);
+    of_the_content.for_each(|name| drop(head.headers.remove(name)));
+    head.headers.extend(std::mem::take(refusal.headers_mut()));
+    *refusal.headers_mut() = head.headers;
+    head.extensions.extend(std::mem::take(refusal.extensions_mut()));
+    *refusal.extensions_mut() = head.extensions;
+    refusal
+}
+
 impl IntoMiddleware<form::Ready> for EntityTags {
     fn into_middleware(self) -> Middleware {
         let around = move |req: Request, next: Next| async move {
             let method = req.method().clone();
             if !matches!(method, Method::GET | Method::HEAD) {
-                return Ok(next.run(req).await);
+                return next.run(req).await;
             }
+            let context = ErrorContext::of(&req);
             let conditions = Preconditions::of(&method, req.headers());
             let response = next.run(req).await;
-            self.apply(&method, &conditions, response)
+            self.apply(&method, &conditions, response, &context)
         };
         Middleware::new(around).named("with_etag")
     }
@@ -119,4 +138,16 @@ const OF_THE_BYTES: [HeaderName; 6] = [
     header::CONTENT_LENGTH,
     header::CONTENT_RANGE,
     header::CONTENT_TYPE,
+];
+
+/// What else a refusal does not take over: it describes another content, or
+/// lets a cache keep it.
+const OF_THE_CONTENT: [HeaderName; 7] = [
+    header::AGE,
+    header::CACHE_CONTROL,
+    header::CONTENT_DISPOSITION,
+    header::CONTENT_LOCATION,
+    header::EXPIRES,
+    header::LAST_MODIFIED,
+    header::LINK,
 ];

@@ -90,6 +90,8 @@ pub struct CorsOptions {
     pub allowed_headers: Vec<String>,
     /// The response headers that a script may read beside the usual ones.
     /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`.
+    /// Where `RateLimit` is among them and a response has the older
+    /// `X-RateLimit-*` headers, those are too.
     #[serde(alias = "exposedHeaders")]
     pub exposed_headers: Vec<String>,
     /// How long a browser may keep the answer to a preflight, in seconds.

@@ -35,6 +35,9 @@ pub struct Cors {
     methods: Option<HeaderValue>,
     allowed_headers: Option<HeaderValue>,
     exposed_headers: Option<HeaderValue>,
+    /// The same for a response with the older headers of a rate limit, if they
+    /// are told.
+    exposed_with_legacy: Option<HeaderValue>,
     max_age: HeaderValue,
     allow_private_network: bool,
 }
@@ -78,6 +81,8 @@ impl Cors {
                 joined(default).flatten()
             })
         };
+        let exposed_headers =
+            list("exposed headers", &options.exposed_headers, &defaults.exposed_headers);
         Self {
             rule: Rule::of(&options.origin),
             methods: list("methods", &options.methods, &defaults.methods),
@@ -86,11 +91,8 @@ impl Cors {
                 &options.allowed_headers,
                 &defaults.allowed_headers,
             ),
-            exposed_headers: list(
-                "exposed headers",
-                &options.exposed_headers,
-                &defaults.exposed_headers,
-            ),
+            exposed_with_legacy: exposed_headers.as_ref().and_then(with_legacy),
+            exposed_headers,
             max_age: options.max_age.into(),
             allow_private_network: options.allow_private_network,
         }
@@ -101,8 +103,17 @@ impl Cors {
     /// `Vary` is appended to what is there, once.
     pub fn apply(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) {
         if self.allow(origin, response) {
-            put(response, ACCESS_CONTROL_EXPOSE_HEADERS, self.exposed_headers.as_ref());
+            let with_legacy = self.exposed_with_legacy.as_ref();
+            let with_legacy = with_legacy.filter(|_| response.contains_key(LEGACY_REMAINING));
+            let exposed = with_legacy.or(self.exposed_headers.as_ref());
+            put(response, ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
+    }
+
+    /// The same rules for another origin, or for others.
+    #[must_use]
+    pub fn with_origin(&self, origin: &CorsOrigin) -> Self {
+        Self { rule: Rule::of(origin), ..self.clone() }
     }
 
     /// Puts the headers on the answer to a preflight, which is a 204 whether it
@@ -227,6 +238,15 @@ fn joined(tokens: &[String]) -> Option<Option<HeaderValue>> {
     value.map(Some)
 }
 
+/// The list with the older headers of a rate limit, if it has `RateLimit`.
+fn with_legacy(exposed: &HeaderValue) -> Option<HeaderValue> {
+    let exposed = exposed.to_str().ok()?;
+    let mut names = exposed.split(',').map(str::trim);
+    names
+        .any(|name| name.eq_ignore_ascii_case("ratelimit"))
+        .then(|| HeaderValue::try_from(format!("{exposed}, {LEGACY_HEADERS}")).ok())?
+}
+
 /// Whether `Vary` already names the origin, or everything.
 fn varies(response: &HeaderMap) -> bool {
     let lines = response.get_all(VARY).into_iter().map(HeaderValue::as_bytes);
@@ -240,6 +260,8 @@ fn put(response: &mut HeaderMap, name: HeaderName, value: Option<&HeaderValue>) 
     }
 }
 
+const LEGACY_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 /// Spec: Router options › `corsOrigin`.
 const DEVELOPMENT_ORIGIN: &str = "http://localhost:3000";
 static TRUE: HeaderValue = HeaderValue::from_static("true");

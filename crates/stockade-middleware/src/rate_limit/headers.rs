@@ -5,6 +5,9 @@
 //!
 //! Source: draft-ietf-httpapi-ratelimit-headers-10.
 
+use std::cmp::Reverse;
+use std::time::Duration;
+
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 
@@ -16,9 +19,11 @@ use super::quota::{Policy, whole_seconds};
 ///
 /// Several limiters are listed in the order given, before what the response
 /// already says of others; `Retry-After` is that of the one that refused, the
-/// longest if several did. With `legacy` the older `X-RateLimit-Limit`,
-/// `X-RateLimit-Remaining` and `X-RateLimit-Reset` (in seconds) are there too,
-/// for the limiter that refused or has the least left.
+/// longest if several did. With `legacy`, or if the response has them already,
+/// the older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+/// `X-RateLimit-Reset` (in seconds) are there too. They have room for one
+/// limiter: the one that refused, else the one of all that are listed which has
+/// the least left, and of equals the one that lasts longest.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -39,25 +44,81 @@ pub fn write_headers(charged: &[(&Policy, Decision)], legacy: bool, headers: &mu
     let Some((_, tightest)) = charged.iter().min_by_key(|(_, decision)| tightness(decision)) else {
         return;
     };
-    write_policies(charged, headers);
+    let has_others = headers.contains_key(RATE_LIMIT_POLICY);
+    let legacy = legacy || has_others && headers.contains_key(LEGACY_REMAINING);
+    let other = if legacy && has_others { tightest_listed(headers) } else { None };
+    write_policies(charged, has_others, headers);
     write_rest(charged, headers);
     if !tightest.allowed {
         headers.insert(RETRY_AFTER, tightest.retry_after_seconds().into());
     }
     if legacy {
-        headers.insert(LEGACY_LIMIT, tightest.limit.into());
-        headers.insert(LEGACY_REMAINING, tightest.remaining.into());
-        headers.insert(LEGACY_RESET, whole_seconds(tightest.reset).into());
+        let own = Left::of(tightest);
+        let other = other.filter(|other| tightest.allowed && other.order() < own.order());
+        other.unwrap_or(own).write(headers);
     }
 }
 
-/// Refusals first, the longest of them before the others; then by what is left.
-fn tightness(decision: &Decision) -> (bool, std::cmp::Reverse<std::time::Duration>, u32) {
-    (decision.allowed, std::cmp::Reverse(decision.retry_after), decision.remaining)
+/// What the older headers say of one limiter.
+struct Left {
+    limit: u64,
+    remaining: u64,
+    reset_seconds: u64,
 }
 
-fn write_policies(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
-    if let ([(policy, _)], false) = (charged, headers.contains_key(RATE_LIMIT_POLICY)) {
+impl Left {
+    fn of(decision: &Decision) -> Self {
+        Self {
+            limit: decision.limit.into(),
+            remaining: decision.remaining.into(),
+            reset_seconds: whole_seconds(decision.reset),
+        }
+    }
+
+    /// The tightest comes first.
+    fn order(&self) -> (u64, Reverse<u64>) {
+        (self.remaining, Reverse(self.reset_seconds))
+    }
+
+    fn write(&self, headers: &mut HeaderMap) {
+        headers.insert(LEGACY_LIMIT, self.limit.into());
+        headers.insert(LEGACY_REMAINING, self.remaining.into());
+        headers.insert(LEGACY_RESET, self.reset_seconds.into());
+    }
+}
+
+/// The tightest of the limiters that a response already says something of.
+fn tightest_listed(headers: &HeaderMap) -> Option<Left> {
+    let limits: Vec<_> = items(headers, RATE_LIMIT_POLICY).collect();
+    let left = items(headers, RATE_LIMIT).filter_map(|(name, left)| {
+        let (_, limit) = limits.iter().find(|(known, _)| *known == name)?;
+        Some(Left {
+            limit: parameter(limit, "q=")?,
+            remaining: parameter(left, "r=")?,
+            reset_seconds: parameter(left, "t=")?,
+        })
+    });
+    left.min_by_key(Left::order)
+}
+
+/// The items of a list, each with its name and its parameters. No name of ours
+/// has a comma or a semicolon.
+fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, &str)> {
+    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).filter_map(|item| item.trim().split_once(';'))
+}
+
+fn parameter(parameters: &str, key: &str) -> Option<u64> {
+    parameters.split(';').find_map(|pair| pair.trim().strip_prefix(key))?.parse().ok()
+}
+
+/// Refusals first, the longest of them before the others; then by what is left.
+fn tightness(decision: &Decision) -> (bool, Reverse<Duration>, u32) {
+    (decision.allowed, Reverse(decision.retry_after), decision.remaining)
+}
+
+fn write_policies(charged: &[(&Policy, Decision)], has_others: bool, headers: &mut HeaderMap) {
+    if let ([(policy, _)], false) = (charged, has_others) {
         headers.insert(RATE_LIMIT_POLICY, policy.described.clone());
         return;
     }
@@ -119,8 +180,6 @@ const LEGACY_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::quota::{MINUTE, Quota};
     use super::*;
 
@@ -205,6 +264,30 @@ mod tests {
                 "retry-after: 20",
             ],
         );
+    }
+
+    #[test]
+    fn the_older_headers_tell_the_tightest_of_all() {
+        let (router, route) = (policy("default", 100), policy("login", 5));
+        // What is left at the route and at the router, and what is told.
+        for (inside, outside, told) in [
+            (decision(2, 30_000, 0), decision(50, 60_000, 0), [5, 2, 30]),
+            (decision(4, 30_000, 0), decision(3, 60_000, 0), [100, 3, 60]),
+            (decision(3, 30_000, 0), decision(3, 60_000, 0), [100, 3, 60]),
+            (decision(3, 60_000, 0), decision(3, 30_000, 0), [5, 3, 60]),
+            (decision(0, 30_000, 20_000), decision(50, 60_000, 0), [5, 0, 30]),
+        ] {
+            for (inner, outer) in [(true, true), (true, false), (false, true)] {
+                let mut headers = HeaderMap::new();
+                let inside = Decision { limit: 5, ..inside };
+                write_headers(&[(&route, inside)], inner, &mut headers);
+                write_headers(&[(&router, outside)], outer, &mut headers);
+                let names = [LEGACY_LIMIT, LEGACY_REMAINING, LEGACY_RESET];
+                let actual: [u64; 3] =
+                    names.map(|name| headers[name].to_str().unwrap().parse().unwrap());
+                assert_eq!(actual, told, "{inner} {outer}");
+            }
+        }
     }
 
     #[test]

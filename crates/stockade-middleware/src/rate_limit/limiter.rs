@@ -5,19 +5,20 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use http::HeaderMap;
-use stockade_core::Request;
+use stockade_core::{BoxFuture, Request};
+use stockade_errors::ApiError;
 
 use super::decision::Decision;
 use super::headers::write_headers;
 use super::key::RateKey;
-use super::options::KeyGenerator;
+use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
-use super::store::{Charge, RateStore};
+use super::store::{Charge, RateStore, StoreFailure};
 
 /// A rate limit that counts; a clone counts in the same place.
 #[derive(Clone)]
@@ -26,27 +27,38 @@ pub struct RateLimiter {
     store: Arc<dyn RateStore>,
     key_generator: Option<Arc<KeyGenerator>>,
     legacy_headers: bool,
-    start: Instant,
-    warned: Arc<Warned>,
+    store_timeout: Option<Duration>,
+    on_store_failure: StoreFailure,
+    shared: Arc<Shared>,
 }
 
-/// Which warnings were given.
+/// What clones have in common beside the store.
 #[derive(Default)]
-struct Warned {
+struct Shared {
+    /// When its time began.
+    start: OnceLock<Instant>,
+    /// Which warnings were given.
     no_client: AtomicBool,
     no_key: AtomicBool,
+    /// The second after `start` in which the last request passed uncounted.
+    passed: AtomicU64,
 }
 
 impl RateLimiter {
-    pub(super) fn new(
-        policy: Policy,
-        store: Arc<dyn RateStore>,
-        key_generator: Option<Arc<KeyGenerator>>,
-        legacy_headers: bool,
-        start: Instant,
-    ) -> Self {
-        let warned = Arc::default();
-        Self { policy, store, key_generator, legacy_headers, start, warned }
+    pub(super) fn new(options: &RateLimit, policy: Policy, start: Option<Instant>) -> Self {
+        let shared = Shared::default();
+        if let Some(start) = start {
+            shared.start.get_or_init(|| start);
+        }
+        Self {
+            policy,
+            store: options.place(),
+            key_generator: options.key_generator.clone(),
+            legacy_headers: options.legacy_headers,
+            store_timeout: options.store_timeout,
+            on_store_failure: options.on_store_failure,
+            shared: Arc::new(shared),
+        }
     }
 
     /// Whether the store may have to wait.
@@ -67,7 +79,7 @@ impl RateLimiter {
             return RateKey::text(text);
         }
         if client.is_none() {
-            warn_once(&self.warned.no_client, || {
+            warn_once(&self.shared.no_client, || {
                 "requests without a peer address share one rate limit".to_owned()
             });
         }
@@ -81,16 +93,60 @@ impl RateLimiter {
             Ok(Err(error)) => error.message().to_owned(),
             Err(_) => "it panicked".to_owned(),
         };
-        warn_once(&self.warned.no_key, || {
+        warn_once(&self.shared.no_key, || {
             format!("the key generator of a rate limit failed, the address counts: {reason}")
         });
         None
     }
 
-    /// Charges one request to `key`. `now` comes from the clock that gave the
-    /// limiter its beginning.
+    /// Charges one request to `key`. `now` always comes from the same clock; its
+    /// first answer is the beginning, unless [`RateLimit::build_at`] gave one.
+    ///
+    /// A store that waits has [`RateLimit::store_timeout`] for its answer.
     pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> Charge<'a> {
-        self.store.charge(key, &self.policy, now.saturating_duration_since(self.start))
+        let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
+        match self.store.charge(key, &self.policy, passed) {
+            Charge::Later(decision) => Charge::Later(Box::pin(self.waited(decision, passed))),
+            decided @ Charge::Now(_) => decided,
+        }
+    }
+
+    /// The answer of the store, or what stands in its place.
+    async fn waited(
+        &self,
+        decision: BoxFuture<'_, Result<Decision, ApiError>>,
+        now: Duration,
+    ) -> Result<Decision, ApiError> {
+        let outcome = match self.store_timeout {
+            Some(limit) => match tokio::time::timeout(limit, decision).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(too_slow(limit)),
+            },
+            None => decision.await,
+        };
+        match (outcome, self.on_store_failure) {
+            (Err(error), StoreFailure::Pass) => Ok(self.uncounted(&error, now)),
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// What a client is told that passes because the store has failed: as if it
+    /// had come for the first time. It is logged at most once a second.
+    #[cold]
+    fn uncounted(&self, error: &ApiError, now: Duration) -> Decision {
+        let second = now.as_secs().saturating_add(1);
+        if self.shared.passed.swap(second, Ordering::Relaxed) != second {
+            let name = self.policy.name();
+            log::error!(target: "stockade", "rate limit {name:?} lets requests pass: {error}");
+        }
+        let limit = self.policy.limit().get();
+        Decision {
+            allowed: true,
+            limit,
+            remaining: limit - 1,
+            reset: self.policy.window(),
+            retry_after: Duration::ZERO,
+        }
     }
 
     /// The quota and its name.
@@ -117,6 +173,13 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
+/// 503, which a client may repeat.
+#[cold]
+fn too_slow(limit: Duration) -> ApiError {
+    let message = format!("the store of a rate limit gave no answer within {limit:?}");
+    ApiError::new(503, message).with_header("Retry-After", "1")
+}
+
 fn warn_once(warned: &AtomicBool, message: impl FnOnce() -> String) {
     if !warned.load(Ordering::Relaxed) && !warned.swap(true, Ordering::Relaxed) {
         log::warn!(target: "stockade", "{}", message());
@@ -125,11 +188,6 @@ fn warn_once(warned: &AtomicBool, message: impl FnOnce() -> String) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use stockade_core::ApiError;
-
-    use super::super::options::RateLimit;
     use super::*;
 
     fn request() -> Request {
@@ -190,5 +248,58 @@ mod tests {
             decide(&limiter, &limiter.key(&req, client), start);
         });
         assert_eq!(counted.count_total, 0);
+    }
+
+    /// A store that never answers.
+    struct Silent;
+
+    impl RateStore for Silent {
+        fn waits(&self) -> bool {
+            true
+        }
+
+        fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: Duration) -> Charge<'a> {
+            Charge::Later(Box::pin(std::future::pending()))
+        }
+    }
+
+    /// What becomes of a request, in a time that jumps whenever all wait.
+    fn asked_in_vain(limit: RateLimit) -> Result<Decision, ApiError> {
+        let limiter = limit.store(Arc::new(Silent)).build().unwrap();
+        let key = RateKey::shared();
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
+            let begin = tokio::time::Instant::now();
+            let Charge::Later(decision) = limiter.charge(&key, Instant::now()) else {
+                panic!("the store waits");
+            };
+            let decision = decision.await;
+            assert_eq!(begin.elapsed(), Duration::from_secs(1));
+            decision
+        })
+    }
+
+    #[test]
+    fn a_silent_store_is_503_after_a_second() {
+        let error = asked_in_vain(RateLimit::new()).unwrap_err();
+        let headers: Vec<_> = error.headers().collect();
+        assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
+    }
+
+    #[test]
+    fn a_silent_store_lets_pass_only_on_request() {
+        let decision = asked_in_vain(RateLimit::new().on_store_failure(StoreFailure::Pass));
+        let decision = decision.unwrap();
+        assert_eq!((decision.allowed, decision.remaining), (true, 99));
+    }
+
+    #[test]
+    fn the_first_charge_is_the_beginning() {
+        let (early, limiter) = (Instant::now(), RateLimit::new().max_requests(1).build().unwrap());
+        let key = RateKey::shared();
+        let late = early + Duration::from_secs(1_000);
+        assert!(decide(&limiter, &key, late).allowed);
+        assert!(!decide(&limiter, &key, late + Duration::from_secs(59)).allowed);
+        assert!(decide(&limiter, &key, late + Duration::from_secs(60)).allowed);
     }
 }

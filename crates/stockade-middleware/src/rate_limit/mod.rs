@@ -28,7 +28,7 @@
 //! - `key`: [`RateKey`], who is charged.
 //! - `decision`: [`Decision`], and [`too_many`].
 //! - `headers`: [`write_headers`].
-//! - `store`: [`RateStore`], [`Charge`].
+//! - `store`: [`RateStore`], [`Charge`], [`StoreFailure`].
 //! - `memory`, `table`: [`MemoryStore`]; the hot code.
 //! - `algorithm`, `gcra`: [`Algorithm`], the rules as functions of data.
 //!
@@ -63,4 +63,4 @@ pub use memory::MemoryStore;
 pub use options::{RateLimit, optional};
 pub use own::OwnLimit;
 pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
-pub use store::{Charge, RateStore};
+pub use store::{Charge, RateStore, StoreFailure};

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Deserializer};
 use stockade_core::Request;
-use stockade_errors::{ApiError, ConfigError};
+use stockade_errors::{ApiError, ConfigError, Mistake};
 
 use super::algorithm::Algorithm;
 use super::limiter::RateLimiter;
 use super::memory::MemoryStore;
 use super::quota::{Policy, Quota};
-use super::store::RateStore;
+use super::store::{RateStore, StoreFailure};
 
 /// A function that says who is charged.
 pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
@@ -60,9 +60,18 @@ pub struct RateLimit {
     /// Whether the older `X-RateLimit-*` headers are sent too. Default: false.
     #[serde(alias = "legacyHeaders")]
     pub legacy_headers: bool,
+    /// How long a store that waits may take to answer; `None`, in a file `null`,
+    /// for as long as it likes. 0 is a mistake. It needs tokio's timer. Default:
+    /// 1 s.
+    #[serde(rename = "store_timeout_ms", alias = "storeTimeoutMs", deserialize_with = "patience")]
+    pub store_timeout: Option<Duration>,
+    /// What becomes of a request when a store that waits fails or is too slow.
+    /// Default: [`StoreFailure::Refuse`].
+    #[serde(alias = "onStoreFailure")]
+    pub on_store_failure: StoreFailure,
     /// Says who is charged, instead of the client's address. Default: none.
     #[serde(skip)]
-    key_generator: Option<Arc<KeyGenerator>>,
+    pub(super) key_generator: Option<Arc<KeyGenerator>>,
     /// Where to count, instead of memory. Default: none.
     #[serde(skip)]
     store: Option<Arc<dyn RateStore>>,
@@ -77,6 +86,8 @@ impl Default for RateLimit {
             max_keys: 100_000,
             name: "default".to_owned(),
             legacy_headers: false,
+            store_timeout: Some(Duration::from_secs(1)),
+            on_store_failure: StoreFailure::Refuse,
             key_generator: None,
             store: None,
         }
@@ -141,6 +152,20 @@ impl RateLimit {
         self
     }
 
+    /// Sets [`store_timeout`](Self#structfield.store_timeout).
+    #[must_use]
+    pub fn store_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
+        self.store_timeout = limit.into();
+        self
+    }
+
+    /// Sets [`on_store_failure`](Self#structfield.on_store_failure).
+    #[must_use]
+    pub fn on_store_failure(mut self, failure: StoreFailure) -> Self {
+        self.on_store_failure = failure;
+        self
+    }
+
     /// Says who is charged, instead of the client's address. If it fails or
     /// panics, the client's address counts.
     ///
@@ -164,24 +189,34 @@ impl RateLimit {
         self
     }
 
-    /// Builds the limiter; its time begins now.
+    /// Builds the limiter; its time begins with the first request.
     ///
     /// # Errors
-    /// Those of [`Policy::new`].
+    /// Those of [`Policy::new`], and for a `store_timeout` of 0.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
-        self.build_at(Instant::now())
+        Ok(RateLimiter::new(self, self.policy()?, None))
     }
 
     /// Builds the limiter; its time begins at `start`.
     ///
     /// # Errors
-    /// Those of [`Policy::new`].
+    /// Those of [`build`](Self::build).
     pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
+        Ok(RateLimiter::new(self, self.policy()?, Some(start)))
+    }
+
+    fn policy(&self) -> Result<Policy, ConfigError> {
         let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
-        let store = self.store.clone();
-        let store =
-            store.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)));
-        Ok(RateLimiter::new(policy, store, self.key_generator.clone(), self.legacy_headers, start))
+        if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
+            return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
+        }
+        Ok(policy)
+    }
+
+    /// Where to count.
+    pub(super) fn place(&self) -> Arc<dyn RateStore> {
+        let own = self.store.clone();
+        own.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)))
     }
 }
 
@@ -208,6 +243,8 @@ impl fmt::Debug for RateLimit {
             .field("max_keys", &self.max_keys)
             .field("name", &self.name)
             .field("legacy_headers", &self.legacy_headers)
+            .field("store_timeout", &self.store_timeout)
+            .field("on_store_failure", &self.on_store_failure)
             .finish_non_exhaustive()
     }
 }
@@ -230,6 +267,10 @@ pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit
 enum Notation {
     Switch(bool),
     Options(Box<RateLimit>),
+}
+
+fn patience<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Duration>, D::Error> {
+    Option::<u64>::deserialize(source).map(|millis| millis.map(Duration::from_millis))
 }
 
 fn millis<'de, D: Deserializer<'de>>(source: D) -> Result<Duration, D::Error> {
@@ -269,6 +310,16 @@ mod tests {
     }
 
     #[test]
+    fn the_patience_with_a_store_is_read_too() {
+        let read = |json: &str| serde_json::from_str::<RateLimit>(json).unwrap();
+        assert_eq!(read("{}").store_timeout, Some(Duration::from_secs(1)));
+        assert_eq!(read(r#"{ "storeTimeoutMs": null }"#).store_timeout, None);
+        let limit = read(r#"{ "store_timeout_ms": 20, "onStoreFailure": "pass" }"#);
+        let expected = (Some(Duration::from_millis(20)), StoreFailure::Pass);
+        assert_eq!((limit.store_timeout, limit.on_store_failure), expected);
+    }
+
+    #[test]
     fn false_is_no_limit() {
         let read = |json: &str| optional(&mut serde_json::Deserializer::from_str(json));
         assert!(read("false").unwrap().is_none());
@@ -283,6 +334,7 @@ mod tests {
         assert!(RateLimit::new().max_requests(0).build().is_err());
         assert!(RateLimit::new().window_ms(0).build().is_err());
         assert!(RateLimit::new().name("").build().is_err());
+        assert!(RateLimit::new().store_timeout(Duration::ZERO).build().is_err());
         assert!(RateLimit::new().max_keys(0).build().is_ok());
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Deserialize;
 use stockade_core::BoxFuture;
 use stockade_errors::ApiError;
 
@@ -38,8 +39,22 @@ pub enum Charge<'a> {
     /// The store knows at once.
     Now(Decision),
     /// The store asks elsewhere. An error of it says that the store failed;
-    /// whether the request then passes is for the caller to say.
+    /// what becomes of the request then is for [`StoreFailure`] to say.
     Later(BoxFuture<'a, Result<Decision, ApiError>>),
+}
+
+/// What becomes of a request when a store that waits fails or is too slow.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StoreFailure {
+    /// It is refused, with the error of the store, or with 503 and `Retry-After`
+    /// if the store was too slow: nothing passes uncounted.
+    #[default]
+    Refuse,
+    /// It passes uncounted: whoever can bring the store down is no longer
+    /// limited. It is logged at error level, at most once a second.
+    Pass,
 }
 
 impl fmt::Debug for Charge<'_> {

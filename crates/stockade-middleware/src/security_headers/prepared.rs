@@ -32,8 +32,9 @@ use stockade_errors::{ConfigError, Mistake};
 /// CORS request is not subject to `Cross-Origin-Resource-Policy`.
 ///
 /// It can be read from a configuration file: an object of header names, each
-/// with its value, or `false` to drop the header; the others keep their
-/// defaults.
+/// with its value, or `false` to drop a header of the table, or `true` to keep
+/// it; the others keep their defaults. `true` or `false` for any other name is
+/// an error.
 ///
 /// Spec: Response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -129,19 +130,39 @@ impl<'de> Deserialize<'de> for SecurityHeaders {
         let changes = BTreeMap::<String, Change>::deserialize(source)?;
         changes.into_iter().try_fold(Self::default(), |headers, (name, change)| match change {
             Change::Value(value) => headers.set(&name, &value).map_err(D::Error::custom),
+            Change::Keep(_) if !is_default(&name) => Err(D::Error::custom(no_default(&name))),
             Change::Keep(false) => Ok(headers.without(&name)),
             Change::Keep(true) => Ok(headers),
         })
     }
 }
 
+fn is_default(name: &str) -> bool {
+    DEFAULT_HEADERS.iter().any(|(known, _)| known.as_str().eq_ignore_ascii_case(name))
+}
+
+/// What is said of `true` or `false` for a header that has no default.
+#[cold]
+fn no_default(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let rated = DEFAULT_HEADERS
+        .map(|(known, _)| (strsim::damerau_levenshtein(known.as_str(), &lower), known));
+    let near = rated.iter().min_by_key(|(slips, _)| *slips).filter(|(slips, _)| *slips <= SLIPS);
+    let near = near.map(|(_, known)| format!(", did you mean {:?}?", known.as_str()));
+    let near = near.unwrap_or_default();
+    format!("{name:?} has no default to keep or to drop: give its value as text{near}")
+}
+
 /// What a configuration file says of one header.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the value of the header as text, or true or false")]
 enum Change {
     Keep(bool),
     Value(String),
 }
+
+/// As many letters may be wrong in a name that is meant to be another one.
+const SLIPS: usize = 4;
 
 const DEFAULT_HEADERS: [(HeaderName, &str); 8] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -238,6 +259,32 @@ mod tests {
         let expected = SecurityHeaders::new().without("referrer-policy");
         assert_eq!(prepared, expected.set("x-frame-options", "SAMEORIGIN").unwrap());
         assert!(serde_json::from_str::<SecurityHeaders>(r#"{ "a b": "c" }"#).is_err());
+        let kept: SecurityHeaders = serde_json::from_str(r#"{ "x-frame-options": true }"#).unwrap();
+        assert_eq!(kept, SecurityHeaders::new());
+    }
+
+    #[test]
+    fn a_switch_of_what_has_no_default_is_an_error() {
+        const START: &str = "has no default to keep or to drop: give its value as text";
+        for (text, expected) in [
+            (r#"{ "cache-control": true }"#, format!(r#""cache-control" {START}"#)),
+            (r#"{ "X-Custom": false }"#, format!(r#""X-Custom" {START}"#)),
+            (
+                r#"{ "X-Frame-Option": false }"#,
+                format!(r#""X-Frame-Option" {START}, did you mean "x-frame-options"?"#),
+            ),
+            (
+                r#"{ "referer-policy": true }"#,
+                format!(r#""referer-policy" {START}, did you mean "referrer-policy"?"#),
+            ),
+            (
+                r#"{ "x-xss-protection": 0 }"#,
+                "the value of the header as text, or true or false".to_owned(),
+            ),
+        ] {
+            let error = serde_json::from_str::<SecurityHeaders>(text).unwrap_err().to_string();
+            assert!(error.starts_with(&expected), "{error}");
+        }
     }
 
     #[test]

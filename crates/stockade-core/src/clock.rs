@@ -1,0 +1,45 @@
+//! [`Clock`]: what the stages and helpers call the present.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A clock that does not go back: the system's, or a function for tests.
+///
+/// ```
+/// use std::time::Instant;
+/// use stockade_core::Clock;
+///
+/// let start = Instant::now();
+/// let stands = Clock::new(move || start);
+/// assert_eq!(stands.now(), start);
+/// assert!(Clock::default().now() >= start);
+/// ```
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
+
+impl Clock {
+    /// A clock of its own.
+    #[must_use]
+    pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        (self.0)()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new(Instant::now)
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}

@@ -1,0 +1,112 @@
+//! [`Docs`]: what an entry says of its route to those who read about it.
+
+/// What an entry says of its route to those who read about it.
+///
+/// It changes nothing of what the route does.
+///
+/// ```
+/// use stockade_core::Docs;
+///
+/// let docs = Docs::new("One user").tags(["users"]).response(404, "There is no such user");
+/// assert_eq!(docs.summary.as_deref(), Some("One user"));
+/// assert_eq!(docs.responses, [(404, "There is no such user".to_owned())]);
+/// ```
+///
+/// # Beyond the spec
+///
+/// The specification has no `docs`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Docs {
+    /// A few words. Default: none.
+    pub summary: Option<String>,
+    /// What there is to know, as Markdown. Default: none.
+    pub description: Option<String>,
+    /// The groups under which it is listed. Default: none.
+    pub tags: Vec<String>,
+    /// Whether it should no longer be used. Default: false.
+    pub deprecated: bool,
+    /// Statuses with what they mean, in the order in which they were given.
+    /// Each is 100 to 599 and stands here once, or the router is not built.
+    /// Default: none.
+    pub responses: Vec<(u16, String)>,
+}
+
+impl Docs {
+    /// With this [`summary`](Self#structfield.summary).
+    #[must_use]
+    pub fn new(summary: impl Into<String>) -> Self {
+        Self { summary: Some(summary.into()), ..Self::default() }
+    }
+
+    /// Sets [`summary`](Self#structfield.summary).
+    #[must_use]
+    pub fn summary(mut self, summary: impl Into<String>) -> Self {
+        self.summary = Some(summary.into());
+        self
+    }
+
+    /// Sets [`description`](Self#structfield.description).
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets [`tags`](Self#structfield.tags).
+    #[must_use]
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags = tags.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`deprecated`](Self#structfield.deprecated).
+    #[must_use]
+    pub fn deprecated(mut self, deprecated: bool) -> Self {
+        self.deprecated = deprecated;
+        self
+    }
+
+    /// Adds to [`responses`](Self#structfield.responses).
+    #[must_use]
+    pub fn response(mut self, status: u16, meaning: impl Into<String>) -> Self {
+        self.responses.push((status, meaning.into()));
+        self
+    }
+
+    /// What is wrong with it: lower case, no full stop.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let responses = self.responses.iter().enumerate();
+        let mistake = |(index, (status, _)): (usize, &(u16, String))| {
+            let is_again = self.responses[..index].iter().any(|(earlier, _)| earlier == status);
+            match status {
+                100..=599 if is_again => {
+                    Some(format!("docs: the response {status} is there twice"))
+                }
+                100..=599 => None,
+                _ => Some(format!("docs: {status} is no status")),
+            }
+        };
+        responses.filter_map(mistake).collect()
+    }
+}
+
+/// The text is the [`summary`](Docs#structfield.summary).
+impl From<&str> for Docs {
+    fn from(summary: &str) -> Self {
+        Self::new(summary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_one_and_stands_once() {
+        let docs = Docs::new("x").response(200, "a").response(99, "b").response(200, "c");
+        let expected = ["docs: 99 is no status", "docs: the response 200 is there twice"];
+        assert_eq!(docs.response(599, "d").mistakes(), expected);
+    }
+}

@@ -1,0 +1,45 @@
+//! Rate limits: of the whole API, of a part of it, of a route.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example limits
+//! curl -i localhost:3000/
+//! ```
+//!
+//! It stands behind one proxy, which says in `X-Forwarded-For` who the client
+//! is. `MAX_KEYS` says how many clients are counted apart; `cargo xtask keys`
+//! sends more.
+
+use std::time::Duration;
+
+use stockade::prelude::*;
+
+/// A setting from the environment, or its default.
+fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn router() -> Router {
+    let hourly = RateLimit::new()
+        .max_requests(100)
+        .window(Duration::from_secs(3_600))
+        .max_keys(setting("MAX_KEYS", 100_000));
+    let api = routes! {
+        GET: async || "a hundred in an hour",
+        "admin": {
+            // Both routes count together.
+            middleware: [with_rate_limit(RateLimit::from(20 / MINUTE).name("admin"))],
+            GET: async || "twenty of them in a minute",
+            "login": { POST: { handler: async || "five of those", rate_limit: 5 / MINUTE } },
+        },
+    };
+    create_router(api, RouterOptions::new().trust_proxy(1).rate_limit(hourly))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::init();
+    let server = router().create_server()?.bind(setting("PORT", 3000_u16)).await?;
+    println!("listening on http://{}; Ctrl-C ends it", server.local_addr());
+    server.with_signals().serve().await?;
+    Ok(())
+}

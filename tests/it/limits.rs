@@ -1,0 +1,145 @@
+//! Several rate limits on one route, and stores that fail.
+//!
+//! Spec: Limits › Rate limit; Middleware helpers › `withRateLimit`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stockade::middleware::RateLimit;
+use stockade::middleware::rate_limit::{Charge, Policy, RateKey, RateStore, StoreFailure};
+use stockade::prelude::*;
+
+use crate::support::{app, block_on, check, header_of, request, show};
+
+#[test]
+fn a_clone_counts_in_the_same_place() {
+    let limit = with_rate_limit(1 / MINUTE);
+    let mut router = Router::new();
+    router.get("/a", async || "a").middleware(limit.clone());
+    router.get("/b", async || "b").middleware(limit);
+    let app = app(router);
+    check(&app, "GET /a", "200 a");
+    check(&app, "GET /b", r#"429 {"error":"Too Many Requests"}"#);
+}
+
+#[test]
+fn each_limit_of_a_route_has_a_name_of_its_own() {
+    let mut router = Router::new();
+    router.group("/group", with_rate_limit(50 / MINUTE), |group| {
+        group.get("/free", async || "free");
+        group
+            .get("/both", async || "both")
+            .rate_limit(20 / MINUTE)
+            .middleware(with_rate_limit(RateLimit::from(10 / MINUTE).name("own")));
+    });
+    let app = app(router);
+    for (path, expected) in [
+        ("/group/free", r#""default";q=100;w=60, "route";q=50;w=60"#),
+        (
+            "/group/both",
+            r#""default";q=100;w=60, "route";q=50;w=60, "route-2";q=20;w=60, "own";q=10;w=60"#,
+        ),
+    ] {
+        let text = format!("GET {path}");
+        assert_eq!(header_of(&app, &text, "ratelimit-policy"), expected);
+    }
+}
+
+#[test]
+fn the_same_name_twice_is_a_mistake() {
+    let named = |name| with_rate_limit(RateLimit::from(1 / MINUTE).name(name));
+    for (options, second) in [
+        (RouterOptions::new(), "login"),
+        (RouterOptions::new().rate_limit(RateLimit::new().name("login")), "other"),
+    ] {
+        let mut router = Router::with_options(options);
+        router.get("/x", async || "x").middleware((named("login"), named(second)));
+        let error = router.build().unwrap_err().to_string();
+        assert!(error.contains("two rate limits are called \"login\""), "{error}");
+    }
+}
+
+/// Limit, remaining and reset, as the older headers have them.
+fn legacy(response: &Response) -> [u64; 3] {
+    ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
+        .map(|name| response.headers()[name].to_str().unwrap().parse().unwrap())
+}
+
+#[test]
+fn the_older_headers_tell_of_the_tightest_limit() {
+    async fn fails() -> Result<(), ApiError> {
+        Err(ApiError::conflict())
+    }
+    let limit = |requests| RateLimit::new().max_requests(requests).legacy_headers(true);
+    let app = |outside: u32, inside: u32| {
+        let mut router = Router::with_options(RouterOptions::new().rate_limit(limit(outside)));
+        router.get("/x", async || "x").rate_limit(limit(inside));
+        router.get("/fails", fails).rate_limit(limit(inside));
+        router.get("/deep", fails).rate_limit(limit(inside)).middleware(with_rate_limit(limit(5)));
+        app(router)
+    };
+    for (outside, inside, path, told) in [
+        (100, 10, "/x", [10, 9, 60]),
+        (10, 100, "/x", [10, 9, 60]),
+        (100, 10, "/fails", [10, 9, 60]),
+        (10, 100, "/fails", [10, 9, 60]),
+        (100, 10, "/deep", [5, 4, 60]),
+        (3, 10, "/deep", [3, 2, 60]),
+    ] {
+        let response = block_on(app(outside, inside).handle(request(&format!("GET {path}"))));
+        assert_eq!(legacy(&response), told, "{outside} {inside} {path}");
+    }
+    let app = app(100, 1);
+    check(&app, "GET /x", "200 x");
+    let refused = block_on(app.handle(request("GET /x")));
+    assert_eq!((refused.status().as_u16(), legacy(&refused)[..2].to_vec()), (429, vec![1, 0]));
+}
+
+/// A store that never answers, or with an error at once.
+struct Broken {
+    is_silent: bool,
+}
+
+impl RateStore for Broken {
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: Duration) -> Charge<'a> {
+        let is_silent = self.is_silent;
+        Charge::Later(Box::pin(async move {
+            if is_silent {
+                std::future::pending::<()>().await;
+            }
+            Err(ApiError::new(502, "the store is down"))
+        }))
+    }
+}
+
+#[test]
+fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
+    const UNAVAILABLE: &str = r#"503 {"error":"Service Unavailable"}"#;
+    const BAD: &str = r#"502 {"error":"Bad Gateway"}"#;
+    for (is_silent, failure, expected) in [
+        (true, StoreFailure::Refuse, UNAVAILABLE),
+        (false, StoreFailure::Refuse, BAD),
+        (true, StoreFailure::Pass, "200 x"),
+        (false, StoreFailure::Pass, "200 x"),
+    ] {
+        let limit = RateLimit::new()
+            .store(Arc::new(Broken { is_silent }))
+            .store_timeout(Duration::from_millis(1))
+            .on_store_failure(failure);
+        let hidden = || RouterOptions::new().expose_errors(false);
+        let mut of_router = Router::with_options(hidden().rate_limit(limit.clone()));
+        of_router.get("/x", async || "x");
+        let mut of_route = Router::with_options(hidden().rate_limit(None));
+        of_route.get("/x", async || "x").rate_limit(limit);
+        for router in [of_router, of_route] {
+            let response = block_on(app(router).handle(request("GET /x")));
+            let retry = response.headers().get("retry-after").cloned();
+            assert_eq!(retry.is_some_and(|it| it == "1"), expected == UNAVAILABLE);
+            assert_eq!(block_on(show(response)), expected, "{is_silent} {failure:?}");
+        }
+    }
+}

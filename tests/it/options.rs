@@ -1,0 +1,205 @@
+//! Options that meet: those of a router, of a call, of a route, in code and in
+//! files.
+//!
+//! Spec: Router options; Use inside a host framework, rule 2.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use stockade::middleware::{CorsOptions, RateLimit};
+use stockade::prelude::*;
+use stockade::{CallOptions, Clock};
+
+use crate::support::{app, block_on, header_of, request};
+
+fn with(options: RouterOptions) -> App {
+    let mut router = Router::with_options(options);
+    router.get("/x", async || "x");
+    router.get("/own", async || "own").cors("https://own.example");
+    app(router)
+}
+
+/// The values of some headers; `-` for one that is not there.
+fn values(response: &Response, names: &[&str]) -> String {
+    let value = |name: &&str| match response.headers().get(*name) {
+        Some(value) => value.to_str().unwrap().to_owned(),
+        None => "-".to_owned(),
+    };
+    names.iter().map(value).collect::<Vec<_>>().join(" | ")
+}
+
+fn called(app: &App, options: &CallOptions, text: &str, names: &[&str]) -> String {
+    values(&block_on(app.handle_with(request(text), options)), names)
+}
+
+fn read(json: &str) -> CallOptions {
+    serde_json::from_str(json).unwrap()
+}
+
+const PREFLIGHT: &str = "OPTIONS /x\norigin: https://a.example\naccess-control-request-method: GET";
+const ORIGIN: &str = "access-control-allow-origin";
+
+#[test]
+fn the_origin_of_a_call_is_all_that_it_changes() {
+    let cors = CorsOptions::new("https://app.example")
+        .methods(["GET"])
+        .allowed_headers(["X-A"])
+        .exposed_headers(["X-B"])
+        .max_age(5);
+    let (one, two) = (with(RouterOptions::new().cors(cors)), with(RouterOptions::new()));
+    let options = CallOptions::new().cors_origin("https://a.example");
+    let names = [
+        ORIGIN,
+        "access-control-allow-methods",
+        "access-control-allow-headers",
+        "access-control-max-age",
+    ];
+    // Also after another router has had the same options.
+    for _ in 0..2 {
+        let expected = "https://a.example | GET | X-A | 5";
+        assert_eq!(called(&one, &options, PREFLIGHT, &names), expected);
+        let expected = "https://a.example | GET, POST, PUT, DELETE, PATCH, OPTIONS | \
+                        Content-Type, Authorization | 600";
+        assert_eq!(called(&two, &options, PREFLIGHT, &names), expected);
+    }
+    let exposed = called(&one, &options, "GET /x", &[ORIGIN, "access-control-expose-headers"]);
+    assert_eq!(exposed, "https://a.example | X-B");
+    // A route with rules of its own keeps them.
+    assert_eq!(called(&one, &options, "GET /own", &[ORIGIN]), "https://own.example");
+}
+
+#[test]
+fn the_origin_of_a_call_does_not_switch_cors_on() {
+    let off = with(RouterOptions::new().enable_cors(false));
+    let options = CallOptions::new().cors_origin("https://a.example");
+    for text in ["GET /x", PREFLIGHT] {
+        assert_eq!(called(&off, &options, text, &[ORIGIN]), "-", "{text}");
+    }
+}
+
+#[test]
+fn the_last_origin_counts() {
+    let rules = || CorsOptions::new("https://rules.example").max_age(5);
+    let no_origin = CorsOptions::default().max_age(5);
+    for (options, expected) in [
+        (RouterOptions::new().cors_origin("https://a.example").cors(rules()), "rules"),
+        (RouterOptions::new().cors(rules()).cors_origin("https://a.example"), "a"),
+        (RouterOptions::new().cors_origin("https://a.example").cors(no_origin), "a"),
+    ] {
+        let app = with(options);
+        let expected = format!("https://{expected}.example");
+        assert_eq!(header_of(&app, "GET /x", ORIGIN), expected);
+        assert_eq!(header_of(&app, PREFLIGHT, "access-control-max-age"), "5");
+    }
+}
+
+#[test]
+fn two_origins_in_a_file_are_a_mistake() {
+    let json =
+        r#"{ "corsOrigin": "https://a.example", "cors": { "origin": "https://b.example" } }"#;
+    let options: RouterOptions = serde_json::from_str(json).unwrap();
+    let error = Router::with_options(options).build().unwrap_err().to_string();
+    let expected = "`cors_origin` and the `origin` in `cors` are both set: leave one";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn true_in_a_file_is_the_routers_limit_or_the_default() {
+    let own = with(RouterOptions::new().rate_limit(RateLimit::new().max_requests(7)));
+    let none = with(RouterOptions::new().rate_limit(None));
+    let name = ["ratelimit-policy"];
+    for (json, at_own, at_none) in [
+        ("{}", "\"default\";q=7;w=60", "-"),
+        (r#"{ "rateLimit": true }"#, "\"default\";q=7;w=60", "\"default\";q=100;w=60"),
+        (r#"{ "rateLimit": false }"#, "-", "-"),
+        (
+            r#"{ "rateLimit": { "maxRequests": 5 } }"#,
+            "\"default\";q=5;w=60",
+            "\"default\";q=5;w=60",
+        ),
+    ] {
+        assert_eq!(called(&own, &read(json), "GET /x", &name), at_own, "{json}");
+        assert_eq!(called(&none, &read(json), "GET /x", &name), at_none, "{json}");
+    }
+    assert!(serde_json::from_str::<CallOptions>(r#"{ "rateLimit": 5 }"#).is_err());
+}
+
+#[test]
+fn true_in_a_file_trusts_one_proxy() {
+    let app = |options: RouterOptions| {
+        let mut router = Router::with_options(options);
+        router.get("/ip", async |ClientIp(ip): ClientIp| ip.to_string());
+        app(router)
+    };
+    let text = "GET /ip\nx-forwarded-for: 1.1.1.1, 2.2.2.2";
+    let ask = |app: &App, json: &str| {
+        let response = block_on(app.handle_with(request(text), &read(json)));
+        block_on(crate::support::show(response))
+    };
+    let (two, nobody) = (app(RouterOptions::new().trust_proxy(2)), app(RouterOptions::new()));
+    assert_eq!(ask(&two, "{}"), "200 1.1.1.1");
+    assert_eq!(ask(&two, r#"{ "trustProxy": true }"#), "200 2.2.2.2");
+    assert_eq!(ask(&two, r#"{ "trustProxy": 1 }"#), "200 2.2.2.2");
+    assert_eq!(ask(&two, r#"{ "trustProxy": false }"#), "200 192.0.2.7");
+    assert_eq!(ask(&nobody, r#"{ "trustProxy": true }"#), "200 2.2.2.2");
+    assert_eq!(ask(&nobody, "{}"), "200 192.0.2.7");
+}
+
+/// A clock far from the system's, which a test moves, in milliseconds.
+fn clock() -> (Arc<AtomicU64>, Clock) {
+    let start = Instant::now() + Duration::from_secs(1_000_000);
+    let millis = Arc::new(AtomicU64::new(0));
+    let hand = Arc::clone(&millis);
+    (millis, Clock::new(move || start + Duration::from_millis(hand.load(Ordering::Relaxed))))
+}
+
+#[test]
+fn the_clock_of_the_router_reaches_every_limit() {
+    let (millis, clock) = clock();
+    let mut router = Router::with_options(RouterOptions::new().clock(clock).rate_limit(None));
+    router.get("/entry", async || "ok").rate_limit(1 / MINUTE);
+    router.group("/group", with_rate_limit(1 / MINUTE), |group| {
+        group.get("/x", async || "ok");
+    });
+    router.get("/x", async || "ok");
+    let app = app(router);
+    let of_call = CallOptions::new().rate_limit(RateLimit::new().max_requests(1)).unwrap();
+    let none = CallOptions::new();
+    let ask = |path: &str, options| {
+        let text = format!("GET {path}");
+        block_on(app.handle_with(request(&text), options)).status().as_u16()
+    };
+    for (path, options) in [("/entry", &none), ("/group/x", &none), ("/x", &of_call)] {
+        let begin = millis.load(Ordering::Relaxed);
+        assert_eq!((ask(path, options), ask(path, options)), (200, 429), "{path}");
+        millis.store(begin + 59_999, Ordering::Relaxed);
+        assert_eq!(ask(path, options), 429, "{path}");
+        millis.store(begin + 60_000, Ordering::Relaxed);
+        assert_eq!(ask(path, options), 200, "{path}");
+    }
+}
+
+#[test]
+fn the_older_headers_are_exposed_where_they_are() {
+    const NAME: &str = "access-control-expose-headers";
+    const USUAL: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+    const ALL: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, \
+                       X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+    let legacy = || RateLimit::new().legacy_headers(true);
+    assert_eq!(header_of(&with(RouterOptions::new()), "GET /x", NAME), USUAL);
+    let options = RouterOptions::new().rate_limit(legacy());
+    assert_eq!(header_of(&with(options.clone()), "GET /x", NAME), ALL);
+    assert_eq!(header_of(&with(options.clone()), "GET /own", NAME), ALL);
+    // Who exposes no rate limit exposes no older one.
+    let cors = CorsOptions::new("*").exposed_headers(["X-B"]);
+    assert_eq!(header_of(&with(options.cors(cors)), "GET /x", NAME), "X-B");
+    let mut router = Router::with_options(RouterOptions::new());
+    router.get("/limited", async || "x").rate_limit(legacy());
+    router.get("/inside", async || "x").middleware((with_cors("*"), with_rate_limit(legacy())));
+    router.get("/free", async || "x");
+    let app = app(router);
+    assert_eq!(header_of(&app, "GET /limited", NAME), ALL);
+    assert_eq!(header_of(&app, "GET /inside", NAME), ALL);
+    assert_eq!(header_of(&app, "GET /free", NAME), USUAL);
+}

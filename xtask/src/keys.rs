@@ -1,0 +1,286 @@
+//! Sends a million clients to the limits example, and looks at its memory, at
+//! its speed, and at a client that has used its limit up.
+//!
+//! As a part of `ci` it is a short run, which does not look at the speed. Memory
+//! is read from `/proc`, so that elsewhere than on Linux nothing is run.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::floods::memory_of_process;
+use crate::{Outcome, announce, cargo, skip, target_directory};
+
+/// Clients in the whole run, each with one request.
+const CLIENTS: u32 = 1_000_000;
+
+/// Clients in a part of `ci`.
+const FEW_CLIENTS: u32 = 50_000;
+
+/// How much memory a key may take, in bytes, as the documentation of
+/// `rate_limit` has it.
+const MAX_BYTES: u64 = 100;
+
+/// What else a process may need that answers many requests, in KiB.
+const SLACK: u64 = 2 * 1024;
+
+/// How much of the first tenth's speed the last tenth has at least, in per cent.
+const MIN_SPEED: u32 = 80;
+
+const THREADS: u32 = 2;
+
+/// Requests that are sent before their answers are read.
+const BATCH: u32 = 100;
+
+/// A client that has used its limit up, and asks again with each batch.
+const REFUSED: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 9);
+
+pub fn run() -> Outcome {
+    if !Path::new("/proc/self/status").exists() {
+        skip("the memory of a process is read from /proc");
+        return Ok(());
+    }
+    cargo(&["build", "--release", "-p", "stockade-examples", "--example", "limits"])?;
+    let is_whole = env::args().nth(1).is_some_and(|task| task == "keys");
+    let clients = if is_whole { CLIENTS } else { FEW_CLIENTS };
+    let mut faults = Vec::new();
+    for cap in [clients / 10, clients] {
+        let measured = Limits::start(cap)?.flooded(clients)?;
+        let speed = measured.last * 100 / measured.first.max(1);
+        println!(
+            "cap of {cap}: {clients} clients, {} KiB more memory ({} bytes a key), {} requests a \
+             second in the first tenth, {} in the last ({speed} %), {} passed",
+            measured.growth,
+            measured.growth * 1024 / u64::from(cap),
+            measured.first,
+            measured.last,
+            measured.passed,
+        );
+        if measured.growth > SLACK + u64::from(cap) * MAX_BYTES / 1024 {
+            faults.push(format!("cap of {cap}: too much memory"));
+        }
+        if is_whole && speed < MIN_SPEED {
+            faults.push(format!("cap of {cap}: it becomes slower"));
+        }
+        // At the cap newcomers share one window of a hundred. The shards are
+        // full a little early.
+        let expected = u64::from(cap.min(clients));
+        if measured.passed < expected * 9 / 10 || measured.passed > expected + 100 {
+            faults.push(format!("cap of {cap}: {} passed", measured.passed));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// The running example; it ends when this is dropped.
+struct Limits {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Limits {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What a run has shown.
+struct Measured {
+    /// In KiB.
+    growth: u64,
+    /// Requests a second in the first tenth.
+    first: u32,
+    /// Requests a second in the last tenth.
+    last: u32,
+    /// How many requests of new clients passed.
+    passed: u64,
+}
+
+impl Limits {
+    fn start(cap: u32) -> Result<Self, String> {
+        let mut command = Command::new(target_directory()?.join("release/examples/limits"));
+        command.env("PORT", "0").env("MAX_KEYS", cap.to_string()).stdout(Stdio::piped());
+        announce(&command);
+        let process = command.spawn().map_err(|error| format!("cannot start limits: {error}"))?;
+        let mut limits = Self { process, address: String::new() };
+        let stdout = limits.process.stdout.take().ok_or("limits has no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
+        let (address, _) = address.ok_or(format!("limits says {line:?}, which has no address"))?;
+        limits.address = address.to_owned();
+        Ok(limits)
+    }
+
+    fn flooded(&self, clients: u32) -> Result<Measured, String> {
+        let mut connection = Connection::open(&self.address)?;
+        let own_limit = connection.passed(&[REFUSED; 200])?;
+        if own_limit != 100 {
+            return Err(format!("{own_limit} requests of one client passed, not 100"));
+        }
+        let before = memory_of_process(self.process.id())?;
+        let (send, ended) = mpsc::channel();
+        let outcomes = thread::scope(|scope| {
+            let share = clients / THREADS;
+            let threads: Vec<_> = (0..THREADS)
+                .map(|index| {
+                    let send = send.clone();
+                    scope.spawn(move || {
+                        let sent = send_clients(&self.address, index * share, share);
+                        // The receiver lives as long as this scope.
+                        let _ = send.send(());
+                        sent
+                    })
+                })
+                .collect();
+            let mut peak = before;
+            let mut running = THREADS;
+            while running > 0 {
+                match ended.recv_timeout(Duration::from_millis(50)) {
+                    Ok(()) => running -= 1,
+                    Err(_) => peak = peak.max(memory_of_process(self.process.id())?),
+                }
+            }
+            let ended = threads.into_iter().map(|thread| thread.join());
+            let outcomes: Result<Vec<Sent>, String> =
+                ended.map(|ended| ended.map_err(|_| "a thread panicked".to_owned())?).collect();
+            outcomes.map(|outcomes| (outcomes, peak))
+        });
+        let (sent, peak) = outcomes?;
+        let peak = peak.max(memory_of_process(self.process.id())?);
+        let speed = |tenth: fn(&Sent) -> u32| sent.iter().map(tenth).sum();
+        Ok(Measured {
+            growth: peak - before,
+            first: speed(|sent| sent.first),
+            last: speed(|sent| sent.last),
+            passed: sent.iter().map(|sent| sent.passed).sum(),
+        })
+    }
+}
+
+/// What one thread has seen.
+struct Sent {
+    first: u32,
+    last: u32,
+    passed: u64,
+}
+
+/// Sends one request of each of so many clients, in tenths.
+fn send_clients(address: &str, first: u32, count: u32) -> Result<Sent, String> {
+    let mut connection = Connection::open(address)?;
+    let (mut speeds, mut passed) = (Vec::new(), 0);
+    for tenth in 0..10 {
+        let begin = Instant::now();
+        for batch in 0..count / 10 / BATCH {
+            let start = first + tenth * (count / 10) + batch * BATCH;
+            let mut clients: Vec<_> = (start..start + BATCH).map(client).collect();
+            let statuses = connection.send(&clients)?;
+            passed += statuses.iter().filter(|status| **status == 200).count() as u64;
+            clients.clear();
+            clients.push(REFUSED);
+            if connection.passed(&clients)? > 0 {
+                return Err(format!("{REFUSED} is over its limit, and passed"));
+            }
+        }
+        let requests = f64::from(count / 10 / BATCH * (BATCH + 1));
+        speeds.push((requests / begin.elapsed().as_secs_f64()) as u32);
+    }
+    Ok(Sent { first: speeds[0], last: speeds[9], passed })
+}
+
+/// A client of its own for each number.
+fn client(number: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a00_0000 + number)
+}
+
+/// A connection on which many requests are sent before the first answer is read.
+struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    fn open(address: &str) -> Result<Self, String> {
+        let open = || {
+            let stream = TcpStream::connect(address)?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+            Ok(stream)
+        };
+        let stream = open().map_err(|error: std::io::Error| format!("no connection: {error}"))?;
+        Ok(Self { stream: BufReader::with_capacity(65_536, stream) })
+    }
+
+    /// How many requests of these clients pass.
+    fn passed(&mut self, clients: &[Ipv4Addr]) -> Result<usize, String> {
+        let statuses = self.send(clients)?;
+        Ok(statuses.iter().filter(|status| **status == 200).count())
+    }
+
+    /// The status of each answer, which is 200 or 429.
+    fn send(&mut self, clients: &[Ipv4Addr]) -> Result<Vec<u16>, String> {
+        let request = |client: &Ipv4Addr| {
+            format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n\r\n")
+        };
+        let requests: String = clients.iter().map(request).collect();
+        let sent = self.stream.get_mut().write_all(requests.as_bytes());
+        sent.map_err(|error| format!("cannot send: {error}"))?;
+        clients.iter().map(|_| self.answer()).collect()
+    }
+
+    fn answer(&mut self) -> Result<u16, String> {
+        let mut line = String::new();
+        let (mut status, mut length) = (0, 0);
+        loop {
+            line.clear();
+            let read = self.stream.read_line(&mut line);
+            if read.map_err(|error| format!("no answer: {error}"))? == 0 {
+                return Err("the connection was closed".to_owned());
+            }
+            let text = line.trim_end();
+            if let Some(rest) = text.strip_prefix("HTTP/1.1 ") {
+                status = rest.split(' ').next().unwrap_or_default().parse().unwrap_or_default();
+            } else if let Some(value) = text.strip_prefix("content-length: ") {
+                length = value.parse().unwrap_or_default();
+            } else if text.is_empty() {
+                break;
+            }
+        }
+        self.skip(length).map_err(|error| format!("no body: {error}"))?;
+        match status {
+            200 | 429 => Ok(status),
+            _ => Err(format!("an answer with the status {status}")),
+        }
+    }
+
+    fn skip(&mut self, mut length: usize) -> std::io::Result<()> {
+        while length > 0 {
+            let there = self.stream.fill_buf()?.len().min(length);
+            if there == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            self.stream.consume(there);
+            length -= there;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_has_an_address_of_its_own() {
+        assert_eq!(client(0), Ipv4Addr::new(10, 0, 0, 0));
+        assert_eq!(client(CLIENTS - 1), Ipv4Addr::new(10, 15, 66, 63));
+        assert_eq!(CLIENTS % (THREADS * 10 * BATCH), 0);
+        assert_eq!(FEW_CLIENTS % (THREADS * 10 * BATCH), 0);
+    }
+}
