@@ -1,8 +1,14 @@
 #![doc = include_str!("../../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "actix")]
+#[doc(inline)]
+pub use stockade_actix as actix;
 #[doc(inline)]
 pub use stockade_auth as auth;
+#[cfg(feature = "axum")]
+#[doc(inline)]
+pub use stockade_axum as axum;
 #[doc(inline)]
 pub use stockade_core::{extract, reply, upgrade};
 #[doc(inline)]

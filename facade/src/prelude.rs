@@ -16,9 +16,13 @@
 pub use bytes::Bytes;
 pub use http::{HeaderMap, Method, StatusCode, header};
 pub use serde_json::{self, Value, json};
+#[cfg(feature = "actix")]
+pub use stockade_actix::ToActix;
 pub use stockade_auth::{
     KeyRing, Secret, generate_jwt, generate_token, hash_password, verify_password, verify_token,
 };
+#[cfg(feature = "axum")]
+pub use stockade_axum::ToAxum;
 #[cfg(feature = "multipart")]
 pub use stockade_core::extract::Multipart;
 pub use stockade_core::extract::{Body, ClientIp, Headers, Path, Query, State, User};

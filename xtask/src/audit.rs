@@ -22,6 +22,8 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-routing", 4),
     ("stockade-server", 5),
     ("stockade-testing", 5),
+    ("stockade-axum", 5),
+    ("stockade-actix", 5),
     ("stockade", 6),
 ];
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::{Outcome, announce, cargo, root, target_directory};
 
 pub fn run() -> Outcome {
-    cargo(&["build", "-p", "stockade-examples", "--examples"])?;
+    cargo(&["build", "-p", "stockade-examples", "--examples", "--all-features"])?;
     check_validation_only()?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|error| error.to_string())?;
     let exchanges = exchanges(&readme);

@@ -11,6 +11,7 @@ mod examples;
 mod floods;
 mod jwt_features;
 mod keys;
+mod lambda;
 mod live_page;
 mod tidy;
 
@@ -62,6 +63,11 @@ const TASKS: &[Task] = &[
         about: "tokens under each set of features of jsonwebtoken; not part of ci",
         run: jwt_features::run,
     },
+    Task {
+        name: LAMBDA,
+        about: "build and test the example for AWS Lambda; not part of ci",
+        run: lambda::run,
+    },
 ];
 
 /// Not part of `ci`, because it needs CPython 2.7.
@@ -73,6 +79,9 @@ const BENCH_WEBSOCKETS: &str = "bench-websockets";
 
 /// Not part of `ci`, because it installs a package.
 const BROWSER: &str = "browser";
+
+/// Not part of `ci`, because it downloads and compiles a runtime of its own.
+const LAMBDA: &str = "lambda";
 
 /// Not part of `ci`, because it compiles aws-lc for minutes.
 const JWT_FEATURES: &str = "jwt-features";
@@ -107,7 +116,7 @@ fn main() -> ExitCode {
 /// All tasks in order; the first failure ends it.
 fn ci() -> Outcome {
     let mut summary = String::new();
-    let apart = ["ci", AUTOBAHN, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES];
+    let apart = ["ci", AUTOBAHN, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES, LAMBDA];
     for task in TASKS.iter().filter(|task| !apart.contains(&task.name)) {
         let start = Instant::now();
         (task.run)().map_err(|error| {
@@ -116,6 +125,7 @@ fn ci() -> Outcome {
         summary += &format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
     }
     skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
+    skip("the example for AWS Lambda (`cargo xtask lambda`)");
     skip("cross-origin requests of a real browser (`cargo xtask browser`)");
     skip("WebSockets beside their peers (`cargo xtask bench-websockets`)");
     skip("the Autobahn test suite for WebSockets (`cargo xtask autobahn`)");
@@ -156,7 +166,7 @@ fn lint() -> Outcome {
 
 /// Each is compiled alone by `lint`.
 const FACADE_FEATURES: &[&str] =
-    &["argon2", "jwks", "multipart", "schemars", "server", "testing", "tls"];
+    &["actix", "argon2", "axum", "jwks", "multipart", "schemars", "server", "testing", "tls"];
 
 /// Each is compiled alone by `lint`.
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];

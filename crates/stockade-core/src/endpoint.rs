@@ -480,7 +480,7 @@ impl ErrorContext {
                 _ => log::error!("an error's header {name:?} is malformed and left out"),
             }
         }
-        response.extensions_mut().insert(AnsweredError(Arc::new(error)));
+        response.extensions_mut().insert(error);
         response
     }
 
@@ -544,16 +544,14 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     chain
 }
 
-#[derive(Clone)]
-struct AnsweredError(Arc<ApiError>);
-
-/// The error that a response answers, if it answers one.
+/// The error that a response answers, if it answers one: it stands in the
+/// extensions.
 ///
-/// Middleware that looks at the response of [`Next::run`] and the adapters for
-/// other hosts find the error here.
+/// Middleware that looks at the response of [`Next::run`] and the layers of
+/// other hosts find the error there.
 #[must_use]
 pub fn error_of(response: &Response) -> Option<&ApiError> {
-    response.extensions().get::<AnsweredError>().map(|answered| answered.0.as_ref())
+    response.extensions().get()
 }
 
 /// Calls a function of the application; its panic is a 500.

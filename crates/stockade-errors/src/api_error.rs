@@ -3,8 +3,9 @@
 //! Spec: Errors › Error classes; Errors › Response rules.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::{FieldError, status_text};
 
 /// Any error that can be kept as the cause of another.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A failure that is answered with an HTTP status and a JSON body.
 ///
@@ -37,22 +38,28 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// assert_eq!(error.body(false), body);
 /// ```
 ///
+/// A clone is cheap. The response that answers an error has one in its
+/// extensions, where middleware and the layers of another host find it.
+///
 /// Spec: Errors › Error classes.
+#[derive(Clone)]
 pub struct ApiError {
     // One pointer, so that a `Result` of a handler stays small.
-    inner: Box<Inner>,
+    inner: Arc<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     status: u16,
     message: Cow<'static, str>,
     details: Option<Details>,
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
-    source: Option<BoxError>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// What is said beside the message.
+#[derive(Clone)]
 enum Details {
     Value(Value),
     /// `{"errors": […]}`, made only if somebody asks for it as a value.
@@ -87,7 +94,7 @@ impl ApiError {
             message = status_text(status).into();
         }
         Self {
-            inner: Box::new(Inner {
+            inner: Arc::new(Inner {
                 status,
                 message,
                 details: None,
@@ -105,7 +112,7 @@ impl ApiError {
     pub fn validation(errors: impl Into<Vec<FieldError>>) -> Self {
         let details = Details::Fields { errors: errors.into(), value: OnceLock::new() };
         let mut error = Self::new(400, "Validation failed");
-        error.inner.details = Some(details);
+        error.inner_mut().details = Some(details);
         error
     }
 
@@ -143,15 +150,15 @@ impl ApiError {
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
-        self.inner.message =
-            if message.is_empty() { status_text(self.inner.status).into() } else { message };
+        let inner = self.inner_mut();
+        inner.message = if message.is_empty() { status_text(inner.status).into() } else { message };
         self
     }
 
     /// Adds details, which are sent with every status below 500.
     #[must_use]
     pub fn with_details(mut self, details: impl Into<Value>) -> Self {
-        self.inner.details = Some(Details::Value(details.into()));
+        self.inner_mut().details = Some(Details::Value(details.into()));
         self
     }
 
@@ -169,7 +176,7 @@ impl ApiError {
     /// As problem details these are extension members (RFC 9457, section 3.2).
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.inner.members.push((name, value.into()));
+        self.inner_mut().members.push((name, value.into()));
         self
     }
 
@@ -178,21 +185,21 @@ impl ApiError {
     /// A value that cannot stand in a header is left out and logged.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.inner.headers.push((name, value.into()));
+        self.inner_mut().headers.push((name, value.into()));
         self
     }
 
     /// Takes a header back, whatever the case of its name.
     #[must_use]
     pub fn without_header(mut self, name: &str) -> Self {
-        self.inner.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.inner_mut().headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
     /// Keeps the cause for the log. It is never sent.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
-        self.inner.source = Some(source.into());
+        self.inner_mut().source = Some(Arc::from(source.into()));
         self
     }
 
@@ -279,6 +286,11 @@ impl ApiError {
         Shown { error: self, expose_errors }
     }
 
+    /// What it is made of, for whoever builds it; of a clone a copy is changed.
+    fn inner_mut(&mut self) -> &mut Inner {
+        Arc::make_mut(&mut self.inner)
+    }
+
     fn add_details(&self, body: &mut Map<String, Value>) {
         if let Some(details) = self.public_details() {
             body.insert("details".into(), details.clone());
@@ -346,8 +358,8 @@ impl fmt::Debug for ApiError {
     }
 }
 
-impl std::error::Error for ApiError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+impl Error for ApiError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.inner.source.as_ref().map(|source| source.as_ref() as _)
     }
 }
@@ -424,7 +436,15 @@ mod tests {
         assert_eq!(ApiError::from(boxed).status(), 409);
         let plain = ApiError::from(BoxError::from("disk full"));
         assert_eq!((plain.status(), plain.message()), (500, "disk full"));
-        assert!(std::error::Error::source(&plain).is_some());
+        assert!(plain.source().is_some());
+    }
+
+    #[test]
+    fn a_clone_is_changed_apart() {
+        let first = ApiError::conflict().with_source(ApiError::not_found());
+        let second = first.clone().with_message("taken");
+        assert_eq!((first.message(), second.message()), ("Resource conflict", "taken"));
+        assert!(second.source().is_some());
     }
 
     #[test]

@@ -68,6 +68,11 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// In the order in which they were added.
+    pub(crate) fn endpoints(&self) -> &[Arc<Endpoint>] {
+        &self.endpoints
+    }
+
     pub(crate) fn has_own_cors(&self) -> bool {
         !self.own_cors.is_empty()
     }

@@ -262,7 +262,7 @@ pub(crate) fn refuse(
     response
 }
 
-fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
+pub(crate) fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
     let mut settings = app.settings;
     settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
     settings
@@ -272,7 +272,7 @@ fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
 ///
 /// A backslash or a control character, also as `%00`, is never part of a path
 /// that means well.
-fn is_sound(path: &str) -> bool {
+pub(crate) fn is_sound(path: &str) -> bool {
     // Other control characters than DEL are not in what `http` takes for a path.
     let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
     path.starts_with('/') && odd.is_none_or(|at| means_well(&path.as_bytes()[at..]))
@@ -291,7 +291,7 @@ const DEL: u8 = 0x7F;
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told what it should have been.
-fn find(app: &Inner, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find(app: &Inner, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     let method = req.method();
     if let Some(web_sockets) = &app.web_sockets
         && matches!(*method, Method::GET | Method::CONNECT)
@@ -308,18 +308,23 @@ fn find(app: &Inner, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params
     get.or_else(|| find_in(app.web_sockets.as_ref()?, path))
 }
 
-fn find_exact(app: &Inner, method: &Method, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find_exact(
+    app: &Inner,
+    method: &Method,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
     let (_, table) = app.tables.iter().find(|(known, _)| known == method)?;
     find_in(table, path)
 }
 
-fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     let found = table.find(path)?;
     Some((Arc::clone(found.value), Params::new(Arc::clone(found.names), found.spans)))
 }
 
 /// The answer when no route has this method and path.
-fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> Response {
+#[cold]
+pub(crate) fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> Response {
     let path = req.path();
     let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
     let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
@@ -336,7 +341,7 @@ fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> Response {
     context.answer(ApiError::new(404, "Not Found"))
 }
 
-fn is_preflight(req: &Request) -> bool {
+pub(crate) fn is_preflight(req: &Request) -> bool {
     cors::is_preflight(req.method(), req.headers())
 }
 
@@ -380,7 +385,7 @@ fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
 const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// What depends on the request alone, whoever made the response.
-fn finish(response: &mut Response, is_head: bool, version: Version) {
+pub(crate) fn finish(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
     if is_head || matches!(status, 204 | 205 | 304) {
         without_body(response, is_head);
@@ -394,7 +399,7 @@ fn finish(response: &mut Response, is_head: bool, version: Version) {
 /// Removes headers that would make a malformed message of the response.
 ///
 /// The framing is the host's: it knows the length of what it sends.
-fn set_right(response: &mut Response) {
+pub(crate) fn set_right(response: &mut Response) {
     // The usual response has a content type and nothing to be set right.
     let mut names = response.headers().keys();
     if names.next().is_none_or(|name| *name == header::CONTENT_TYPE) && names.next().is_none() {

@@ -15,6 +15,8 @@
 //! - `options`, `url`: [`RouterOptions`], [`CallOptions`]; paths of named
 //!   routes.
 //! - `web_socket`: WebSocket routes; `health`: routes for those who watch.
+//! - `tower`: [`App`] as a tower service.
+//! - `host`: [`HostRoutes`], the routes alone, for adapters of other hosts.
 //!
 //! Spec: Router construction and members; Path syntax.
 
@@ -22,10 +24,12 @@ mod app;
 mod dispatch;
 mod entry;
 mod health;
+mod host;
 mod matcher;
 mod options;
 mod router;
 mod stages;
+mod tower;
 mod tree;
 mod url;
 mod web_socket;
@@ -34,10 +38,12 @@ pub use app::App;
 pub use dispatch::Answering;
 pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
+pub use host::{HostAnswering, HostPath, HostRoute, HostRoutes, HostSegment};
 pub use http::Method;
 pub use matcher::{InsertError, Match, Table, TableBuilder};
 pub use options::{CallOptions, Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
+pub use tower::Serving;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

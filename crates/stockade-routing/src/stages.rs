@@ -67,8 +67,7 @@ impl Stages {
     /// Finds the client and the rules for this request, whose route is known,
     /// and begins to take note of it.
     pub(crate) fn enter(&self, req: &mut Request, options: &CallOptions) -> Passage {
-        let client = self.client(req, options);
-        req.set_client_ip(client);
+        self.find_client(req, options);
         let mut passage = self.passage(req, options);
         if let Some(observers) = &self.observers {
             passage.observation = Some(Box::new(observers.enter(req)));
@@ -90,6 +89,12 @@ impl Stages {
             passage.observation = Some(Box::new(observers.refuse(req, client, context)));
         }
         passage
+    }
+
+    /// Finds the client of this request.
+    pub(crate) fn find_client(&self, req: &mut Request, options: &CallOptions) {
+        let client = self.client(req, options);
+        req.set_client_ip(client);
     }
 
     fn client(&self, req: &Request, options: &CallOptions) -> Option<IpAddr> {

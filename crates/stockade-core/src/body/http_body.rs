@@ -5,9 +5,10 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use stockade_errors::BoxError;
 
 use crate::endpoint::{ErrorContext, caught};
@@ -36,16 +37,20 @@ impl HttpBody {
 
     /// Takes over a body of another type, such as that of a host.
     ///
-    /// A body that has ended already costs nothing.
+    /// A body that has ended already costs nothing. Pieces that are no [`Bytes`]
+    /// are copied.
     pub fn new<B>(body: B) -> Self
     where
-        B: Body<Data = Bytes> + Send + 'static,
+        B: Body + Send + 'static,
         B::Error: Into<BoxError>,
     {
         if body.is_end_stream() {
             return Self::empty();
         }
-        Self { kind: Kind::Stream(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))) }
+        let body = body.map_err(Into::into);
+        // Of whole `Bytes` this is no copy.
+        let whole = |mut data: B::Data| data.copy_to_bytes(data.remaining());
+        Self { kind: Kind::Stream(Box::pin(body.map_frame(move |frame| frame.map_data(whole)))) }
     }
 
     /// A body whose pieces are sent as the stream gives them.

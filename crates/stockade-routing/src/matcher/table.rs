@@ -74,6 +74,12 @@ pub(super) struct Node {
 }
 
 impl<T> Table<T> {
+    /// The values, in the order in which they were added.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
     /// The value of the best pattern that matches the raw path, if there is one.
     ///
     /// The path is taken as it is: not decoded, and without its query. One that

@@ -1,0 +1,87 @@
+//! From a request of actix-web to ours.
+
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use actix_web::http::Version as TheirVersion;
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::uri::{PathAndQuery, Uri};
+use http::{HeaderMap, Method, Version, request::Parts};
+use stockade_core::upgrade::Upgrade;
+use stockade_core::{ApiError, HttpBody, PeerAddr, Request};
+
+use crate::request_body::RequestBody;
+
+/// A request of actix-web as ours, under the path that is left of its own; and
+/// what the client sends on the connection, if it asks to leave HTTP.
+///
+/// # Errors
+/// 400 for what the `http` crate does not read, although actix-web does.
+pub(crate) fn translate(
+    theirs: &HttpRequest,
+    path: &str,
+    payload: Payload,
+) -> Result<(Request, Option<Payload>), ApiError> {
+    let mut head = head(theirs, path).map_err(|error| {
+        log::debug!(target: "stockade::server", "a request cannot be read: {error}");
+        ApiError::new(400, "Bad Request")
+    })?;
+    if let Some(address) = theirs.peer_addr() {
+        head.extensions.insert(PeerAddr(address));
+    }
+    if asks_to_upgrade(&head) {
+        head.extensions.insert(Upgrade::http1());
+        return Ok((Request::new(head, HttpBody::empty()), Some(payload)));
+    }
+    let body = match payload {
+        Payload::None => HttpBody::empty(),
+        payload => HttpBody::new(RequestBody::new(payload)),
+    };
+    Ok((Request::new(head, body), None))
+}
+
+fn head(theirs: &HttpRequest, path: &str) -> Result<Parts, http::Error> {
+    let (mut head, ()) = http::Request::new(()).into_parts();
+    head.method = Method::from_bytes(theirs.method().as_str().as_bytes())?;
+    head.uri = uri(theirs, path)?;
+    head.version = match theirs.version() {
+        TheirVersion::HTTP_09 => Version::HTTP_09,
+        TheirVersion::HTTP_10 => Version::HTTP_10,
+        TheirVersion::HTTP_2 => Version::HTTP_2,
+        TheirVersion::HTTP_3 => Version::HTTP_3,
+        _ => Version::HTTP_11,
+    };
+    head.headers = headers(theirs)?;
+    Ok(head)
+}
+
+fn uri(theirs: &HttpRequest, path: &str) -> Result<Uri, http::Error> {
+    let uri = theirs.uri();
+    let target = match uri.query() {
+        Some(query) => PathAndQuery::try_from(format!("{path}?{query}"))?,
+        None => PathAndQuery::try_from(path)?,
+    };
+    let Some((scheme, authority)) = uri.scheme_str().zip(uri.authority()) else {
+        return Ok(Uri::from(target));
+    };
+    let builder = Uri::builder().scheme(scheme).authority(authority.as_str());
+    builder.path_and_query(target).build()
+}
+
+fn headers(theirs: &HttpRequest) -> Result<HeaderMap, http::Error> {
+    let mut headers = HeaderMap::with_capacity(theirs.headers().len());
+    for (name, value) in theirs.headers() {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes())?;
+        headers.append(name, HeaderValue::from_bytes(value.as_bytes())?);
+    }
+    Ok(headers)
+}
+
+/// Whether what follows the head is no body, but the connection itself.
+fn asks_to_upgrade(head: &Parts) -> bool {
+    let headers = &head.headers;
+    head.version == Version::HTTP_11
+        && head.method == Method::GET
+        && headers.contains_key(UPGRADE)
+        && !headers.contains_key(TRANSFER_ENCODING)
+        && headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0")
+}

@@ -1,0 +1,87 @@
+//! [`RequestBody`]: the body of a request, out of the thread that has it.
+//!
+//! A payload of actix-web stays on its worker; our bodies may go anywhere. So a
+//! task of the worker reads it, one piece each time that somebody asks, and so
+//! never more than was wanted.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::{Body, Frame};
+use stockade_core::BodyError;
+use tokio::sync::mpsc;
+
+/// The body of a request, read when it is asked for.
+#[derive(Debug)]
+pub(crate) struct RequestBody {
+    asks: mpsc::Sender<()>,
+    pieces: mpsc::Receiver<Piece>,
+    /// Whether a piece is on its way.
+    asked: bool,
+}
+
+type Piece = Result<Bytes, BodyError>;
+
+impl RequestBody {
+    /// Starts the task, which ends with this.
+    pub(crate) fn new(payload: Payload) -> Self {
+        let (asks, asked) = mpsc::channel(1);
+        let (giving, pieces) = mpsc::channel(1);
+        actix_web::rt::spawn(give(payload, asked, giving));
+        Self { asks, pieces, asked: false }
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if !self.asked {
+            // There is room for one, and none is asked for twice.
+            let _ = self.asks.try_send(());
+            self.asked = true;
+        }
+        let piece = ready!(self.pieces.poll_recv(cx));
+        self.asked = false;
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
+    }
+}
+
+/// Reads a piece for each time that one is asked for.
+async fn give(mut payload: Payload, mut asks: mpsc::Receiver<()>, pieces: mpsc::Sender<Piece>) {
+    while asks.recv().await.is_some() {
+        let piece = tokio::select! {
+            piece = next(&mut payload) => piece,
+            // Nobody waits any more.
+            () = pieces.closed() => return,
+        };
+        let piece = match piece {
+            Some(piece) => piece.map_err(|error| broken(&error)),
+            None => return,
+        };
+        if pieces.send(piece).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The next piece of a payload.
+pub(crate) async fn next(payload: &mut Payload) -> Option<Result<Bytes, PayloadError>> {
+    poll_fn(|cx| Pin::new(&mut *payload).poll_next(cx)).await
+}
+
+fn broken(error: &PayloadError) -> BodyError {
+    match error {
+        PayloadError::Overflow => BodyError::TooLarge,
+        _ => BodyError::Broken,
+    }
+}

@@ -1,0 +1,212 @@
+//! [`ActixRoutes`]: our routes as resources of actix-web.
+//!
+//! actix-web takes the first resource that matches, on a decoded path. So each
+//! of ours has a guard that looks the raw path up in our own table, which
+//! decides; what it refuses goes on to the resources of the host.
+
+use std::future::{Ready, ready};
+use std::task::{Context, Poll};
+
+use actix_web::dev::{
+    AppService, HttpServiceFactory, Service, ServiceFactory, ServiceRequest, ServiceResponse,
+};
+use actix_web::guard::{Guard, GuardContext};
+use actix_web::{Error, Resource};
+use stockade_routing::{HostPath, HostRoute, HostRoutes, HostSegment};
+
+use crate::path;
+use crate::service::{Running, answer};
+
+/// Routes for `service` of an application, a scope or a `ServiceConfig` of
+/// actix-web; each worker takes a clone.
+///
+/// See [`ToActix::to_actix_routes`](crate::ToActix::to_actix_routes).
+///
+/// Spec: Router members › toHostRouter.
+#[derive(Clone, Debug)]
+pub struct ActixRoutes {
+    routes: HostRoutes,
+}
+
+impl ActixRoutes {
+    /// The routes of an application.
+    #[must_use]
+    pub fn new(routes: HostRoutes) -> Self {
+        Self { routes }
+    }
+}
+
+impl HttpServiceFactory for ActixRoutes {
+    fn register(self, config: &mut AppService) {
+        let places = places(&self.routes.routes());
+        let mut add = |place: &Place, routes: Vec<HostRoute>, by_method: bool| {
+            let guard = RouteGuard { routes, by_method, take: place.take.clone() };
+            let service = RouteService { routes: self.routes.clone(), take: place.take.clone() };
+            Resource::new(&*place.text).guard(guard).default_service(service).register(config);
+        };
+        for place in &places {
+            for route in &place.routes {
+                add(place, vec![route.clone()], true);
+            }
+        }
+        // After all of them, what is left of their paths is a wrong method.
+        for place in &places {
+            add(place, place.routes.clone(), false);
+        }
+    }
+}
+
+/// A path of actix-web with the routes that have it, in order of precedence.
+#[derive(Debug)]
+struct Place {
+    text: String,
+    take: Take,
+    routes: Vec<HostRoute>,
+}
+
+/// Which part of a request's raw path is meant for our table. The scopes in
+/// front of it are not known here.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Take {
+    /// The path of the scope itself.
+    Root,
+    /// This many segments.
+    Last(usize),
+    /// This many segments, and those that are in the parameter of this name.
+    Rest(usize, String),
+}
+
+fn places(routes: &[HostRoute]) -> Vec<Place> {
+    let mut wanted: Vec<(HostPath, &HostRoute)> = Vec::new();
+    for route in routes {
+        wanted.extend(route.paths().into_iter().map(|path| (path, route)));
+    }
+    wanted.sort_by(|(one, _), (other, _)| one.cmp_precedence(other));
+    let mut places: Vec<Place> = Vec::new();
+    for (path, route) in wanted {
+        for (text, take) in texts(&path) {
+            match places.iter_mut().find(|place| place.text == text) {
+                Some(place) => place.routes.push(route.clone()),
+                None => places.push(Place { text, take, routes: vec![route.clone()] }),
+            }
+        }
+    }
+    places
+}
+
+/// A path in actix-web's notation; two, if it stands for the scope itself too.
+fn texts(path: &HostPath) -> Vec<(String, Take)> {
+    let mut texts = Vec::new();
+    let segments = path.segments();
+    match segments {
+        [HostSegment::Text(text)] if text.is_empty() => return vec![(String::new(), Take::Root)],
+        [HostSegment::Rest(_)] => texts.push((String::new(), Take::Root)),
+        _ => {}
+    }
+    let mut text = String::new();
+    let mut dynamic = 0;
+    for (index, segment) in segments.iter().enumerate() {
+        if dynamic + 1 == MAX_DYNAMIC && index + 1 < segments.len() {
+            texts.push((text + "/{rest__}*", Take::Rest(index, "rest__".to_owned())));
+            return texts;
+        }
+        match segment {
+            HostSegment::Text(part) if part.bytes().all(is_plain) => {
+                text += &format!("/{part}");
+                continue;
+            }
+            HostSegment::One(name) => text += &format!("/{{{name}}}"),
+            HostSegment::Rest(name) => {
+                texts.push((text + &format!("/{{{name}}}*"), Take::Rest(index, name.clone())));
+                return texts;
+            }
+            _ => text += &format!("/{{text{index}__}}"),
+        }
+        dynamic += 1;
+    }
+    texts.push((text, Take::Last(segments.len())));
+    texts
+}
+
+/// Whether it means itself in actix-web's notation, decoded or not.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte)
+}
+
+/// Lets through what is meant for its routes.
+#[derive(Debug)]
+struct RouteGuard {
+    routes: Vec<HostRoute>,
+    by_method: bool,
+    take: Take,
+}
+
+impl Guard for RouteGuard {
+    fn check(&self, context: &GuardContext<'_>) -> bool {
+        let head = context.head();
+        let method = head.method.as_str();
+        let has_method = |route: &HostRoute| {
+            !self.by_method || route.methods().iter().any(|own| own.as_str() == method)
+        };
+        let path = match self.take {
+            Take::Root => Some("/"),
+            Take::Last(count) => Some(path::last(head.uri.path(), count)),
+            // Where the scope ends is not known yet.
+            Take::Rest(..) => None,
+        };
+        let has_path = |route: &HostRoute| path.is_none_or(|path| route.has_path(path));
+        self.routes.iter().any(|route| has_method(route) && has_path(route))
+    }
+}
+
+/// Hands a request of actix-web to our routes.
+#[derive(Clone, Debug)]
+struct RouteService {
+    routes: HostRoutes,
+    take: Take,
+}
+
+impl ServiceFactory<ServiceRequest> for RouteService {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Config = ();
+    type Service = Self;
+    type InitError = ();
+    type Future = Ready<Result<Self, ()>>;
+
+    fn new_service(&self, (): ()) -> Self::Future {
+        ready(Ok(self.clone()))
+    }
+}
+
+impl Service<ServiceRequest> for RouteService {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Future = Running;
+
+    fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&self, request: ServiceRequest) -> Running {
+        let (theirs, payload) = request.into_parts();
+        let raw = theirs.uri().path();
+        let path = match &self.take {
+            Take::Root => "/",
+            Take::Last(count) => path::last(raw, *count),
+            Take::Rest(count, name) => {
+                let rest = theirs.match_info().get(name).unwrap_or_default();
+                path::last(raw, count + 1 + rest.matches('/').count())
+            }
+        };
+        let path = path.to_owned();
+        let routes = self.routes.clone();
+        answer(theirs, &path, payload, true, move |request| routes.handle(request))
+    }
+}
+
+/// actix-web panics for more parameters in a path.
+const MAX_DYNAMIC: usize = 16;
+
+#[cfg(test)]
+mod tests;

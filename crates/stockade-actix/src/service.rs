@@ -1,0 +1,146 @@
+//! [`ActixService`]: a whole application inside actix-web.
+
+use std::fmt;
+use std::future::{Ready, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use actix_web::dev::{Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::{Error, HttpRequest};
+use stockade_core::upgrade::Switch;
+use stockade_core::{ErrorContext, Request, Response};
+use stockade_routing::{App, CallOptions};
+
+use crate::host_error::HostError;
+use crate::{path, request, response, upgraded};
+
+/// A whole application as a service of actix-web: all stages and options of its
+/// router apply, the client's address is that of the connection, and WebSocket
+/// routes get the connection of HTTP/1.1.
+///
+/// ```
+/// use stockade_actix::ActixService;
+/// use stockade_routing::{CallOptions, Router};
+///
+/// let app = Router::new().build()?;
+/// let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(1_024));
+/// let scope = actix_web::web::scope("/api").default_service(service);
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Use inside a host framework.
+#[derive(Clone, Debug)]
+pub struct ActixService {
+    app: App,
+    options: Arc<CallOptions>,
+}
+
+impl ActixService {
+    /// A service of an application that is built.
+    #[must_use]
+    pub fn new(app: App) -> Self {
+        Self { app, options: Arc::default() }
+    }
+
+    /// Sets options that override those of the router.
+    #[must_use]
+    pub fn with_options(mut self, options: CallOptions) -> Self {
+        self.options = Arc::new(options);
+        self
+    }
+
+    /// The application, such as for its list of routes.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl ServiceFactory<ServiceRequest> for ActixService {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Config = ();
+    type Service = Self;
+    type InitError = ();
+    type Future = Ready<Result<Self, ()>>;
+
+    fn new_service(&self, (): ()) -> Self::Future {
+        ready(Ok(self.clone()))
+    }
+}
+
+impl Service<ServiceRequest> for ActixService {
+    type Response = ServiceResponse;
+    type Error = Error;
+    type Future = Running;
+
+    fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&self, request: ServiceRequest) -> Running {
+        let (theirs, payload) = request.into_parts();
+        let matched = theirs.match_info();
+        let whole = matched.as_str();
+        let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
+        let path = path::after(theirs.uri().path(), taken).to_owned();
+        let Self { app, options } = self.clone();
+        answer(theirs, &path, payload, false, move |request| app.handle_with(request, &options))
+    }
+}
+
+/// The future of a service inside actix-web.
+#[must_use = "futures do nothing unless polled"]
+pub struct Running {
+    future: Pin<Box<dyn Future<Output = ServiceResponse>>>,
+}
+
+impl Future for Running {
+    type Output = Result<ServiceResponse, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.future.as_mut().poll(cx).map(Ok)
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Running")
+    }
+}
+
+/// Answers a request of actix-web; an error is one of actix-web if `throws`.
+pub(crate) fn answer<F>(
+    theirs: HttpRequest,
+    path: &str,
+    payload: Payload,
+    throws: bool,
+    handle: impl FnOnce(Request) -> F + 'static,
+) -> Running
+where
+    F: Future<Output = Response> + 'static,
+{
+    let translated = request::translate(&theirs, path, payload);
+    let future = Box::pin(async move {
+        let (mut ours, connection) = match translated {
+            Ok((request, connection)) => (handle(request).await, connection),
+            Err(error) => {
+                let nothing = Request::from(http::Request::new(()));
+                (ErrorContext::of(&nothing).answer(error), None)
+            }
+        };
+        if let Some(payload) = connection
+            && let Some(switch) = Switch::take(&mut ours)
+        {
+            return ServiceResponse::new(theirs, upgraded::start(&ours, switch, payload));
+        }
+        let is_head = *theirs.method() == Method::HEAD;
+        match throws.then(|| HostError::of(&ours, is_head)).flatten() {
+            Some(error) => ServiceResponse::from_err(error, theirs),
+            None => ServiceResponse::new(theirs, response::translate(ours, is_head)),
+        }
+    });
+    Running { future }
+}

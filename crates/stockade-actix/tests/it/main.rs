@@ -1,0 +1,10 @@
+//! Inside actix-web: the whole application, the routes one by one, and
+//! connections.
+
+#![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
+
+mod bodies;
+mod routes;
+mod sockets;
+mod support;
+mod whole;

@@ -1,0 +1,65 @@
+//! WebSockets in actix-web, over a port.
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use stockade_core::ApiError;
+use stockade_core::extract::ClientIp;
+use stockade_routing::{Router, RouterOptions};
+use stockade_websockets::{WebSocket, WebSocketOptions};
+use tokio::net::TcpStream;
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+use crate::bodies::serve;
+
+async fn echo(mut socket: WebSocket, ClientIp(client): ClientIp) -> Result<(), ApiError> {
+    socket.send(client.to_string()).await?;
+    while let Some(text) = socket.recv_text().await {
+        socket.send(text?).await?;
+    }
+    Ok(())
+}
+
+fn api() -> Router {
+    let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+    router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
+    router.get("/echo", async || "a page");
+    router
+}
+
+#[actix_web::test]
+async fn a_web_socket_runs_in_either_way() {
+    let address = serve(api);
+    for way in ["whole", "routes"] {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let url = format!("ws://{address}/{way}/echo");
+        let (mut socket, _) = client_async(url, stream).await.unwrap();
+        assert_eq!(socket.next().await.unwrap().unwrap(), Message::text("127.0.0.1"));
+        let long = "x".repeat(100_000);
+        for text in ["hi", &long] {
+            socket.send(Message::text(text)).await.unwrap();
+            assert_eq!(socket.next().await.unwrap().unwrap(), Message::text(text));
+        }
+        socket.close(None).await.unwrap();
+        while let Some(Ok(message)) = socket.next().await {
+            assert!(message.is_close(), "{message:?}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_foreign_origin_is_refused() {
+    let address = serve(api);
+    for way in ["whole", "routes"] {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let request = http::Request::get(format!("ws://{address}/{way}/echo"))
+            .header("host", address.to_string())
+            .header("connection", "upgrade")
+            .header("upgrade", "websocket")
+            .header("sec-websocket-version", "13")
+            .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")
+            .header("origin", "https://evil.example");
+        let refused = client_async(request.body(()).unwrap(), stream).await;
+        let Err(Error::Http(response)) = refused else { panic!("{refused:?}") };
+        assert_eq!(response.status(), 403);
+    }
+}

@@ -1,0 +1,95 @@
+//! What axum knows of a connection, in the types of core: the peer's address,
+//! and how the connection leaves HTTP.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::extract::ConnectInfo;
+use axum::extract::connect_info::MockConnectInfo;
+use http::{Extensions, Method, header};
+use http_body::Body;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
+use stockade_core::{HttpBody, PeerAddr, Request, Response};
+use stockade_errors::BoxError;
+use tokio::runtime::Handle;
+
+/// A request as ours, and the connection if it asks for that.
+pub(crate) fn translate<B>(mut request: http::Request<B>) -> (Request, Option<OnUpgrade>)
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    if let Some(address) = peer(request.extensions()) {
+        request.extensions_mut().insert(PeerAddr(address));
+    }
+    let on_upgrade = upgrade(&mut request);
+    let (head, body) = request.into_parts();
+    (Request::new(head, HttpBody::new(body)), on_upgrade)
+}
+
+/// The address that axum knows, unless somebody has said who it is.
+fn peer(extensions: &Extensions) -> Option<SocketAddr> {
+    if extensions.get::<PeerAddr>().is_some() {
+        return None;
+    }
+    let real = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| *address);
+    let mock = || extensions.get().map(|MockConnectInfo(address)| *address);
+    real.or_else(mock)
+}
+
+/// The way out of HTTP that a request asks for, if the host can give it.
+fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
+    let upgrade = if request.method() == Method::CONNECT {
+        let protocol = request.extensions().get::<hyper::ext::Protocol>()?;
+        (protocol.as_str() == "websocket").then(Upgrade::extended_connect)?
+    } else {
+        request.headers().get(header::UPGRADE)?;
+        Upgrade::http1()
+    };
+    let on_upgrade = request.extensions_mut().remove::<OnUpgrade>()?;
+    request.extensions_mut().insert(upgrade);
+    Some(on_upgrade)
+}
+
+/// The future of a service inside axum.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Hosting<F> {
+    answering: F,
+    on_upgrade: Option<OnUpgrade>,
+}
+
+impl<F> Hosting<F> {
+    pub(crate) fn new(answering: F, on_upgrade: Option<OnUpgrade>) -> Self {
+        Self { answering, on_upgrade }
+    }
+}
+
+impl<F: Future<Output = Response> + Unpin> Future for Hosting<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut response = ready!(Pin::new(&mut self.answering).poll(cx));
+        if let Some(on_upgrade) = self.on_upgrade.take()
+            && let Some(switch) = Switch::take(&mut response)
+        {
+            // axum serves on tokio alone; elsewhere nothing was given away.
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(run(on_upgrade, switch));
+            }
+        }
+        Poll::Ready(Ok(response))
+    }
+}
+
+/// Runs what is to run on a connection, when the answer has been sent.
+async fn run(on_upgrade: OnUpgrade, switch: Switch) {
+    match on_upgrade.await {
+        Ok(upgraded) => switch.run(Upgraded::new(TokioIo::new(upgraded))).await,
+        Err(error) => log::debug!(target: "stockade::server", "an upgrade failed: {error}"),
+    }
+}

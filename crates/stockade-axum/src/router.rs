@@ -1,0 +1,166 @@
+//! Our routes on a router of axum.
+//!
+//! axum's paths cannot say all that ours can: two parameters in a segment,
+//! expressions, optional parameters, wildcards in the middle. So axum gets paths
+//! that match at least as much, and what they match is looked up again in our
+//! own table, which decides.
+
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+
+use axum::routing::{MethodFilter, MethodRouter};
+use http::Method;
+use http_body::Body;
+use stockade_core::Response;
+use stockade_errors::BoxError;
+use stockade_routing::{HostAnswering, HostPath, HostRoute, HostRoutes, HostSegment};
+use tower_service::Service;
+
+use crate::connection::{Hosting, translate};
+
+/// The routes on a router of axum.
+pub(crate) fn of<S>(routes: &HostRoutes) -> axum::Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let service = RouteService { routes: routes.clone() };
+    paths(&routes.routes()).into_iter().fold(axum::Router::new(), |router, path| {
+        router.route(&path.text, path.methods.router(&service))
+    })
+}
+
+/// Hands a request of axum to our routes.
+#[derive(Clone, Debug)]
+struct RouteService {
+    routes: HostRoutes,
+}
+
+impl<B> Service<http::Request<B>> for RouteService
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Hosting<HostAnswering>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let (request, on_upgrade) = translate(request);
+        Hosting::new(self.routes.handle(request), on_upgrade)
+    }
+}
+
+/// A path of axum with the methods that our routes have there.
+struct AxumPath {
+    text: String,
+    /// The text without the names: axum has each of these once.
+    shape: String,
+    methods: Methods,
+}
+
+#[derive(Default)]
+struct Methods {
+    known: Option<MethodFilter>,
+    /// Whether there is one that axum has no filter for, such as QUERY.
+    others: bool,
+}
+
+impl Methods {
+    fn add(&mut self, method: Method) {
+        match MethodFilter::try_from(method) {
+            Ok(filter) => {
+                self.known = Some(self.known.map_or(filter, |known| known.or(filter)));
+            }
+            Err(_) => self.others = true,
+        }
+    }
+
+    fn router<S: Clone>(&self, service: &RouteService) -> MethodRouter<S, Infallible> {
+        let mut router = MethodRouter::new();
+        if let Some(filter) = self.known {
+            router = router.on_service(filter, service.clone());
+        }
+        if self.others {
+            router = router.fallback_service(service.clone());
+        }
+        router
+    }
+}
+
+/// The paths of all routes, each once, named as the first route names it.
+fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
+    let mut wanted: Vec<(HostPath, Vec<Method>)> = Vec::new();
+    for route in routes {
+        let own = *route.endpoint().method() == Method::HEAD;
+        // axum hands HEAD to what it has for GET.
+        let methods = route.methods().into_iter().filter(|it| own || *it != Method::HEAD);
+        let methods: Vec<Method> = methods.collect();
+        wanted.extend(route.paths().into_iter().map(|path| (path, methods.clone())));
+    }
+    let mut rests: Vec<HostPath> = Vec::new();
+    rests.extend(wanted.iter().map(|(path, _)| path).filter(|path| has_rest(path)).cloned());
+    rests.sort_by_key(|rest| rest.segments().len());
+
+    let mut paths: Vec<AxumPath> = Vec::new();
+    for (path, methods) in &wanted {
+        let home = rests.iter().find(|rest| swallows(rest, path)).unwrap_or(path);
+        // A rest of nothing has a path of its own, unless another rest has it.
+        let without = has_rest(path) && !rests.iter().any(|rest| swallows(rest, path));
+        for (path, with_rest) in [(home, true)].into_iter().chain(without.then_some((path, false)))
+        {
+            let shape = text(path, with_rest, false);
+            let known = paths.iter().position(|known| known.shape == shape);
+            let index = known.unwrap_or_else(|| {
+                let text = text(path, with_rest, true);
+                paths.push(AxumPath { text, shape, methods: Methods::default() });
+                paths.len() - 1
+            });
+            methods.iter().for_each(|method| paths[index].methods.add(method.clone()));
+        }
+    }
+    paths
+}
+
+fn has_rest(path: &HostPath) -> bool {
+    matches!(path.segments().last(), Some(HostSegment::Rest(_)))
+}
+
+/// Whether axum cannot have both paths: where one has its rest, the other has a
+/// parameter. Then the rest takes what is meant for either.
+fn swallows(rest: &HostPath, path: &HostPath) -> bool {
+    let at = rest.segments().len() - 1;
+    let shapes = |path: &HostPath| -> Vec<String> {
+        path.segments()[..at].iter().map(|segment| segment_text(segment, true, false)).collect()
+    };
+    let next = path.segments().get(at).map(|segment| segment_text(segment, true, false));
+    next.is_some_and(|next| next == PARAMETER) && shapes(rest) == shapes(path)
+}
+
+/// A path in axum's notation, with or without the names.
+///
+/// Its `{*rest}` takes one character or more, so that a path with a rest needs
+/// another one without.
+fn text(path: &HostPath, with_rest: bool, named: bool) -> String {
+    path.segments().iter().map(|segment| segment_text(segment, with_rest, named)).collect()
+}
+
+fn segment_text(segment: &HostSegment, with_rest: bool, named: bool) -> String {
+    let name = |name: &str| if named { name.to_owned() } else { String::new() };
+    match segment {
+        // Our paths have no braces, and no text begins with `:` or `*`.
+        HostSegment::Text(text) => format!("/{text}"),
+        HostSegment::One(one) => format!("/{{{}}}", name(one)),
+        HostSegment::Rest(rest) if with_rest => format!("/{{*{}}}", name(rest)),
+        _ => "/".to_owned(),
+    }
+}
+
+/// A parameter in axum's notation, without its name.
+const PARAMETER: &str = "/{}";
+
+#[cfg(test)]
+mod tests;

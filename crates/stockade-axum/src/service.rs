@@ -1,0 +1,74 @@
+//! [`AxumService`]: a whole application inside axum.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http_body::Body;
+use stockade_core::Response;
+use stockade_errors::BoxError;
+use stockade_routing::{Answering, App, CallOptions};
+use tower_service::Service;
+
+use crate::connection::{Hosting, translate};
+
+/// A whole application as a service of axum: all stages and options of its
+/// router apply, the client's address comes from axum's `ConnectInfo`, and
+/// WebSocket routes get the connection.
+///
+/// ```
+/// use stockade_axum::AxumService;
+/// use stockade_routing::{CallOptions, Router};
+///
+/// let app = Router::new().build()?;
+/// let service = AxumService::new(app).with_options(CallOptions::new().max_body_size(1_024));
+/// let router: axum::Router = axum::Router::new().fallback_service(service);
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Use inside a host framework.
+#[derive(Clone, Debug)]
+pub struct AxumService {
+    app: App,
+    options: Arc<CallOptions>,
+}
+
+impl AxumService {
+    /// A service of an application that is built.
+    #[must_use]
+    pub fn new(app: App) -> Self {
+        Self { app, options: Arc::default() }
+    }
+
+    /// Sets options that override those of the router.
+    #[must_use]
+    pub fn with_options(mut self, options: CallOptions) -> Self {
+        self.options = Arc::new(options);
+        self
+    }
+
+    /// The application, such as for its list of routes.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl<B> Service<http::Request<B>> for AxumService
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Hosting<Answering>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let (request, on_upgrade) = translate(request);
+        Hosting::new(self.app.handle_with(request, &self.options), on_upgrade)
+    }
+}

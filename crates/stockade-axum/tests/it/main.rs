@@ -1,0 +1,9 @@
+//! Inside axum: the whole application, the routes one by one, and connections.
+
+#![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
+
+mod public_api;
+mod routes;
+mod sockets;
+mod support;
+mod whole;

@@ -1,0 +1,73 @@
+//! [`App`] as a tower service: for hyper, axum's `nest_service`, tower's
+//! layers, AWS Lambda.
+//!
+//! Hot: nothing is allocated here for a request without a body, and one box for
+//! one with a body.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http_body::Body;
+use stockade_core::{HttpBody, Request, Response};
+use stockade_errors::BoxError;
+use tower_service::Service;
+
+use crate::app::App;
+use crate::dispatch::Answering;
+
+/// Answers requests with a body of any type. It is always ready, and never
+/// fails.
+///
+/// All stages and all options of the router apply, as they do to
+/// [`App::handle`]. A host says who is at the other end of the connection by a
+/// `PeerAddr` in the extensions of the request; without one, all clients share
+/// one rate limit. One that can give a connection away puts an `Upgrade` there;
+/// without it WebSocket routes answer 501.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use stockade_routing::{App, Router};
+/// use tower_service::Service;
+///
+/// fn serves<B>(_: &impl Service<http::Request<B>, Error = Infallible>) {}
+///
+/// let app = Router::new().build()?;
+/// serves::<String>(&app);
+/// # Ok::<(), stockade_errors::ConfigError>(())
+/// ```
+///
+/// Spec: Use inside a host framework.
+impl<B> Service<http::Request<B>> for App
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Serving;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Serving {
+        let (head, body) = request.into_parts();
+        Serving { answering: self.handle(Request::new(head, HttpBody::new(body))) }
+    }
+}
+
+/// The future of an [`App`] as a tower service.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Serving {
+    answering: Answering,
+}
+
+impl Future for Serving {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Ok(ready!(Pin::new(&mut self.answering).poll(cx))))
+    }
+}
