@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::BodyExt as _;
+use pin_project_lite::pin_project;
 use stockade_errors::BoxError;
 
 use crate::endpoint::{ErrorContext, caught};
@@ -47,10 +47,7 @@ impl HttpBody {
         if body.is_end_stream() {
             return Self::empty();
         }
-        let body = body.map_err(Into::into);
-        // Of whole `Bytes` this is no copy.
-        let whole = |mut data: B::Data| data.copy_to_bytes(data.remaining());
-        Self { kind: Kind::Stream(Box::pin(body.map_frame(move |frame| frame.map_data(whole)))) }
+        Self { kind: Kind::Stream(Box::pin(Foreign { body })) }
     }
 
     /// A body whose pieces are sent as the stream gives them.
@@ -95,6 +92,41 @@ impl HttpBody {
     /// `limit` bytes have come, and every error of the stream.
     pub async fn collect(self, limit: u64) -> Result<Bytes, BoxError> {
         crate::read::collect(self, limit).await
+    }
+}
+
+pin_project! {
+    /// A body of another type. Unlike one that is mapped it keeps its length.
+    struct Foreign<B> {
+        #[pin]
+        body: B,
+    }
+}
+
+impl<B: Body> Body for Foreign<B>
+where
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        // Of whole `Bytes` this is no copy.
+        let whole = |mut data: B::Data| data.copy_to_bytes(data.remaining());
+        self.project().body.poll_frame(cx).map(|polled| {
+            polled.map(|frame| frame.map(|frame| frame.map_data(whole)).map_err(Into::into))
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
