@@ -16,6 +16,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 use stockade_errors::ApiError;
+use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};
 use crate::upgrade;
@@ -445,7 +446,7 @@ impl ErrorContext {
         }
         let shown = error.shown(self.settings.expose_errors);
         // It is made of texts and values, which can always be written.
-        let body = serde_json::to_vec(&shown).unwrap_or_default();
+        let body = to_json(&shown).unwrap_or_default();
         self.respond_with(error, body.into())
     }
 

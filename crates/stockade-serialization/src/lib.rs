@@ -68,6 +68,7 @@
 //! - `options`: [`SerializationOptions`]; `custom`: [`CustomSerialization`];
 //!   `helper`: [`Serialization`] and [`Deserialization`].
 //! - `error`: [`SerializationError`].
+//! - `json`: [`to_json`], the bytes of an answer as serde_json writes them.
 //!
 //! Spec: Serialization helpers.
 
@@ -80,6 +81,7 @@ mod error;
 mod helper;
 #[cfg(feature = "jiff")]
 mod jiff;
+mod json;
 mod key;
 pub mod map;
 mod nesting;
@@ -94,6 +96,7 @@ pub use custom::CustomSerialization;
 pub use date::{Date, FromDate, ToDate, deserialize_date, serialize_date};
 pub use error::SerializationError;
 pub use helper::{Deserialization, Serialization};
+pub use json::to_json;
 pub use map::{deserialize_map, serialize_map};
 pub use nesting::MAX_DEPTH;
 pub use options::SerializationOptions;

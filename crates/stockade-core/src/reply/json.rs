@@ -4,6 +4,7 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::ApiError;
+use stockade_serialization::to_json;
 
 use crate::{HttpBody, Reply, Response};
 
@@ -39,7 +40,7 @@ impl Reply for Value {
 /// # Errors
 /// 500 when the value cannot be serialised.
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
-    let mut response = Response::new(HttpBody::from(serde_json::to_vec(value)?));
+    let mut response = Response::new(HttpBody::from(to_json(value)?));
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -9,6 +9,7 @@
 mod dates;
 mod foreign_dates;
 mod helpers;
+mod json;
 mod maps;
 mod nesting;
 mod properties;

@@ -1,0 +1,204 @@
+//! Arrays and objects that are being written.
+
+use serde::ser::{self, Serialize};
+use serde_json::Error;
+
+use crate::json::buffer::Buffer;
+use crate::json::embedded;
+use crate::json::key::KeyWriter;
+use crate::json::text;
+use crate::json::value::ValueWriter;
+
+/// An array, an object, or what takes its place.
+pub(crate) struct Open<'a> {
+    out: &'a mut Buffer,
+    /// What stands before the next item: the bracket, later a comma. The
+    /// bracket is not written before, so that it and the quotation mark of a
+    /// name are one write.
+    lead: u8,
+    /// serde_json's name of a struct that holds JSON, otherwise empty.
+    embedded: &'static str,
+}
+
+impl<'a> Open<'a> {
+    #[inline]
+    pub(crate) fn array(out: &'a mut Buffer) -> Self {
+        Self { out, lead: b'[', embedded: "" }
+    }
+
+    #[inline]
+    pub(crate) fn object(out: &'a mut Buffer) -> Self {
+        Self { out, lead: b'{', embedded: "" }
+    }
+
+    /// A struct whose only field is JSON already.
+    #[inline]
+    pub(crate) fn embedded(out: &'a mut Buffer, name: &'static str) -> Self {
+        Self { out, lead: b',', embedded: name }
+    }
+
+    #[inline]
+    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.out.push(self.lead);
+        self.lead = b',';
+        value.serialize(ValueWriter::new(self.out))
+    }
+
+    #[inline]
+    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
+        text::write_name(self.out, self.lead, name);
+        self.lead = b',';
+        value.serialize(ValueWriter::new(self.out))
+    }
+
+    #[inline]
+    fn close_array(&mut self) {
+        if self.lead == b'[' {
+            self.out.push(b'[');
+        }
+        self.out.push(b']');
+    }
+
+    #[inline]
+    fn close_object(&mut self) {
+        if self.lead == b'{' {
+            self.out.push(b'{');
+        }
+        self.out.push(b'}');
+    }
+}
+
+impl ser::SerializeSeq for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.item(value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_array();
+        Ok(())
+    }
+}
+
+impl ser::SerializeTuple for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.item(value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_array();
+        Ok(())
+    }
+}
+
+impl ser::SerializeTupleStruct for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.item(value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_array();
+        Ok(())
+    }
+}
+
+impl ser::SerializeTupleVariant for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.item(value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_array();
+        self.out.push(b'}');
+        Ok(())
+    }
+}
+
+impl ser::SerializeMap for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
+        self.out.push(self.lead);
+        self.lead = b',';
+        key.serialize(KeyWriter::new(self.out))
+    }
+
+    #[inline]
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.out.push(b':');
+        value.serialize(ValueWriter::new(self.out))
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_object();
+        Ok(())
+    }
+}
+
+impl ser::SerializeStruct for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
+        if self.embedded.is_empty() {
+            return self.field(name, value);
+        }
+        embedded::write(self.out, self.embedded, name, value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        if self.embedded.is_empty() {
+            self.close_object();
+        }
+        Ok(())
+    }
+}
+
+impl ser::SerializeStructVariant for Open<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.field(name, value)
+    }
+
+    #[inline]
+    fn end(mut self) -> Result<(), Error> {
+        self.close_object();
+        self.out.push(b'}');
+        Ok(())
+    }
+}
