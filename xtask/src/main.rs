@@ -5,6 +5,7 @@
 
 mod audit;
 mod autobahn;
+mod bench;
 mod bench_websockets;
 mod browser;
 mod examples;
@@ -57,6 +58,16 @@ const TASKS: &[Task] = &[
         about: "let Chromium judge cross-origin requests and a live page; not part of ci",
         run: browser::run,
     },
+    Task {
+        name: "counts",
+        about: "instructions and allocations per request, against what is recorded",
+        run: bench::counts,
+    },
+    Task {
+        name: BENCH,
+        about: "measure beside peers; see tests/bench/README.md; not part of ci",
+        run: bench::run,
+    },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
     Task {
         name: JWT_FEATURES,
@@ -76,6 +87,8 @@ const AUTOBAHN: &str = "autobahn";
 /// Not part of `ci`, because it compiles the peers, and figures need a machine
 /// that is not busy.
 const BENCH_WEBSOCKETS: &str = "bench-websockets";
+/// Not part of `ci`, because it needs a machine of its own.
+const BENCH: &str = "bench";
 
 /// Not part of `ci`, because it installs a package.
 const BROWSER: &str = "browser";
@@ -116,7 +129,7 @@ fn main() -> ExitCode {
 /// All tasks in order; the first failure ends it.
 fn ci() -> Outcome {
     let mut summary = String::new();
-    let apart = ["ci", AUTOBAHN, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES, LAMBDA];
+    let apart = ["ci", AUTOBAHN, BENCH, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES, LAMBDA];
     for task in TASKS.iter().filter(|task| !apart.contains(&task.name)) {
         let start = Instant::now();
         (task.run)().map_err(|error| {
@@ -126,6 +139,7 @@ fn ci() -> Outcome {
     }
     skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
     skip("the example for AWS Lambda (`cargo xtask lambda`)");
+    skip("the benchmark beside peers (`cargo xtask bench`)");
     skip("cross-origin requests of a real browser (`cargo xtask browser`)");
     skip("WebSockets beside their peers (`cargo xtask bench-websockets`)");
     skip("the Autobahn test suite for WebSockets (`cargo xtask autobahn`)");

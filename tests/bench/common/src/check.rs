@@ -1,0 +1,53 @@
+//! Whether an answer is what every contestant must give.
+
+use crate::client::Answer;
+use crate::workload::Workload;
+use crate::{Mode, header};
+
+impl Workload {
+    /// Compares the status, the body byte for byte, and in full mode the
+    /// headers that protect.
+    ///
+    /// # Errors
+    /// What is different, in words.
+    pub fn check(&self, mode: Mode, answer: &Answer) -> Result<(), String> {
+        let body = String::from_utf8_lossy(&answer.body);
+        if answer.status != self.status {
+            return Err(format!("{} instead of {}: {body}", answer.status, self.status));
+        }
+        if body != self.body {
+            return Err(format!("the body is {body:?} instead of {:?}", self.body));
+        }
+        let kind = answer.header("content-type").unwrap_or_default();
+        if !kind.starts_with("application/json") {
+            return Err(format!("the content type is {kind:?}"));
+        }
+        if mode == Mode::Full { self.check_protection(answer) } else { Ok(()) }
+    }
+
+    fn check_protection(&self, answer: &Answer) -> Result<(), String> {
+        let cors = if self.full { &header::CORS[..] } else { &[] };
+        for (name, value) in header::SECURITY.iter().chain(cors) {
+            let found = answer.header(name).unwrap_or_default();
+            // `Vary` may list more, and the names in lists have no case.
+            let is_fine = match *name {
+                "vary" => found.to_ascii_lowercase().contains("origin"),
+                "access-control-expose-headers" => {
+                    found.replace(' ', "").eq_ignore_ascii_case(&value.replace(' ', ""))
+                }
+                _ => found == *value,
+            };
+            if !is_fine {
+                return Err(format!("{name} is {found:?} instead of {value:?}"));
+            }
+        }
+        if !answer.headers.iter().any(|(name, _)| name.contains("ratelimit")) {
+            return Err("nothing is said of the rate limit".to_owned());
+        }
+        let challenge = answer.header("www-authenticate").unwrap_or_default();
+        if self.status == 401 && !challenge.starts_with("Bearer") {
+            return Err(format!("the challenge is {challenge:?}"));
+        }
+        Ok(())
+    }
+}

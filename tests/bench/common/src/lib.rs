@@ -1,0 +1,14 @@
+//! What all contestants share: the requests, their answers, the routes, and the
+//! few words that a server and its caller exchange.
+
+mod check;
+pub mod client;
+pub mod header;
+pub mod mode;
+pub mod route;
+pub mod token;
+#[cfg(feature = "user")]
+pub mod user;
+pub mod workload;
+
+pub use mode::Mode;

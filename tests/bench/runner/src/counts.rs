@@ -1,0 +1,203 @@
+//! Instructions and allocations per request of hyper and stockade: figures that
+//! repeat, and so can fail a build.
+//!
+//! Instructions are counted by callgrind between two of its commands, `zero`
+//! and `dump`, while the server waits for the next request of a connection that
+//! is open already. So nothing that happens once is in them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use bench_common::client::Client;
+use bench_common::workload::{self, Workload};
+
+use crate::contestant::{Contestant, PEERS};
+use crate::limits::{self, Cost, Key, SLACK};
+use crate::server::Server;
+use crate::{Outcome, place, profile};
+
+/// Counts, and compares with what is recorded or records it anew.
+pub(crate) fn run(save: bool) -> Outcome {
+    let mut packages = vec!["bench-counts"];
+    let valgrind = ["valgrind", "vgdb"].iter().all(|tool| place::is_installed(tool, "--help"));
+    if valgrind {
+        packages.extend(["bench-hyper", "bench-stockade"]);
+    } else {
+        place::skip("instructions per request, because valgrind is not installed");
+        if save {
+            return Err("nothing is recorded without valgrind".to_owned());
+        }
+    }
+    place::build(&packages)?;
+
+    let mut costs = allocations()?;
+    if valgrind {
+        let servers = PEERS.iter().filter(|peer| COUNTED.contains(&peer.name));
+        for contestant in servers.flat_map(|peer| peer.contestants()) {
+            for (key, instructions) in instructions(contestant)? {
+                let place = costs.iter_mut().find(|(own, _)| *own == key);
+                let (_, cost) = place.ok_or(format!("{key:?} was not counted before"))?;
+                cost.instructions = Some(instructions);
+            }
+        }
+    }
+    if save { limits::write(&costs) } else { compare(&costs, &limits::read()?) }
+}
+
+/// The servers that are counted: a fixed set, so that no other is built for it.
+const COUNTED: [&str; 2] = ["hyper", "stockade"];
+
+/// The lines of the program `bench-counts`.
+fn allocations() -> Outcome<Vec<(Key, Cost)>> {
+    let lines = place::output(&mut Command::new(place::program("bench-counts")?))?;
+    let parse = |line: &str| {
+        let [server, mode, workload, count] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let key = [server, mode, workload].map(str::to_owned);
+        Some((key, Cost { instructions: None, allocations: count.parse().ok()? }))
+    };
+    lines.lines().map(|line| parse(line).ok_or(format!("bench-counts says {line:?}"))).collect()
+}
+
+/// The instructions of each workload.
+fn instructions(contestant: Contestant) -> Outcome<Vec<(Key, f64)>> {
+    let mut callgrind = Callgrind::start(contestant)?;
+    let mut counted = Vec::new();
+    for workload in workload::all() {
+        // Valgrind has no instructions of the processor for SHA-256.
+        let hashes = ["secure", "refused"].contains(&workload.name);
+        if hashes || !workload.runs_in(contestant.mode) {
+            continue;
+        }
+        let each = total(&callgrind.count(&workload)?)? / f64::from(REQUESTS);
+        let key = [contestant.peer.name, contestant.mode.name(), workload.name];
+        counted.push((key.map(str::to_owned), each));
+    }
+    Ok(counted)
+}
+
+/// Prints where the instructions of a request go: `<server> <mode> <workload>`.
+pub(crate) fn profile(args: &[String]) -> Outcome {
+    let [server, mode, workload] = args else {
+        return Err("usage: cargo xtask bench profile <server> <mode> <workload>".to_owned());
+    };
+    let peer = PEERS.iter().find(|peer| peer.name == server).ok_or(format!("no {server:?}"))?;
+    let contestant = peer.contestants().find(|contestant| contestant.mode.name() == mode);
+    let contestant = contestant.ok_or(format!("{server} has no mode {mode:?}"))?;
+    let workload = workload::all().into_iter().find(|own| own.name == workload);
+    let workload = workload.filter(|workload| workload.runs_in(contestant.mode));
+    let workload = workload.ok_or(format!("{contestant} is not asked this"))?;
+    place::build(&[&peer.package()])?;
+    let dump = Callgrind::start(contestant)?.count(&workload)?;
+    let whole = total(&dump)?;
+    println!("{contestant} {}: {:.0} instructions", workload.name, whole / f64::from(REQUESTS));
+    for (name, cost) in profile::functions(&dump).into_iter().take(FUNCTIONS) {
+        let name: String = name.chars().take(110).collect();
+        println!("{:7.0} {:5.1} %  {name}", cost / f64::from(REQUESTS), cost / whole * 100.0);
+    }
+    Ok(())
+}
+
+/// How many functions a profile lists.
+const FUNCTIONS: usize = 30;
+
+/// A server under callgrind.
+struct Callgrind {
+    contestant: Contestant,
+    server: Server,
+    file: PathBuf,
+    dumps: u32,
+}
+
+impl Callgrind {
+    fn start(contestant: Contestant) -> Outcome<Self> {
+        let file = place::target()?.join(format!("callgrind.{}", contestant.mode.name()));
+        let plain = contestant.command()?;
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--tool=callgrind"]);
+        command.arg(format!("--callgrind-out-file={}", file.display()));
+        command.arg(plain.get_program()).args(plain.get_args());
+        Ok(Self { contestant, server: Server::start(command)?, file, dumps: 0 })
+    }
+
+    /// The dump of [`REQUESTS`] requests on a connection that is warm.
+    fn count(&mut self, workload: &Workload) -> Outcome<String> {
+        let mut client = Client::connect(self.server.address).map_err(|error| error.to_string())?;
+        ask(&mut client, self.contestant, workload, WARM_UP)?;
+        self.control("zero")?;
+        ask(&mut client, self.contestant, workload, REQUESTS)?;
+        self.dump()
+    }
+
+    /// What was counted since the last `zero`.
+    fn dump(&mut self) -> Outcome<String> {
+        self.control("dump")?;
+        self.dumps += 1;
+        let path = format!("{}.{}", self.file.display(), self.dumps);
+        let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        // Whether it can be removed or not changes nothing.
+        let _ = fs::remove_file(Path::new(&path));
+        Ok(text)
+    }
+
+    fn control(&self, order: &str) -> Outcome {
+        let mut command = Command::new("vgdb");
+        command.arg(format!("--pid={}", self.server.id())).arg(order);
+        let output = command.output().map_err(|error| format!("vgdb: {error}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(format!("vgdb {order}: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+/// All instructions of a dump.
+fn total(dump: &str) -> Outcome<f64> {
+    let summary = dump.lines().find_map(|line| line.strip_prefix("summary: "));
+    summary.and_then(|count| count.trim().parse().ok()).ok_or("a dump has no summary".to_owned())
+}
+
+fn ask(client: &mut Client, contestant: Contestant, workload: &Workload, requests: u32) -> Outcome {
+    for _ in 0..requests {
+        let answer = client.ask(&workload.request).map_err(|error| error.to_string())?;
+        workload.check(contestant.mode, &answer)?;
+    }
+    Ok(())
+}
+
+const WARM_UP: u32 = 50;
+
+const REQUESTS: u32 = 500;
+
+/// Prints a table, and fails if something costs more than it should.
+fn compare(costs: &[(Key, Cost)], recorded: &BTreeMap<Key, Cost>) -> Outcome {
+    println!("\n| server, mode, workload | instructions | recorded | allocations | recorded |");
+    println!("|---|--:|--:|--:|--:|");
+    let mut worse = Vec::new();
+    for (key, cost) in costs {
+        let name = key.join(" ");
+        let limit = recorded.get(key).ok_or(format!("counts.txt has no line for {name}"))?;
+        let now = cost.instructions.map_or("–".to_owned(), |count| format!("{count:.0}"));
+        let then = limit.instructions.unwrap_or_default();
+        println!(
+            "| {name} | {now} | {then:.0} | {:.1} | {:.1} |",
+            cost.allocations, limit.allocations
+        );
+        let is_token = then == 0.0;
+        let slow = !is_token && cost.instructions.is_some_and(|count| count > then * SLACK);
+        if slow || cost.allocations > limit.allocations * SLACK {
+            worse.push(name);
+        }
+    }
+    println!();
+    if worse.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "more than 5 % above counts.txt: {}\nif it must be so: cargo xtask bench counts --save",
+        worse.join(", ")
+    ))
+}

@@ -1,0 +1,152 @@
+//! What is measured once for each contestant: memory, start, size, system calls.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bench_common::client::Client;
+use bench_common::workload::{self, Workload};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::contestant::Contestant;
+use crate::sample::{SERVER, check, load, memory};
+use crate::server::Server;
+use crate::{Outcome, place};
+
+/// What was found; `None` where it could not be measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras {
+    /// The memory after the first answer, in KiB.
+    pub(crate) start: u64,
+    /// What an idle connection costs, in KiB: at once, and after 6 s.
+    pub(crate) idle: Option<[f64; 2]>,
+    /// What the process has with the third wave of connections, as a share of
+    /// what it had with the second.
+    pub(crate) third_wave: Option<f64>,
+    /// From the start of the process to the first answer, in milliseconds.
+    pub(crate) cold: f64,
+    /// The size of the program in KiB.
+    pub(crate) size: Option<u64>,
+    /// System calls per request under load.
+    pub(crate) calls: Option<f64>,
+}
+
+/// Measures all of it.
+pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
+    let workload = first_of(contestant);
+    let mut colds = Vec::new();
+    for _ in 0..COLD_STARTS {
+        colds.push(cold(contestant, &workload)?);
+    }
+    colds.sort_by(f64::total_cmp);
+    let server = Server::start_on(SERVER, contestant.command()?)?;
+    check(&server, contestant, &workload)?;
+    let start = memory(server.id(), "VmRSS:")?;
+    let waves = if raise_limit() { Some(waves(&server, &workload, start)?) } else { None };
+    drop(server);
+    let program = contestant.program();
+    Ok(Extras {
+        start,
+        idle: waves.map(|(idle, _)| idle),
+        third_wave: waves.map(|(_, third)| third),
+        cold: colds[COLD_STARTS / 2],
+        size: program.and_then(|path| fs::metadata(path).ok()).map(|data| data.len() / 1_024),
+        calls: calls(contestant, &workload)?,
+    })
+}
+
+const COLD_STARTS: usize = 5;
+
+/// The smallest request that the mode has.
+fn first_of(contestant: Contestant) -> Workload {
+    let wanted = |workload: &Workload| {
+        workload.runs_in(contestant.mode) && ["json", "full"].contains(&workload.name)
+    };
+    let mut all = workload::all();
+    let at = all.iter().position(wanted).unwrap_or_default();
+    all.swap_remove(at)
+}
+
+fn cold(contestant: Contestant, workload: &Workload) -> Outcome<f64> {
+    let command = contestant.command()?;
+    let begin = Instant::now();
+    let server = Server::start_on(SERVER, command)?;
+    let mut client = Client::connect(server.address).map_err(|error| error.to_string())?;
+    client.ask(&workload.request).map_err(|error| error.to_string())?;
+    Ok(begin.elapsed().as_secs_f64() * 1_000.0)
+}
+
+/// Lets this process, and the servers that it starts, have enough files.
+fn raise_limit() -> bool {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = CONNECTIONS as u64 + 100;
+    if limit.maximum.is_some_and(|maximum| maximum < wanted) {
+        place::skip("10,000 idle connections, because a process may not have so many files");
+        return false;
+    }
+    let raised =
+        Rlimit { current: Some(limit.current.map_or(wanted, |own| own.max(wanted))), ..limit };
+    setrlimit(Resource::Nofile, raised).is_ok()
+}
+
+const CONNECTIONS: usize = 10_000;
+
+/// Three waves of idle connections: what each costs, and how much more the
+/// process has with the third than with the second.
+fn waves(server: &Server, workload: &Workload, start: u64) -> Outcome<([f64; 2], f64)> {
+    let each = |now: u64| now.saturating_sub(start) as f64 / CONNECTIONS as f64;
+    let mut idle = [0.0; 2];
+    let mut with = [0; 3];
+    for (number, with) in with.iter_mut().enumerate() {
+        let connections = open(server.address, workload)?;
+        *with = memory(server.id(), "VmRSS:")?;
+        if number == 0 {
+            idle[0] = each(*with);
+            thread::sleep(IDLE);
+            idle[1] = each(memory(server.id(), "VmRSS:")?);
+        }
+        for connection in &connections {
+            connection.reset().map_err(|error| error.to_string())?;
+        }
+        drop(connections);
+        thread::sleep(Duration::from_secs(1));
+    }
+    Ok((idle, with[2] as f64 / with[1] as f64))
+}
+
+const IDLE: Duration = Duration::from_secs(6);
+
+/// Connections that have had one answer each.
+fn open(address: SocketAddr, workload: &Workload) -> Outcome<Vec<Client>> {
+    let connection = |_| {
+        let mut client = Client::connect(address)?;
+        client.ask(&workload.request)?;
+        Ok(client)
+    };
+    let connections: Result<_, std::io::Error> = (0..CONNECTIONS).map(connection).collect();
+    connections.map_err(|error| format!("not all of {CONNECTIONS} connections: {error}"))
+}
+
+/// System calls per request, counted by perf.
+fn calls(contestant: Contestant, workload: &Workload) -> Outcome<Option<f64>> {
+    let server = Server::start_on(SERVER, contestant.command()?)?;
+    let plain = load(&server, workload, 0.0, 1.0)?;
+    let counted = place::target()?.join("perf.txt");
+    let mut command = Command::new("perf");
+    command.args(["stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o"]).arg(&counted);
+    command.args(["-p", &server.id().to_string(), "--"]);
+    command.arg(plain.get_program()).args(plain.get_args());
+    let Ok(text) = place::on(1, || place::output(&mut command))? else {
+        place::skip("system calls per request, because perf cannot count them here");
+        return Ok(None);
+    };
+    let report: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let requests = report["requests"].as_f64().unwrap_or_default();
+    let counted = fs::read_to_string(counted).map_err(|error| error.to_string())?;
+    let line = counted.lines().find(|line| line.contains("sys_enter")).unwrap_or_default();
+    let count = line.split(',').next().and_then(|count| count.parse::<f64>().ok());
+    Ok(count.filter(|_| requests > 0.0).map(|count| count / requests))
+}

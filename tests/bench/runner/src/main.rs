@@ -1,0 +1,37 @@
+//! Builds the contestants, checks their answers, measures them, and writes down
+//! what came of it. `cargo xtask bench` starts it.
+
+mod bench;
+mod chart;
+mod contestant;
+mod counts;
+mod extras;
+mod limits;
+mod options;
+mod place;
+mod profile;
+mod report;
+mod sample;
+mod server;
+
+use std::env;
+use std::process::ExitCode;
+
+/// What a step says when it fails.
+type Outcome<T = ()> = Result<T, String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let outcome = match args.first().map(String::as_str) {
+        Some("counts") => counts::run(args.iter().any(|arg| arg == "--save")),
+        Some("profile") => counts::profile(&args[1..]),
+        _ => options::Options::parse(&args).and_then(|options| bench::run(&options)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Where things are, and the start of commands.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::Outcome;
+
+/// The folder of the benchmark: `tests/bench`.
+pub(crate) fn folder() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// Where cargo puts what it builds for the benchmark.
+pub(crate) fn target() -> Outcome<PathBuf> {
+    let own = env::current_exe().map_err(|error| error.to_string())?;
+    own.ancestors().nth(2).map(Path::to_owned).ok_or("this program has no folder".to_owned())
+}
+
+/// A program of this workspace, built for release.
+pub(crate) fn program(name: &str) -> Outcome<PathBuf> {
+    Ok(target()?.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+}
+
+/// Builds packages of this workspace, each alone, so that no contestant gets
+/// features that another one asks for.
+pub(crate) fn build(packages: &[&str]) -> Outcome {
+    for package in packages {
+        let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        let mut command = Command::new(cargo);
+        command.args(["build", "--release", "--locked", "-p", package]);
+        command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
+        // What cargo tells this program of its own package would make ring, and
+        // all above it, be built anew after each start by hand.
+        for (name, _) in env::vars_os() {
+            if name.to_str().is_some_and(|name| OWN.iter().any(|own| name.starts_with(own))) {
+                command.env_remove(name);
+            }
+        }
+        run(&mut command)?;
+    }
+    Ok(())
+}
+
+/// How the variables begin that describe the package that cargo runs.
+const OWN: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+
+/// Prints a command and runs it.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    let line = announce(command);
+    let status = command.status().map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
+}
+
+/// Runs a command, and gives what it printed.
+pub(crate) fn output(command: &mut Command) -> Outcome<String> {
+    let line = line(command);
+    command.stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`{line}` failed"));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// Whether a program of this name can be started.
+pub(crate) fn is_installed(program: &str, argument: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Does something on one processor; what it starts stays there.
+pub(crate) fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
+    let whole = sched_getaffinity(None).map_err(|error| error.to_string())?;
+    let mut one = CpuSet::new();
+    one.set(processor);
+    sched_setaffinity(None, &one).map_err(|error| format!("processor {processor}: {error}"))?;
+    let outcome = what();
+    sched_setaffinity(None, &whole).map_err(|error| error.to_string())?;
+    Ok(outcome)
+}
+
+/// Says that something was not done. `cargo xtask` repeats it at its end.
+pub(crate) fn skip(what: &str) {
+    println!("SKIPPED: {what}");
+}
+
+fn announce(command: &Command) -> String {
+    let line = line(command);
+    println!("$ {line}");
+    line
+}
+
+fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,118 @@
+//! [`Sample`]: one measurement of one contestant under one workload.
+
+use std::fs;
+use std::process::Command;
+
+use bench_common::client::Client;
+use bench_common::workload::Workload;
+use serde::Deserialize;
+
+use crate::contestant::Contestant;
+use crate::server::Server;
+use crate::{Outcome, place};
+
+/// What one measurement found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// Processor time per request in microseconds: all of it exact, and its two
+    /// parts in steps of 10 ms of the whole time.
+    pub(crate) cpu: f64,
+    pub(crate) user: f64,
+    pub(crate) system: f64,
+    /// Requests per second.
+    pub(crate) rate: f64,
+    /// Latencies in microseconds.
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    pub(crate) p999: f64,
+    /// The most memory that the server had, in KiB.
+    pub(crate) peak: u64,
+    /// How busy the server's processor was, and that of the load, as shares of
+    /// the time.
+    pub(crate) busy: f64,
+    pub(crate) load_busy: f64,
+}
+
+/// What `bench-load` prints.
+#[derive(Deserialize)]
+struct Report {
+    requests: u64,
+    errors: u64,
+    seconds: f64,
+    p50: f64,
+    p99: f64,
+    p999: f64,
+    cpu: f64,
+    user: f64,
+    system: f64,
+    own_cpu: f64,
+}
+
+/// The processor of the server, and that of the load.
+pub(crate) const SERVER: usize = 0;
+const LOAD: usize = 1;
+
+/// How many connections ask at the same time.
+const CONNECTIONS: usize = 64;
+
+impl Sample {
+    /// Measures a fresh server, whose answer is checked first.
+    pub(crate) fn take(contestant: Contestant, workload: &Workload, seconds: f64) -> Outcome<Self> {
+        let server = Server::start_on(SERVER, contestant.command()?)?;
+        check(&server, contestant, workload)?;
+        let warm_up = (seconds / 2.0).min(1.0);
+        let mut command = load(&server, workload, warm_up, seconds)?;
+        let text = place::on(LOAD, || place::output(&mut command))??;
+        let report: Report = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        if report.errors > 0 || report.requests == 0 {
+            let Report { requests, errors, .. } = report;
+            return Err(format!("{contestant} {}: {errors} of {requests} failed", workload.name));
+        }
+        let requests = report.requests as f64;
+        Ok(Self {
+            cpu: report.cpu / requests,
+            user: report.user / requests,
+            system: report.system / requests,
+            rate: requests / report.seconds,
+            p50: report.p50,
+            p99: report.p99,
+            p999: report.p999,
+            peak: memory(server.id(), "VmHWM:")?,
+            busy: report.cpu / report.seconds / 1_000_000.0,
+            load_busy: report.own_cpu / report.seconds / 1_000_000.0,
+        })
+    }
+}
+
+/// The command that loads a server.
+pub(crate) fn load(
+    server: &Server,
+    workload: &Workload,
+    warm_up: f64,
+    seconds: f64,
+) -> Outcome<Command> {
+    let request = place::target()?.join(format!("{}.request", workload.name));
+    fs::write(&request, &workload.request).map_err(|error| error.to_string())?;
+    let mut command = Command::new(place::program("bench-load")?);
+    command.args([server.address.to_string(), server.id().to_string()]).arg(request);
+    command.args([workload.status.to_string(), CONNECTIONS.to_string()]);
+    command.args([warm_up.to_string(), seconds.to_string()]);
+    Ok(command)
+}
+
+/// Asks once, and compares the answer.
+pub(crate) fn check(server: &Server, contestant: Contestant, workload: &Workload) -> Outcome {
+    let asked =
+        Client::connect(server.address).and_then(|mut client| client.ask(&workload.request));
+    let checked = asked.map_err(|error| error.to_string());
+    let checked = checked.and_then(|answer| workload.check(contestant.mode, &answer));
+    checked.map_err(|error| format!("{contestant} {}: {error}", workload.name))
+}
+
+/// A line of what the kernel says of the memory of a process, in KiB.
+pub(crate) fn memory(process: u32, line: &str) -> Outcome<u64> {
+    let path = format!("/proc/{process}/status");
+    let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let value = status.lines().find_map(|own| own.strip_prefix(line)?.trim().strip_suffix(" kB"));
+    value.and_then(|value| value.parse().ok()).ok_or(format!("{path} says nothing of {line}"))
+}

@@ -1,0 +1,52 @@
+//! [`Server`]: a running contestant, which ends with its value.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+use crate::{Outcome, place};
+
+/// A server that has said where it listens.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Starts a server and waits until it listens.
+    pub(crate) fn start(mut command: Command) -> Outcome<Self> {
+        let name = format!("{:?}", command.get_program());
+        command.stdout(Stdio::piped()).stdin(Stdio::null());
+        let process = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+        let nowhere = SocketAddr::from(([0; 4], 0));
+        // From here on it ends with this value, whatever happens.
+        let mut server = Self { process, address: nowhere };
+        let stdout = server.process.stdout.take().ok_or("no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+        let address = line.trim().strip_prefix("listening on ").map(str::parse);
+        let Some(Ok(address)) = address else {
+            return Err(format!("{name} says {line:?}, which has no address"));
+        };
+        server.address = address;
+        Ok(server)
+    }
+
+    /// Starts a server that has only this processor.
+    pub(crate) fn start_on(processor: usize, command: Command) -> Outcome<Self> {
+        place::on(processor, || Self::start(command))?
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
