@@ -32,6 +32,7 @@ mod stages;
 mod tower;
 mod tree;
 mod url;
+mod usual;
 mod web_socket;
 
 pub use app::App;

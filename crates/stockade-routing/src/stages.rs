@@ -26,16 +26,18 @@ use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_middleware::{Cors, CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::options::{CallOptions, Clock, RouterOptions};
+use crate::usual::Usual;
 
 /// The stages of a router, prepared once.
 pub(crate) struct Stages {
     security: SecurityHeaders,
-    cors: Option<Arc<Cors>>,
-    limiter: Option<Arc<RateLimiter>>,
+    pub(crate) cors: Option<Arc<Cors>>,
+    pub(crate) limiter: Option<Arc<RateLimiter>>,
     trust: TrustProxy,
     /// `None` when nothing is noted, so that it costs one branch.
     observers: Option<Box<Observers>>,
     clock: Clock,
+    pub(crate) usual: Usual,
 }
 
 impl Stages {
@@ -54,14 +56,17 @@ impl Stages {
         } else {
             SecurityHeaders::none()
         };
-        Ok(Self {
+        let mut stages = Self {
             security,
             cors: options.enable_cors.then(|| Arc::new(Cors::new(&cors))),
             limiter: limiter.map(Arc::new),
             trust: options.trust_proxy.clone(),
             observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Box::new),
             clock: options.clock.clone(),
-        })
+            usual: Usual::default(),
+        };
+        stages.usual = Usual::prepare(&stages);
+        Ok(stages)
     }
 
     /// Finds the client and the rules for this request, whose route is known,
@@ -132,6 +137,15 @@ impl Stages {
             // Its headers are those of the handshake alone.
             return;
         }
+        if let Some(headers) = self.usual.headers(self, response, passage) {
+            *response.headers_mut() = headers;
+            return;
+        }
+        self.dress(response, passage);
+    }
+
+    /// Adds the headers one by one.
+    pub(crate) fn dress(&self, response: &mut Response, passage: &Passage) {
         let headers = response.headers_mut();
         if !self.security.is_empty() {
             // The map grows once, and not step by step.
@@ -160,10 +174,10 @@ impl Stages {
 pub(crate) struct Passage {
     pub(crate) cors: Option<Arc<Cors>>,
     /// Only where the answer depends on it.
-    origin: Option<HeaderValue>,
+    pub(crate) origin: Option<HeaderValue>,
     pub(crate) charged: Option<(Arc<RateLimiter>, Decision)>,
     /// Boxed, so that a request that nobody takes note of is not larger.
-    observation: Option<Box<Observation>>,
+    pub(crate) observation: Option<Box<Observation>>,
 }
 
 impl Passage {

@@ -64,6 +64,15 @@ impl Cors {
         matches!(self.rule, Rule::Listed(_))
     }
 
+    /// The origins of the request on which the answer depends, if it does.
+    #[must_use]
+    pub fn origins(&self) -> &[HeaderValue] {
+        match &self.rule {
+            Rule::Listed(origins) => origins,
+            Rule::Always { .. } => &[],
+        }
+    }
+
     /// Prepares the headers.
     ///
     /// It never fails. A malformed origin logs a warning and counts as unset,

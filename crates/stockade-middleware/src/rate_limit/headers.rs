@@ -137,18 +137,27 @@ fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
     let mut text = Vec::with_capacity(own + 2 * (charged.len() - 1) + there_length);
     for (policy, decision) in charged {
         separate(&mut text);
-        text.extend_from_slice(policy.remaining.as_bytes());
-        text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
-        text.extend_from_slice(b";t=");
-        text.extend_from_slice(
-            itoa::Buffer::new().format(whole_seconds(decision.reset)).as_bytes(),
-        );
+        write_left(policy, decision, &mut text);
     }
     for line in there {
         separate(&mut text);
         text.extend_from_slice(line.as_bytes());
     }
     insert(headers, RATE_LIMIT, text);
+}
+
+/// What is left of one limiter alone, as the value of `RateLimit`.
+pub(super) fn left(policy: &Policy, decision: &Decision) -> Option<HeaderValue> {
+    let mut text = Vec::with_capacity(length_of(policy, decision));
+    write_left(policy, decision, &mut text);
+    HeaderValue::try_from(text).ok()
+}
+
+fn write_left(policy: &Policy, decision: &Decision, text: &mut Vec<u8>) {
+    text.extend_from_slice(policy.remaining.as_bytes());
+    text.extend_from_slice(itoa::Buffer::new().format(decision.remaining).as_bytes());
+    text.extend_from_slice(b";t=");
+    text.extend_from_slice(itoa::Buffer::new().format(whole_seconds(decision.reset)).as_bytes());
 }
 
 fn length_of(policy: &Policy, decision: &Decision) -> usize {
@@ -172,7 +181,8 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, text: Vec<u8>) {
     }
 }
 
-const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+/// What is left.
+pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LEGACY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 
 use super::decision::Decision;
-use super::headers::write_headers;
+use super::headers::{left, write_headers};
 use super::key::RateKey;
 use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
@@ -159,6 +159,13 @@ impl RateLimiter {
     #[must_use]
     pub fn has_legacy_headers(&self) -> bool {
         self.legacy_headers
+    }
+
+    /// The value of `RateLimit` where nothing else has limited the request, for
+    /// a response whose other headers are prepared.
+    #[must_use]
+    pub fn left(&self, decision: Decision) -> Option<HeaderValue> {
+        left(&self.policy, &decision)
     }
 
     /// Says what is left; see [`write_headers`].
