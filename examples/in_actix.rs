@@ -61,9 +61,12 @@ fn api() -> Router {
 
 /// Our errors in the words of the host, with our status and headers.
 fn shape<B>(response: ServiceResponse<B>) -> actix_web::Result<ErrorHandlerResponse<B>> {
+    let ours = response.response().error().and_then(|error| error.as_error::<HostError>());
+    let Some(error) = ours else {
+        return Ok(ErrorHandlerResponse::Response(response.map_into_left_body()));
+    };
+    let text = error.api_error().public_message(false).to_owned();
     let (request, response) = response.into_parts();
-    let error = response.error().and_then(|error| error.as_error::<HostError>());
-    let text = error.map_or("?", |error| error.api_error().public_message(false)).to_owned();
     let mut response = response.set_body(format!("sorry: {text}\n"));
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, plain);

@@ -34,7 +34,7 @@ pub(crate) fn translate(
     }
     let body = match payload {
         Payload::None => HttpBody::empty(),
-        payload => HttpBody::new(RequestBody::new(payload)),
+        payload => HttpBody::new(RequestBody::new(payload, length_of_endless(&head.headers))),
     };
     Ok((Request::new(head, body), None))
 }
@@ -84,4 +84,17 @@ fn asks_to_upgrade(head: &Parts) -> bool {
         && headers.contains_key(UPGRADE)
         && !headers.contains_key(TRANSFER_ENCODING)
         && headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0")
+}
+
+/// The length of a body that actix-web would read to the end of the connection,
+/// as it does where there is an `Upgrade: websocket`. `None` for bodies that it
+/// ends by itself.
+///
+/// Source: RFC 9112, section 6.3.
+fn length_of_endless(headers: &HeaderMap) -> Option<u64> {
+    if !headers.contains_key(UPGRADE) || headers.contains_key(TRANSFER_ENCODING) {
+        return None;
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    Some(length.unwrap_or(0))
 }

@@ -28,11 +28,12 @@ pub(crate) struct RequestBody {
 type Piece = Result<Bytes, BodyError>;
 
 impl RequestBody {
-    /// Starts the task, which ends with this.
-    pub(crate) fn new(payload: Payload) -> Self {
+    /// Starts the task, which ends with this. With a length the body ends there,
+    /// whatever follows it.
+    pub(crate) fn new(payload: Payload, length: Option<u64>) -> Self {
         let (asks, asked) = mpsc::channel(1);
         let (giving, pieces) = mpsc::channel(1);
-        actix_web::rt::spawn(give(payload, asked, giving));
+        actix_web::rt::spawn(give(payload, length, asked, giving));
         Self { asks, pieces, asked: false }
     }
 }
@@ -57,21 +58,37 @@ impl Body for RequestBody {
 }
 
 /// Reads a piece for each time that one is asked for.
-async fn give(mut payload: Payload, mut asks: mpsc::Receiver<()>, pieces: mpsc::Sender<Piece>) {
-    while asks.recv().await.is_some() {
+async fn give(
+    mut payload: Payload,
+    mut left: Option<u64>,
+    mut asks: mpsc::Receiver<()>,
+    pieces: mpsc::Sender<Piece>,
+) {
+    while asks.recv().await.is_some() && left != Some(0) {
         let piece = tokio::select! {
             piece = next(&mut payload) => piece,
             // Nobody waits any more.
             () = pieces.closed() => return,
         };
         let piece = match piece {
-            Some(piece) => piece.map_err(|error| broken(&error)),
+            Some(Ok(piece)) => Ok(within(piece, left.as_mut())),
+            Some(Err(error)) => Err(broken(&error)),
+            None if left.is_some() => Err(BodyError::Broken),
             None => return,
         };
         if pieces.send(piece).await.is_err() {
             return;
         }
     }
+}
+
+/// What of a piece is part of the body.
+fn within(mut piece: Bytes, left: Option<&mut u64>) -> Bytes {
+    if let Some(left) = left {
+        piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+        *left -= piece.len() as u64;
+    }
+    piece
 }
 
 /// The next piece of a payload.

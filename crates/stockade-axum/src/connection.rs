@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use axum::extract::ConnectInfo;
 use axum::extract::connect_info::MockConnectInfo;
-use http::{Extensions, Method, header};
+use axum::extract::{ConnectInfo, OriginalUri};
+use http::uri::PathAndQuery;
+use http::{Extensions, Method, Uri, header};
 use http_body::Body;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -26,6 +27,9 @@ where
     if let Some(address) = peer(request.extensions()) {
         request.extensions_mut().insert(PeerAddr(address));
     }
+    if let Some(uri) = with_lost_slash(request.uri(), request.extensions()) {
+        *request.uri_mut() = uri;
+    }
     let on_upgrade = upgrade(&mut request);
     let (head, body) = request.into_parts();
     (Request::new(head, HttpBody::new(body)), on_upgrade)
@@ -39,6 +43,21 @@ fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     let real = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| *address);
     let mock = || extensions.get().map(|MockConnectInfo(address)| *address);
     real.or_else(mock)
+}
+
+/// The target with the slash that `nest` takes away although it is not part of
+/// its prefix: below `/api`, axum makes `/x` of `/api//x`, which is `//x`.
+/// `None` if there is none.
+fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
+    let OriginalUri(original) = extensions.get()?;
+    let prefix = original.path().strip_suffix(uri.path())?;
+    if !prefix.ends_with('/') {
+        return None;
+    }
+    let mut parts = uri.clone().into_parts();
+    let target = parts.path_and_query.as_ref().map_or("/", PathAndQuery::as_str);
+    parts.path_and_query = Some(format!("/{target}").parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 /// The way out of HTTP that a request asks for, if the host can give it.

@@ -14,7 +14,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::{Method, StatusCode, Version, header};
-use stockade_core::{Endpoint, ErrorContext, Handler, Request, Response, Running};
+use http_body::{Body, Frame};
+use stockade_core::{
+    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running,
+};
 use stockade_errors::ApiError;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
@@ -108,6 +111,10 @@ impl HostRoutes {
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
+        if req.announces_too_much() {
+            // Whoever asks for it is told at once, and the host is not.
+            req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
+        }
         State::Running(Box::new(stockade_core::run(endpoint, req)))
     }
 
@@ -171,6 +178,25 @@ impl Future for HostAnswering {
         dispatch::set_right(&mut response);
         dispatch::finish(&mut response, self.is_head, self.version);
         Poll::Ready(response)
+    }
+}
+
+/// In the place of a body that is announced to be above the limit of its route:
+/// nothing of it is read.
+struct TooLarge {
+    is_told: bool,
+}
+
+impl Body for TooLarge {
+    type Data = &'static [u8];
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
+        let was_told = std::mem::replace(&mut self.is_told, true);
+        Poll::Ready((!was_told).then_some(Err(BodyError::TooLarge)))
     }
 }
 

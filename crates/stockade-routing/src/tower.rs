@@ -23,7 +23,7 @@ use crate::dispatch::Answering;
 /// [`App::handle`]. A host says who is at the other end of the connection by a
 /// `PeerAddr` in the extensions of the request; without one, all clients share
 /// one rate limit. One that can give a connection away puts an `Upgrade` there;
-/// without it WebSocket routes answer 501.
+/// without it WebSocket routes answer 400.
 ///
 /// ```
 /// use std::convert::Infallible;

@@ -40,7 +40,8 @@
 //!
 //! A whole response is read before the test sees it; one that does not end,
 //! such as server-sent events, is opened with [`TestRequest::stream`]. No answer
-//! within 30 seconds is a failure ([`TestClient::with_timeout`]).
+//! within 30 seconds is a failure ([`TestClient::with_timeout`]), and so are more
+//! than 64 MiB as a whole.
 //!
 //! # Where things are
 //!

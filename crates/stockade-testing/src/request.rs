@@ -114,8 +114,10 @@ impl TestRequest {
     /// When it cannot be written as JSON.
     #[track_caller]
     pub fn json(self, value: impl Serialize) -> Self {
-        let bytes = or_fail(serde_json::to_vec(&value));
-        self.typed("application/json").body(bytes)
+        match serde_json::to_vec(&value) {
+            Ok(bytes) => self.typed("application/json").body(bytes),
+            Err(error) => fail(format_args!("this cannot be written as JSON: {error}")),
+        }
     }
 
     /// Sends a form: a struct, a map, or a list of pairs.

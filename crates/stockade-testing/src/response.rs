@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::difference::{Extent, differences};
 use crate::exchange::Exchange;
-use crate::fail::{fail, or_fail};
+use crate::fail::fail;
 
 /// A whole response.
 ///
@@ -233,7 +233,10 @@ impl TestResponse {
 
     #[track_caller]
     fn assert_json_as(&self, expected: &impl Serialize, extent: Extent) -> &Self {
-        let expected = or_fail(serde_json::to_value(expected));
+        let expected = match serde_json::to_value(expected) {
+            Ok(expected) => expected,
+            Err(error) => fail(format_args!("what is expected cannot be JSON: {error}")),
+        };
         let lines = differences(&expected, &self.json(), extent);
         if !lines.is_empty() {
             self.fail(format_args!("the body is another one:\n  {}", lines.join("\n  ")));

@@ -19,12 +19,13 @@ pub struct TestStream {
     client: TestClient,
     exchange: Exchange,
     body: HttpBody,
+    is_broken: bool,
     events: EventReader,
 }
 
 impl TestStream {
     pub(crate) fn new(client: TestClient, exchange: Exchange, body: HttpBody) -> Self {
-        Self { client, exchange, body, events: EventReader::default() }
+        Self { client, exchange, body, is_broken: false, events: EventReader::default() }
     }
 
     /// The status.
@@ -76,7 +77,12 @@ impl TestStream {
     /// # Errors
     /// When the body breaks off, or nothing comes in time.
     pub async fn try_chunk(&mut self) -> Result<Option<Bytes>, TestError> {
-        let piece = self.client.in_time("piece of the body", next_piece(&mut self.body)).await;
+        let piece = if self.is_broken {
+            Ok(Err(TestError::new(BROKEN)))
+        } else {
+            self.client.in_time("piece of the body", next_piece(&mut self.body)).await
+        };
+        self.is_broken |= matches!(piece, Ok(Err(_)));
         piece.and_then(|piece| piece).map_err(|error| error.in_exchange(&self.exchange))
     }
 
@@ -104,6 +110,9 @@ impl TestStream {
     }
 
     pub(crate) async fn try_into_response(mut self) -> Result<TestResponse, TestError> {
+        if self.is_broken {
+            return Err(TestError::new(BROKEN).in_exchange(&self.exchange));
+        }
         let mut bytes = BytesMut::new();
         let whole = collect(&mut self.body, &mut bytes);
         let whole = self.client.in_time("whole response", whole).await;
@@ -119,17 +128,25 @@ impl TestStream {
 /// The next piece of data; trailers are no part of a body.
 async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| TestError::new("the body broke off").caused_by(error))?;
+        let frame = frame.map_err(|error| TestError::new(BROKEN).caused_by(error))?;
         if let Ok(data) = frame.into_data() {
             return Ok(Some(data));
         }
     }
+    // A stream that has ended may panic when it is asked again.
+    *body = HttpBody::empty();
     Ok(None)
 }
 
 async fn collect(body: &mut HttpBody, bytes: &mut BytesMut) -> Result<(), TestError> {
     while let Some(piece) = next_piece(body).await? {
+        if bytes.len() + piece.len() > MAX_WHOLE {
+            let what = "the body has more than 64 MiB; TestRequest::stream reads it by pieces";
+            return Err(TestError::new(what));
+        }
         bytes.extend_from_slice(&piece);
+        // A handler that never waits must not keep the time-out from being seen.
+        tokio::task::consume_budget().await;
     }
     Ok(())
 }
@@ -139,3 +156,8 @@ impl fmt::Debug for TestStream {
         fmt::Display::fmt(&self.exchange, f)
     }
 }
+
+const BROKEN: &str = "the body broke off";
+
+/// How many bytes of a body are read as a whole.
+const MAX_WHOLE: usize = 64 * 1024 * 1024;

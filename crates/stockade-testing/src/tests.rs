@@ -385,6 +385,49 @@ async fn what_never_answers_is_a_failure() {
 }
 
 #[tokio::test]
+async fn a_body_without_end_is_a_failure() {
+    let mut router = Router::new();
+    router.get("/large", async || {
+        Streamed::new(stream::repeat_with(|| Ok::<_, ApiError>(vec![b'x'; 1 << 20])))
+    });
+    router.get("/small", async || Streamed::new(stream::repeat_with(|| Ok::<_, ApiError>("x"))));
+    let client = TestClient::new(router);
+    let error = client.get("/large").try_send().await.unwrap_err().to_string();
+    assert!(error.starts_with("the body has more than 64 MiB; TestRequest::stream"), "{error}");
+    let quick = client.with_timeout(Duration::from_millis(20));
+    let error = quick.get("/small").try_send().await.unwrap_err().to_string();
+    assert!(error.starts_with("no whole response within 20ms"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stream_that_has_ended_stays_at_its_end() {
+    let mut router = Router::new();
+    router.get("/two", async || {
+        // Asked once more, this one would panic.
+        Streamed::new(stream::unfold(2, async |left: u8| {
+            (left > 0).then(|| (Ok::<_, ApiError>(format!("data: {left}\n\n")), left - 1))
+        }))
+    });
+    router.get("/broken", async || {
+        Streamed::new(stream::iter([Ok("one"), Err(ApiError::new(500, "it broke"))]))
+    });
+    let client = TestClient::new(router);
+    let mut two = client.get("/two").stream().await;
+    two.assert_status(200).assert_status(200).assert_header("x-frame-options", "DENY");
+    while two.next_event().await.is_some() {}
+    assert!(two.next_event().await.is_none());
+    assert!(two.chunk().await.is_none());
+    two.into_response().await.assert_empty().assert_empty();
+
+    let mut broken = client.get("/broken").stream().await;
+    assert_eq!(broken.chunk().await.unwrap(), "one");
+    for _ in 0..2 {
+        let error = broken.try_chunk().await.map_err(|error| error.to_string());
+        assert!(error.as_ref().is_err_and(|it| it.starts_with("the body broke off")), "{error:?}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_use_is_told() {
     #[track_caller]
     fn check<T>(call: impl FnOnce() -> T, expected: &str) {
@@ -399,12 +442,17 @@ async fn wrong_use_is_told() {
     check(|| client.get("/").bearer("a\nb"), "the value given for authorization cannot be");
     check(|| client.get("/").peer("nobody"), "\"nobody\" is no address");
     check(|| client.get("/").query("text"), "this cannot be written as pairs");
+    let unwritable = std::collections::BTreeMap::from([([1, 2], "a pair as a key")]);
+    check(|| client.get("/").json(&unwritable), "this cannot be written as JSON: key must be");
+    check(|| client.get("/").form(&unwritable), "this cannot be written as pairs");
+    let answer = client.get("/users/7").await;
+    check(|| answer.assert_json(&unwritable), "what is expected cannot be JSON: key must be");
     let live = TestClient::live("http://127.0.0.1:1");
     check(
         || live.clone().with_call_options(CallOptions::new()),
         "a live server has its own options",
     );
-    for target in ["users/7", "http://localhost/users/7", ""] {
+    for target in ["users/7", "http://localhost/users/7", "", "?a=1", "/a b", "/a\nb"] {
         let error = client.get(target).try_send().await.unwrap_err().to_string();
         assert!(error.contains("is no path") || error.contains("is no target"), "{error}");
     }

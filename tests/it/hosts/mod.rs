@@ -10,8 +10,8 @@
 //!
 //! Spec: Use inside a host framework; Router members › toHostRouter.
 
-mod api;
-mod table;
+pub mod api;
+pub mod table;
 
 use std::collections::BTreeMap;
 

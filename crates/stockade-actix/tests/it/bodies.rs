@@ -75,6 +75,37 @@ async fn a_body_is_bounded_while_it_is_read() {
 }
 
 #[actix_web::test]
+async fn a_body_with_an_upgrade_ends_where_it_says() {
+    let address = serve(api);
+    let sent = |framing: &str, body: &str| {
+        let framing = format!("upgrade: websocket\r\n{framing}");
+        ["/whole/read", "/routes/read"].map(|path| post(path, &framing, body))
+    };
+    for request in sent("content-length: 4", "wikipedia") {
+        let answer = send(address, &request).await;
+        assert!(answer.starts_with("http/1.1 200") && answer.contains("\r\n\r\n4"), "{answer}");
+    }
+    for request in sent("x-length: none", "wikipedia") {
+        let answer = send(address, &request).await;
+        assert!(answer.starts_with("http/1.1 400"), "{answer}");
+        assert!(answer.contains("request body is required"), "{answer}");
+    }
+    for request in sent("transfer-encoding: chunked", "4\r\nwiki\r\n0\r\n\r\n") {
+        let answer = send(address, &request).await;
+        assert!(answer.starts_with("http/1.1 200") && answer.contains("\r\n\r\n4"), "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn a_body_that_is_announced_too_long_is_not_waited_for() {
+    let address = serve(api);
+    for path in ["/whole/read", "/routes/read"] {
+        let answer = send(address, &post(path, "content-length: 1001", "x")).await;
+        assert!(answer.starts_with("http/1.1 413"), "{answer}");
+    }
+}
+
+#[actix_web::test]
 async fn an_announced_length_counts_where_our_stages_are() {
     let address = serve(api);
     let announced =

@@ -17,7 +17,7 @@ use stockade_middleware::{
 use stockade_routing::{Router, RouterOptions};
 use stockade_validation::schema;
 
-use crate::support::{call, check, header_of, request, request_from, send};
+use crate::support::{call, check, header_of, request, request_from, send, show};
 
 /// Says which route it was, and with which parameters.
 async fn params(req: Request) -> String {
@@ -131,6 +131,11 @@ async fn a_body_is_read_where_somebody_asks_and_within_the_limit() {
     check(&host, &post("/large", "[1,2,3,4]"), "200 [1,2,3,4]").await;
     check(&host, &post("/large", "[1,2,3,4,5,6,7,8]"), too_large).await;
     check(&host, &post("/deaf", "[1,2,3,4]"), "200 not read").await;
+    // With one above the limit, nothing is waited for.
+    let mut endless = request("POST /read\ncontent-type: application/json\ncontent-length: 9");
+    let never = futures_util::stream::pending::<Result<&str, std::io::Error>>();
+    *endless.body_mut() = axum::body::Body::from_stream(never);
+    assert_eq!(show(send(&host, endless).await).await, too_large);
     // Without a length, it is counted as it comes.
     let mut chunked = request("POST /read\ncontent-type: application/json");
     let pieces = ["[1,2,", "3,4]"].map(Ok::<_, std::io::Error>);

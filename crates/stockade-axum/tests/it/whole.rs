@@ -64,6 +64,36 @@ async fn both_answer_beside_each_other() {
 }
 
 #[tokio::test]
+async fn a_slash_too_many_is_not_lost_below_a_prefix() {
+    async fn seen(req: stockade_core::Request) -> String {
+        format!("{} {}", req.path(), req.uri().query().unwrap_or_default())
+    }
+    let mut api = Router::with_options(RouterOptions::new());
+    api.get("/**", seen);
+    let whole = api.to_axum_service().unwrap();
+    let host: axum::Router = axum::Router::new()
+        .nest_service("/api", whole.clone())
+        .nest("/deep", axum::Router::new().nest_service("/{name}/er", whole.clone()))
+        .fallback_service(whole);
+    for (target, expected) in [
+        ("/api", "/ "),
+        ("/api/", "/ "),
+        ("/api/x?a=1", "/x a=1"),
+        ("/api//", "// "),
+        ("/api//x?a=1", "//x a=1"),
+        ("/api///x/", "///x/ "),
+        ("/api//api/x", "//api/x "),
+        ("/deep/n/er/x", "/x "),
+        ("/deep/n/er//x", "//x "),
+        ("//api/x", "//api/x "),
+        ("//", "// "),
+        ("/", "/ "),
+    ] {
+        check(&host, &format!("GET {target}"), &format!("200 {expected}")).await;
+    }
+}
+
+#[tokio::test]
 async fn stages_are_for_our_answers_alone() {
     let host = default_host();
     for path in ["/api/users/7", "/api/nowhere", "/api/broken"] {

@@ -1,0 +1,70 @@
+//! The table of requests and answers against every host: in process and the own
+//! server as in `it`, axum and actix-web, each in both ways.
+//!
+//! Spec: Use inside a host framework; Router members › toHostRouter.
+
+mod differences;
+mod serve;
+
+#[path = "../it/hosts/mod.rs"]
+mod hosts;
+
+use stockade::http;
+use stockade::prelude::*;
+use stockade::testing::TestClient;
+
+use self::hosts::{Host, api, ask, run};
+use self::serve::{actix, axum};
+
+/// A host that listens on a port.
+struct Listening<const HANDED_OVER: bool>(TestClient);
+
+/// The whole application.
+type Whole = Listening<false>;
+
+/// The routes, handed over one by one.
+type Routes = Listening<true>;
+
+impl<const HANDED_OVER: bool> Host for Listening<HANDED_OVER> {
+    const NAME: &'static str = if HANDED_OVER { "routes of the host" } else { "whole in the host" };
+    const HANDED_OVER: bool = HANDED_OVER;
+
+    async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes> {
+        ask(&self.0, request).await
+    }
+}
+
+#[tokio::test]
+async fn the_table_holds_whole_in_axum() {
+    for place in ["", "/api"] {
+        run(&Whole::new(&axum::whole(api::router(), place).await)).await;
+    }
+}
+
+#[tokio::test]
+async fn the_table_holds_for_routes_of_axum() {
+    for place in ["", "/api"] {
+        run(&Routes::new(&axum::routes(api::router(), place).await)).await;
+    }
+}
+
+#[actix_web::test]
+async fn the_table_holds_whole_in_actix() {
+    for place in ["", "/api"] {
+        run(&Whole::new(&actix::whole(api::router(), place))).await;
+    }
+}
+
+#[actix_web::test]
+async fn the_table_holds_for_routes_of_actix() {
+    for place in ["", "/api"] {
+        run(&Routes::new(&actix::routes(api::router(), place))).await;
+    }
+}
+
+impl<const HANDED_OVER: bool> Listening<HANDED_OVER> {
+    /// A host at an address such as `http://127.0.0.1:3000/api`.
+    fn new(address: &str) -> Self {
+        Self(TestClient::live(address))
+    }
+}
