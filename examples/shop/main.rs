@@ -20,7 +20,7 @@ mod users;
 use std::env;
 use std::time::Duration;
 
-use stockade::middleware::{Metrics, with_compression, with_etag};
+use stockade::middleware::{Metrics, with_compression, with_decompression, with_etag};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 
@@ -29,7 +29,7 @@ use self::options::options;
 use self::orders::{
     add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
 };
-use self::pages::{help, home, live_page};
+use self::pages::{chat, help, home, live_page};
 use self::products::{
     catalogue, compare_products, create_product, export_products, search_products, show_product,
     upload_image,
@@ -78,7 +78,8 @@ pub fn router(shop: Shop) -> Router {
 
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
-    create_router(api(metrics), options.state(shop).middleware(tag_response))
+    let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
+    create_router(api(metrics), options)
 }
 
 /// The whole interface.
@@ -95,7 +96,15 @@ fn api(metrics: &Metrics) -> RouteTree {
             GET: { handler: metrics.handler(), middleware: [signed_in.clone(), admins.clone()] },
         },
         // Passwords are not to be guessed: a limit beside that of the router.
-        "login": { POST: { handler: log_in, max_body: 16 * 1024, rate_limit: 10 / MINUTE } },
+        // A hash takes its time, but not for ever: then 503.
+        "login": {
+            POST: {
+                handler: log_in,
+                max_body: 16 * 1024,
+                rate_limit: 10 / MINUTE,
+                timeout: Duration::from_secs(10),
+            },
+        },
         "users": {
             POST: { handler: sign_up, name: "users.create", max_body: 16 * 1024 },
             GET: { handler: list_users, middleware: [signed_in.clone(), admins.clone()] },
@@ -116,7 +125,13 @@ fn api(metrics: &Metrics) -> RouteTree {
                 handler: create_product,
                 // For pages that show the name as it is; a page that escapes
                 // what it shows does not need it.
-                middleware: [signed_in.clone(), clerks.clone(), with_sanitization()],
+                // It may come compressed; `max_body_size` counts what comes out.
+                middleware: [
+                    signed_in.clone(),
+                    clerks.clone(),
+                    with_decompression(),
+                    with_sanitization(),
+                ],
                 validation_options: strict(),
             },
             r":id(\d+)": {
@@ -154,6 +169,15 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "live": { GET: live_page },
+        // A WebSocket: short messages, and not too many of them.
+        "chat": {
+            ":topic": {
+                ws: {
+                    handler: chat,
+                    options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
+                },
+            },
+        },
         "help": { "**": { GET: help } },
         ..about(),
     }

@@ -24,6 +24,9 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
         .trust_proxy(0)
         // 1 MiB is the default; `max_body: 4 * 1024 * 1024` in an entry.
         .max_body_size(64 * 1024)
+        // WebSockets are off by default, and open to pages of the same origin:
+        // `.ws_allowed_origins(["*"])`, or `allowed_origins` in an entry.
+        .enable_web_sockets(true)
         // A name for each request, that of a trusted caller if it sends one.
         .request_id(with_request_id())
         // A line for each request, while `stockade::access` is logged at info
@@ -43,6 +46,8 @@ pub fn loose() -> RouterOptions {
         .rate_limit(None)
         .trust_proxy(1)
         .max_body_size(1024 * 1024 * 1024)
+        .enable_web_sockets(true)
+        .ws_allowed_origins(["*"])
         .expose_errors(true)
         .state(Readiness::new())
 }

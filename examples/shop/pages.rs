@@ -1,6 +1,7 @@
 //! What is there to read: a greeting, help, and a page with a script.
 
 use stockade::prelude::*;
+use stockade::websockets::Audience;
 
 pub async fn home() -> &'static str {
     "Welcome. Try /products, /catalogue/tea or /help/getting/started.\n"
@@ -58,6 +59,22 @@ of("watch").addEventListener("click", () => watch().catch((error) => show(String
 </script>
 </html>
 "#;
+
+/// Everybody who has opened the chat of a topic reads what the others write. The
+/// first message says how many they are.
+pub async fn chat(
+    mut socket: WebSocket,
+    Path(topic): Path<String>,
+    rooms: State<Rooms>,
+) -> Result<(), ApiError> {
+    let member = rooms.enter(socket.sender())?;
+    member.join(&topic)?;
+    socket.send(rooms.members(&topic).len().to_string()).await?;
+    while let Some(text) = socket.recv_text().await {
+        rooms.broadcast_except(Audience::Room(&topic), text?, socket.id());
+    }
+    Ok(())
+}
 
 /// `**` takes the rest of the path as `splat`.
 pub async fn help(Path(topic): Path<String>, ip: Option<ClientIp>) -> String {

@@ -9,6 +9,7 @@ use self::example::Role;
 use serde_json::json;
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
+use stockade::testing::TestClient;
 
 use crate::support::{app, block_on, call, check, header_of, request, text_of};
 
@@ -247,6 +248,25 @@ fn products_are_not_sent_twice_and_names_are_harmless() {
     let created =
         block_on(call(&app, &format!("POST /products\n{}\n{JSON}\n\n{new}", bearer(CLEO))));
     assert!(created.contains("&lt;b&gt;Mug"), "{created}");
+}
+
+#[tokio::test]
+async fn a_chat_is_heard_by_those_of_its_topic() {
+    let client = TestClient::new(shop());
+    let mut tea = client.websocket("/chat/tea").connect().await;
+    let mut too = client.websocket("/chat/tea").connect().await;
+    let mut cups = client.websocket("/chat/cups").connect().await;
+    assert_eq!(tea.receive_text().await, "1");
+    assert_eq!(too.receive_text().await, "2");
+    assert_eq!(cups.receive_text().await, "1");
+    tea.send_text("is it hot?").await;
+    assert_eq!(too.receive_text().await, "is it hot?");
+    too.send_text("yes").await;
+    assert_eq!(tea.receive_text().await, "yes", "and not its own message");
+    cups.send_text("x".repeat(4_097)).await;
+    assert_eq!(cups.receive_close().await.0, 1009);
+    let evil = client.websocket("/chat/tea").origin("https://evil.example").refused().await;
+    evil.assert_status(403);
 }
 
 #[test]

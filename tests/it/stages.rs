@@ -332,6 +332,7 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
             "admin": { GET: { handler: async || "in", middleware: [with_cors(["https://admin.example", "https://b.example"])] } },
         },
         "own": { GET: own },
+        "own-below": { GET: { handler: own, middleware: [with_cors(["https://b.example"])] } },
     };
     let list = RouterOptions::new().cors_origin(["https://app.example", "https://two.example"]);
     let app = app(create_router(api, list));
@@ -344,6 +345,19 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
     assert_eq!(from("/group/admin", "https://admin.example"), admin);
     // What a handler says itself does not pass the rules by.
     assert_eq!(from("/own", "https://evil.example"), none);
+    assert_eq!(from("/own-below", "https://evil.example"), none);
+}
+
+#[test]
+fn of_two_origins_none_is_believed() {
+    let list = ["https://a.example", "https://b.example"];
+    let names = ["access-control-allow-origin", "vary"];
+    let app = app(create_router(api(), RouterOptions::new().cors_origin(list)));
+    for head in ["GET /nowhere", "OPTIONS /nowhere\naccess-control-request-method: GET"] {
+        let text = format!("{head}\norigin: https://a.example\norigin: https://evil.example");
+        let seen = seen(&app, &text, &names);
+        assert!(seen.ends_with(" access-control-allow-origin=-;vary=Origin"), "{seen}");
+    }
 }
 
 #[test]

@@ -136,6 +136,20 @@ fn a_page_may_stand_beside_it() {
     }
 }
 
+// HEAD finds the route of GET, and was answered with 101.
+#[test]
+fn head_opens_no_connection() {
+    for router in routers() {
+        let app = app(router);
+        let mut head = request(&format!(
+            "HEAD /api/rooms/a/open\nhost: example.com\nconnection: upgrade\nupgrade: websocket\n\
+             sec-websocket-version: 13\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=={TOKEN}"
+        ));
+        head.extensions_mut().insert(Upgrade::http1());
+        assert_eq!(block_on(app.handle(head)).status(), 400);
+    }
+}
+
 /// The messages of all mistakes.
 fn mistakes(router: Router) -> Vec<String> {
     let error = router.build().unwrap_err();

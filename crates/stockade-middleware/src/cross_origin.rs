@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use http::header::ORIGIN;
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
-use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight};
+use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 
 /// Sets the headers of CORS on every response, errors included, and answers
 /// preflights with 204.
@@ -36,7 +35,7 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
             let mut response = if is_preflight(req.method(), req.headers()) {
                 preflight(&cors, &req)
             } else {
-                let origin = req.headers().get(ORIGIN).cloned();
+                let origin = origin_of(req.headers()).cloned();
                 let mut response = next.run(req).await;
                 // The rules nearest to the handler count.
                 if response.extensions().get::<CorsDecided>().is_none() {

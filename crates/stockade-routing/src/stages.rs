@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use http::{HeaderValue, header};
+use http::HeaderValue;
 use stockade_core::{ErrorContext, Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::client_address::{client_address, warn_untrusted};
-use stockade_middleware::cors::CorsDecided;
+use stockade_middleware::cors::{self, CorsDecided};
 use stockade_middleware::observation::{Observation, Observers};
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_middleware::{Cors, CorsOrigin, SecurityHeaders, TrustProxy};
@@ -158,9 +158,6 @@ impl Stages {
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
         if let Some(cors) = passage.cors.as_ref().filter(|_| !decided) {
-            // What a handler says itself would pass the rules by.
-            headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
-            headers.remove(header::ACCESS_CONTROL_ALLOW_CREDENTIALS);
             // The last one: what it exposes depends on what is there.
             cors.apply(passage.origin.as_ref(), headers);
         }
@@ -183,7 +180,8 @@ pub(crate) struct Passage {
 impl Passage {
     /// Goes by the rules of a route.
     pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
-        self.origin = req.headers().get(header::ORIGIN).filter(|_| cors.reads_origin()).cloned();
+        let origin = cors.reads_origin().then(|| cors::origin_of(req.headers())).flatten();
+        self.origin = origin.cloned();
         self.cors = Some(cors);
     }
 

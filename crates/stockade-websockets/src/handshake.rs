@@ -13,7 +13,7 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, HeaderName, Uri, Version};
+use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
@@ -153,13 +153,17 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
     Ok(Agreed { upgrade, accept, protocol })
 }
 
-/// `Upgrade`, `Connection`, and that there is no body.
+/// `Upgrade`, the method, `Connection`, and that there is no body.
 fn tokens(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
         return Err(ApiError::new(426, "only WebSockets are spoken here")
             .with_header("Upgrade", "websocket")
             .with_header("Connection", "Upgrade"));
+    }
+    // HEAD comes here too: a proxy would not expect a connection after it.
+    if *req.method() != Method::GET {
+        return Err(ApiError::new(400, "a WebSocket begins with GET"));
     }
     if !has_token(headers, &CONNECTION, "upgrade") {
         return Err(ApiError::new(400, "the Connection header does not say upgrade"));

@@ -43,17 +43,18 @@ impl Connections {
     /// Takes a place.
     ///
     /// # Errors
-    /// 429 when the client has too many, 503 when there are too many.
+    /// 429 when the client has too many, 503 when there are too many, each with
+    /// `Retry-After`: a place may be free the next moment.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Permit, ApiError> {
         let client = client.map(network);
         let mut open = self.lock();
         if open.total >= self.max {
-            return Err(ApiError::new(503, "too many WebSockets are open"));
+            return Err(full(503, "too many WebSockets are open"));
         }
         if let Some(client) = client {
             let count = open.clients.entry(client).or_default();
             if *count >= self.max_per_client {
-                return Err(ApiError::new(429, "too many WebSockets of this client are open"));
+                return Err(full(429, "too many WebSockets of this client are open"));
             }
             *count += 1;
         }
@@ -84,6 +85,11 @@ impl Drop for Permit {
     }
 }
 
+#[cold]
+fn full(status: u16, message: &'static str) -> ApiError {
+    ApiError::new(status, message).with_header("Retry-After", "1")
+}
+
 /// Who counts as one client: an address, or a network of 64 bits in IPv6, which
 /// one client has all to itself.
 fn network(address: IpAddr) -> IpAddr {
@@ -112,6 +118,10 @@ mod tests {
         let other = connections.enter(client("192.0.2.1"));
         let unknown = connections.enter(None);
         assert_eq!([&other, &unknown].map(status), [101, 503]);
+        for refused in [third, unknown] {
+            let error = refused.unwrap_err();
+            assert_eq!(error.headers().collect::<Vec<_>>(), [("Retry-After", "1")]);
+        }
         drop(first);
         assert_eq!(status(&connections.enter(client("2001:db8::3"))), 101);
         drop((second, other));

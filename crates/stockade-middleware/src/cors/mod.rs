@@ -18,7 +18,7 @@
 //! # Where things are
 //!
 //! - `options`: [`CorsOptions`] and [`CorsOrigin`].
-//! - `policy`: [`Cors`], [`CorsDecided`] and [`is_preflight`].
+//! - `policy`: [`Cors`], [`CorsDecided`], [`is_preflight`] and [`origin_of`].
 //! - `origin`: what an origin looks like.
 //!
 //! Spec: Response headers › CORS rules.
@@ -28,4 +28,4 @@ mod origin;
 mod policy;
 
 pub use options::{CorsOptions, CorsOrigin};
-pub use policy::{Cors, CorsDecided, is_preflight};
+pub use policy::{Cors, CorsDecided, is_preflight, origin_of};

@@ -107,10 +107,14 @@ impl Cors {
         }
     }
 
-    /// Puts the headers on a response; `origin` is the request's `Origin`.
+    /// Puts the headers on a response; `origin` is the request's, as
+    /// [`origin_of`] gives it.
     ///
-    /// `Vary` is appended to what is there, once.
+    /// `Vary` is appended to what is there, once. Whom the response itself
+    /// allows is removed: it would pass the rules by.
     pub fn apply(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) {
+        response.remove(ACCESS_CONTROL_ALLOW_ORIGIN);
+        response.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
         if self.allow(origin, response) {
             let with_legacy = self.exposed_with_legacy.as_ref();
             let with_legacy = with_legacy.filter(|_| response.contains_key(LEGACY_REMAINING));
@@ -133,7 +137,7 @@ impl Cors {
             self.vary(response);
             return;
         }
-        if !self.allow(request.get(ORIGIN), response) {
+        if !self.allow(origin_of(request), response) {
             return;
         }
         put(response, ACCESS_CONTROL_ALLOW_METHODS, self.methods.as_ref());
@@ -209,6 +213,14 @@ impl Rule {
 /// [`with_cors`](crate::with_cors) leaves it there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CorsDecided;
+
+/// The `Origin` of a request, if there is exactly one: of several none is
+/// believed.
+#[must_use]
+pub fn origin_of(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(ORIGIN).iter();
+    values.next().filter(|_| values.next().is_none())
+}
 
 /// Whether a request is a CORS preflight: OPTIONS with `Origin` and
 /// `Access-Control-Request-Method`.

@@ -59,6 +59,17 @@ fn tokens_are_found_in_lists_and_in_any_case() {
     check(&[("connection", "keep-alive")], 400);
 }
 
+// HEAD falls back to the route of GET, and was switched.
+#[test]
+fn only_get_opens_a_connection() {
+    for method in [Method::HEAD, Method::POST, Method::OPTIONS] {
+        let error = judged(good(&[]).method(&method), WebSocketOptions::new()).unwrap_err();
+        assert_eq!(error.status(), 400, "{method}");
+        let error = judged(good(&["upgrade"]).method(&method), WebSocketOptions::new());
+        assert_eq!(error.unwrap_err().status(), 426, "{method}");
+    }
+}
+
 #[test]
 fn only_version_13_is_spoken() {
     for version in ["", "8", "12", "14", "013", "13, 8"] {

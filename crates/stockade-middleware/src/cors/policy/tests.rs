@@ -96,6 +96,37 @@ fn a_list_refuses_everyone_else() {
 }
 
 #[test]
+fn of_two_origins_none_is_believed() {
+    let mut request = HeaderMap::new();
+    assert_eq!(origin_of(&request), None);
+    for (origin, is_believed) in [(LISTED[0], true), (LISTED[1], false)] {
+        request.append(ORIGIN, HeaderValue::from_static(origin));
+        assert_eq!(origin_of(&request).is_some(), is_believed);
+    }
+    request.insert(ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("GET"));
+    request.append(ORIGIN, HeaderValue::from_static(LISTED[0]));
+    let mut headers = HeaderMap::new();
+    Cors::new(&CorsOptions::new(LISTED)).preflight(&request, &mut headers);
+    assert_eq!(lines_of(&headers), ["vary: Origin"]);
+}
+
+#[test]
+fn what_a_response_allows_itself_is_removed() {
+    for (origin, expected) in [
+        (CorsOrigin::from(LISTED), &["vary: Origin"][..]),
+        (CorsOrigin::from("*"), &["access-control-allow-origin: *", EXPOSED]),
+    ] {
+        let mut headers = HeaderMap::new();
+        for value in ["https://evil.example", "*"] {
+            headers.append(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static(value));
+        }
+        headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, TRUE.clone());
+        Cors::new(&CorsOptions::new(origin)).apply(None, &mut headers);
+        assert_eq!(lines_of(&headers), expected);
+    }
+}
+
+#[test]
 fn malformed_values_count_as_unset() {
     for origin in ["", " ", "null", "a.example", "https://a.example/", "https://a\n.example", "**"]
     {
