@@ -10,6 +10,7 @@
 //! Everything is kept in memory and gone when the program ends.
 
 mod guards;
+mod letters;
 mod options;
 mod orders;
 mod pages;
@@ -25,6 +26,7 @@ use stockade::prelude::*;
 use stockade::routing::health_routes;
 
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
+use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
 use self::options::options;
 use self::orders::{
     add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
@@ -113,7 +115,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                 GET: { handler: show_user, name: "users.show" },
                 PATCH: rename_user,
                 DELETE: delete_user,
-                "role": { PUT: { handler: give_role, middleware: [admins] } },
+                "role": { PUT: { handler: give_role, middleware: [admins.clone()] } },
             },
         },
         "products": {
@@ -161,7 +163,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "orders": {
-            middleware: [signed_in],
+            middleware: [signed_in.clone()],
             r":id(\d+)": {
                 GET: { handler: show_order, name: "orders.show" },
                 "events": { GET: order_events },
@@ -169,6 +171,21 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "live": { GET: live_page },
+        "newsletter": {
+            POST: { handler: subscribe, middleware: [letter_rules()] },
+            GET: subscription,
+        },
+        "report": {
+            GET: {
+                handler: report,
+                middleware: [
+                    signed_in.clone(),
+                    admins.clone(),
+                    with_serialization(SerializationOptions::new()),
+                ],
+                error_handling: report_errors(),
+            },
+        },
         // A WebSocket: short messages, and not too many of them.
         "chat": {
             ":topic": {

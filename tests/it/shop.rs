@@ -112,6 +112,31 @@ fn users_come_and_go() {
 }
 
 #[test]
+fn a_subscription_is_remembered_in_a_cookie() {
+    let app = shop();
+    let post = "POST /newsletter\ncontent-type: application/json\n\n";
+    let missing = r#"400 {"error":"Validation failed","details":["email is required"]}"#;
+    check(&app, &format!("{post}{{}}"), missing);
+    check(
+        &app,
+        &format!(r#"{post}{{"email":"ada@example.org"}}"#),
+        r#"201 {"email":"ada@example.org"}"#,
+    );
+    check(&app, "GET /newsletter", r#"200 {"subscribed":false}"#);
+    check(&app, "GET /newsletter\ncookie: letter=yes", r#"200 {"subscribed":true}"#);
+}
+
+#[test]
+fn a_report_has_dates_sets_and_maps() {
+    let app = shop();
+    check(&app, "GET /report", r#"401 {"error":"Unauthorized"}"#);
+    let report = block_on(call(&app, &format!("GET /report\n{}", bearer(DAN))));
+    assert!(report.starts_with(r#"200 {"at":"20"#), "{report}");
+    let rest = r#""categories":["crockery","tea"],"sold_by_product":{"1":12,"3":4}}"#;
+    assert!(report.ends_with(rest), "{report}");
+}
+
+#[test]
 fn whoever_logs_in_gets_a_token() {
     let app = shop();
     let ask = |path: &str, body: Value| {
