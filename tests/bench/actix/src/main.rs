@@ -28,7 +28,11 @@ async fn main() -> io::Result<()> {
             .wrap(Condition::new(is_full, security))
             .configure(|config| routes(config, is_full))
     });
-    let server = server.workers(1).backlog(mode::BACKLOG).bind(("127.0.0.1", 0))?;
+    let server = server
+        .workers(1)
+        .keep_alive(mode::KEEP_ALIVE)
+        .backlog(mode::BACKLOG)
+        .bind(("127.0.0.1", 0))?;
     for address in server.addrs() {
         mode::announce(address);
     }

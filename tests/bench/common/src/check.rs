@@ -1,5 +1,7 @@
 //! Whether an answer is what every contestant must give.
 
+use std::collections::BTreeSet;
+
 use crate::client::Answer;
 use crate::workload::Workload;
 use crate::{Mode, header};
@@ -29,12 +31,11 @@ impl Workload {
         let cors = if self.full { &header::CORS[..] } else { &[] };
         for (name, value) in header::SECURITY.iter().chain(cors) {
             let found = answer.header(name).unwrap_or_default();
-            // `Vary` may list more, and the names in lists have no case.
+            // `Vary` may list more, and helmet has no spaces between directives.
             let is_fine = match *name {
                 "vary" => found.to_ascii_lowercase().contains("origin"),
-                "access-control-expose-headers" => {
-                    found.replace(' ', "").eq_ignore_ascii_case(&value.replace(' ', ""))
-                }
+                "access-control-expose-headers" => list(found) == list(value),
+                "content-security-policy" => found.replace("; ", ";") == value.replace("; ", ";"),
                 _ => found == *value,
             };
             if !is_fine {
@@ -49,5 +50,21 @@ impl Workload {
             return Err(format!("the challenge is {challenge:?}"));
         }
         Ok(())
+    }
+}
+
+/// The names of a list, which has no order and no case.
+fn list(value: &str) -> BTreeSet<String> {
+    value.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_names_has_no_order_and_no_case() {
+        assert_eq!(list("RateLimit, Retry-After"), list("retry-after,ratelimit"));
+        assert_ne!(list("RateLimit"), list("RateLimit, Retry-After"));
     }
 }

@@ -1,7 +1,9 @@
 //! What all contestants share: the requests, their answers, the routes, and the
 //! few words that a server and its caller exchange.
 
+#[cfg(feature = "check")]
 mod check;
+#[cfg(feature = "check")]
 pub mod client;
 pub mod header;
 pub mod mode;

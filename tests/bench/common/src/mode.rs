@@ -1,7 +1,9 @@
 //! [`Mode`]: how much a server does; the start of a server.
 
 use std::env;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
 
 /// How much a server does beside answering.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,6 +58,23 @@ pub const MAX_CONNECTIONS: u32 = 20_000;
 
 /// The backlog of the listening socket.
 pub const BACKLOG: u32 = 4_096;
+
+/// How long an idle connection must stay, where a server would close it within
+/// the time of the measurement.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(72);
+
+/// A socket that listens on a free port of this machine with [`BACKLOG`] and does
+/// not block: for servers that cannot set a backlog themselves.
+///
+/// # Errors
+/// When there is no free port.
+pub fn listener() -> io::Result<TcpListener> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    // It listens already; to ask again changes the backlog.
+    rustix::net::listen(&listener, i32::try_from(BACKLOG).unwrap_or(i32::MAX))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
 
 /// Says on standard output where the server listens; the caller waits for this
 /// line.

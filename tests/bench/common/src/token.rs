@@ -9,7 +9,8 @@ pub const GOOD: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.\
     eyJzdWIiOiJhZGEiLCJyb2xlIjoiZWRpdG9yIiwiaWF0IjoxNzYwMDAwMDAwLCJleHAiOjQxMDI0NDQ4MDB9.\
     _zbksHaK-G2tnas4hmuiS1k_o7mLVIfbSDMosW0FrF8";
 
-/// [`GOOD`] with another signature.
+/// [`GOOD`] with another signature: its first character is another one, because
+/// the last has bits that lenient readers ignore.
 pub const FORGED: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.\
     eyJzdWIiOiJhZGEiLCJyb2xlIjoiZWRpdG9yIiwiaWF0IjoxNzYwMDAwMDAwLCJleHAiOjQxMDI0NDQ4MDB9.\
-    _zbksHaK-G2tnas4hmuiS1k_o7mLVIfbSDMosW0FrF9";
+    AzbksHaK-G2tnas4hmuiS1k_o7mLVIfbSDMosW0FrF8";

@@ -1,25 +1,24 @@
 //! ntex, bare only.
 
 use std::io;
-use std::net::TcpListener;
 
 use bench_common::{mode, route, user, workload};
-use ntex::http::{Method, header};
+use ntex::http::{HttpServiceConfig, Method, header};
+use ntex::service::cfg::SharedCfg;
+use ntex::time::Seconds;
 use ntex::util::Bytes;
 use ntex::web::{self, App, HttpResponse, HttpServer, ServiceConfig, guard};
 
 #[ntex::main]
 async fn main() -> io::Result<()> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let listener = mode::listener()?;
     mode::announce(listener.local_addr()?);
+    let keep_alive = Seconds::checked_new(usize::try_from(mode::KEEP_ALIVE.as_secs()).unwrap_or(0));
+    let http = HttpServiceConfig::new().set_keepalive_timeout(keep_alive);
+    let config = SharedCfg::new("bench").add(http);
     let server = HttpServer::new(async || App::new().configure(routes));
-    server
-        .workers(1)
-        .backlog(4_096)
-        .maxconn(mode::MAX_CONNECTIONS as usize)
-        .listen(listener)?
-        .run()
-        .await
+    let server = server.workers(1).maxconn(mode::MAX_CONNECTIONS as usize).config(config);
+    server.listen(listener)?.run().await
 }
 
 fn routes(config: &mut ServiceConfig) {

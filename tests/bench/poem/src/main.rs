@@ -6,7 +6,7 @@ use std::error::Error;
 
 use bench_common::{Mode, mode, route, user, workload};
 use poem::http::{Method, StatusCode, header};
-use poem::listener::{Acceptor as _, Listener as _, TcpListener};
+use poem::listener::TcpAcceptor;
 use poem::web::{Json, Path};
 use poem::{Body, EndpointExt as _, Response, Route, RouteMethod, Server, get, handler, post};
 use tokio::runtime::Builder;
@@ -14,13 +14,9 @@ use tokio::runtime::Builder;
 fn main() -> Result<(), Box<dyn Error>> {
     let mode = Mode::from_args();
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await?;
-        for address in acceptor.local_addr() {
-            if let Some(address) = address.as_socket_addr() {
-                mode::announce(*address);
-            }
-        }
-        let server = Server::new_with_acceptor(acceptor);
+        let listener = mode::listener()?;
+        mode::announce(listener.local_addr()?);
+        let server = Server::new_with_acceptor(TcpAcceptor::from_std(listener)?);
         match mode {
             Mode::Full => server.run(full::with_batteries(app(mode)?)).await?,
             _ => server.run(app(mode)?).await?,

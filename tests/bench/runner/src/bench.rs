@@ -2,7 +2,7 @@
 
 use bench_common::workload::Workload;
 
-use crate::contestant::Contestant;
+use crate::contestant::{Contestant, Peer};
 use crate::extras::{self, Extras};
 use crate::options::Options;
 use crate::sample::{self, Sample};
@@ -21,11 +21,8 @@ pub(crate) struct Row {
 
 /// Builds, checks, measures and reports.
 pub(crate) fn run(options: &Options) -> Outcome {
-    let contestants: Vec<Contestant> =
-        options.peers.iter().flat_map(|peer| peer.contestants()).collect();
-    let mut packages = vec!["bench-load".to_owned()];
-    packages.extend(options.peers.iter().map(|peer| peer.package()));
-    place::build(&packages.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let peers = prepare(&options.peers)?;
+    let contestants: Vec<Contestant> = peers.iter().flat_map(|peer| peer.contestants()).collect();
     check_all(&contestants)?;
 
     let mut rows = Vec::new();
@@ -40,6 +37,19 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
     }
     report::write(&rows, &extras, options)
+}
+
+/// Builds and installs what is measured, and gives those that are there.
+fn prepare(peers: &[&'static Peer]) -> Outcome<Vec<&'static Peer>> {
+    let packages: Vec<String> = peers.iter().filter_map(|peer| peer.package()).collect();
+    place::build(&["bench-load"])?;
+    place::build(&packages.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let mut there = peers.to_vec();
+    if packages.len() < peers.len() && !place::install() {
+        place::skip("fastify and express, because node, npm or their packages are missing");
+        there.retain(|peer| peer.package().is_some());
+    }
+    Ok(there)
 }
 
 /// Every contestant answers every request as it should, before any is measured.

@@ -19,23 +19,37 @@ pub(crate) struct Contestant {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
+    kind: Kind,
     modes: &'static [Mode],
+}
+
+/// What its server is: a program of this workspace, or a script of `node`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Program,
+    Script,
 }
 
 /// All of them; the first is what the others are measured by.
 pub(crate) const PEERS: &[Peer] = &[
-    Peer { name: "hyper", modes: &[Mode::Bare, Mode::Full] },
-    Peer { name: "stockade", modes: &[Mode::Bare, Mode::Defaults, Mode::Full] },
-    Peer { name: "axum", modes: &[Mode::Bare, Mode::Full] },
-    Peer { name: "actix", modes: &[Mode::Bare, Mode::Full] },
-    Peer { name: "ntex", modes: &[Mode::Bare] },
-    Peer { name: "poem", modes: &[Mode::Bare, Mode::Full] },
+    Peer { name: "hyper", kind: Kind::Program, modes: BARE_AND_FULL },
+    Peer { name: "stockade", kind: Kind::Program, modes: &Mode::ALL },
+    Peer { name: "axum", kind: Kind::Program, modes: BARE_AND_FULL },
+    Peer { name: "actix", kind: Kind::Program, modes: BARE_AND_FULL },
+    Peer { name: "poem", kind: Kind::Program, modes: BARE_AND_FULL },
+    Peer { name: "salvo", kind: Kind::Program, modes: BARE_AND_FULL },
+    Peer { name: "xitca", kind: Kind::Program, modes: &[Mode::Bare] },
+    Peer { name: "ntex", kind: Kind::Program, modes: &[Mode::Bare] },
+    Peer { name: "fastify", kind: Kind::Script, modes: BARE_AND_FULL },
+    Peer { name: "express", kind: Kind::Script, modes: BARE_AND_FULL },
 ];
 
+const BARE_AND_FULL: &[Mode] = &[Mode::Bare, Mode::Full];
+
 impl Peer {
-    /// The package of this workspace that starts it.
-    pub(crate) fn package(&self) -> String {
-        format!("bench-{}", self.name)
+    /// The package of this workspace that starts it; `None` for a script.
+    pub(crate) fn package(&self) -> Option<String> {
+        (self.kind == Kind::Program).then(|| format!("bench-{}", self.name))
     }
 
     /// The peer once in each of its modes.
@@ -51,14 +65,17 @@ impl fmt::Display for Contestant {
 }
 
 impl Contestant {
-    /// The file of its program.
+    /// The file of its program; `None` for a script.
     pub(crate) fn program(self) -> Option<PathBuf> {
-        place::program(&self.peer.package()).ok()
+        place::program(&self.peer.package()?).ok()
     }
 
     /// The command that starts it.
     pub(crate) fn command(self) -> Outcome<Command> {
-        let mut command = Command::new(place::program(&self.peer.package())?);
+        let mut command = match self.peer.package() {
+            Some(package) => Command::new(place::program(&package)?),
+            None => place::script(self.peer.name),
+        };
         command.arg(self.mode.name());
         Ok(command)
     }

@@ -30,7 +30,7 @@ pub(crate) fn run(save: bool) -> Outcome {
             return Err("nothing is recorded without valgrind".to_owned());
         }
     }
-    place::build(&packages)?;
+    place::build_together(&packages)?;
 
     let mut costs = allocations()?;
     if valgrind {
@@ -90,7 +90,8 @@ pub(crate) fn profile(args: &[String]) -> Outcome {
     let workload = workload::all().into_iter().find(|own| own.name == workload);
     let workload = workload.filter(|workload| workload.runs_in(contestant.mode));
     let workload = workload.ok_or(format!("{contestant} is not asked this"))?;
-    place::build(&[&peer.package()])?;
+    let package = peer.package().ok_or(format!("{server} is no program"))?;
+    place::build(&[&package])?;
     let dump = Callgrind::start(contestant)?.count(&workload)?;
     let whole = total(&dump)?;
     println!("{contestant} {}: {:.0} instructions", workload.name, whole / f64::from(REQUESTS));

@@ -41,10 +41,11 @@ pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
         colds.push(cold(contestant, &workload)?);
     }
     colds.sort_by(f64::total_cmp);
+    let enough_files = raise_limit();
     let server = Server::start_on(SERVER, contestant.command()?)?;
     check(&server, contestant, &workload)?;
     let start = memory(server.id(), "VmRSS:")?;
-    let waves = if raise_limit() { Some(waves(&server, &workload, start)?) } else { None };
+    let waves = if enough_files { Some(waves(&server, &workload, start)?) } else { None };
     drop(server);
     let program = contestant.program();
     Ok(Extras {
@@ -100,12 +101,15 @@ fn waves(server: &Server, workload: &Workload, start: u64) -> Outcome<([f64; 2],
     let mut idle = [0.0; 2];
     let mut with = [0; 3];
     for (number, with) in with.iter_mut().enumerate() {
-        let connections = open(server.address, workload)?;
+        let mut connections = open(server.address, workload)?;
         *with = memory(server.id(), "VmRSS:")?;
         if number == 0 {
             idle[0] = each(*with);
             thread::sleep(IDLE);
             idle[1] = each(memory(server.id(), "VmRSS:")?);
+            // A server that has closed them would seem to need little.
+            let asked = connections[0].ask(&workload.request);
+            asked.map_err(|error| format!("an idle connection is gone: {error}"))?;
         }
         for connection in &connections {
             connection.reset().map_err(|error| error.to_string())?;

@@ -28,25 +28,47 @@ pub(crate) fn program(name: &str) -> Outcome<PathBuf> {
 /// Builds packages of this workspace, each alone, so that no contestant gets
 /// features that another one asks for.
 pub(crate) fn build(packages: &[&str]) -> Outcome {
-    for package in packages {
-        let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        let mut command = Command::new(cargo);
-        command.args(["build", "--release", "--locked", "-p", package]);
-        command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
-        // What cargo tells this program of its own package would make ring, and
-        // all above it, be built anew after each start by hand.
-        for (name, _) in env::vars_os() {
-            if name.to_str().is_some_and(|name| OWN.iter().any(|own| name.starts_with(own))) {
-                command.env_remove(name);
-            }
+    packages.iter().try_for_each(|package| build_together(&[package]))
+}
+
+/// Builds packages of this workspace at once, which compiles what they share only
+/// once.
+pub(crate) fn build_together(packages: &[&str]) -> Outcome {
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--release", "--locked"]);
+    command.args(packages.iter().flat_map(|package| ["-p", package]));
+    command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
+    // What cargo tells this program of its own package would make ring, and all
+    // above it, be built anew after each start by hand.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| OWN.iter().any(|own| name.starts_with(own))) {
+            command.env_remove(name);
         }
-        run(&mut command)?;
     }
-    Ok(())
+    run(&mut command)
 }
 
 /// How the variables begin that describe the package that cargo runs.
 const OWN: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+
+/// The command that starts a server of the folder `node`.
+pub(crate) fn script(name: &str) -> Command {
+    let mut command = Command::new("node");
+    command.arg(folder().join("node").join(format!("{name}.mjs")));
+    command.env("NODE_ENV", "production");
+    command
+}
+
+/// Installs what the servers of the folder `node` need, as their lock file has
+/// it. Says whether they can run.
+pub(crate) fn install() -> bool {
+    let tools = ["node", "npm"];
+    let mut command = Command::new("npm");
+    command.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+    tools.iter().all(|tool| is_installed(tool, "--version"))
+        && run(command.current_dir(folder().join("node"))).is_ok()
+}
 
 /// Prints a command and runs it.
 pub(crate) fn run(command: &mut Command) -> Outcome {
