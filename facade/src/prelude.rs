@@ -26,7 +26,9 @@ pub use stockade_axum::ToAxum;
 #[cfg(feature = "multipart")]
 pub use stockade_core::extract::Multipart;
 pub use stockade_core::extract::{Body, ClientIp, Headers, Path, Query, State, User};
-pub use stockade_core::reply::{Event, Html, Json, Redirect, ResponseWriter, Sse, Streamed};
+pub use stockade_core::reply::{
+    Event, Html, Json, JsonText, Redirect, ResponseWriter, Sse, Streamed,
+};
 pub use stockade_core::{Docs, FromRequest, Middleware, Next, Reply, Request, Response};
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError};
 pub use stockade_macros::{ApiError, Reply, routes};

@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::uri::PathAndQuery;
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};
-use crate::upgrade;
 use crate::{
     BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
     Validation, escaped,
 };
+use crate::{spare, upgrade};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -202,24 +202,46 @@ pub struct Running {
     context: ErrorContext,
 }
 
+impl Running {
+    /// Polls, and writes the response to `slot`, where it is [`Ok`]. A response
+    /// that is returned is moved at each level, which is what most of the work
+    /// of ours would be.
+    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+        self.rest.poll_into(cx, slot);
+        match slot {
+            Poll::Pending => {}
+            Poll::Ready(Ok(response)) if (200..=599).contains(&response.status().as_u16()) => {
+                response.body_mut().log_to(&self.context);
+            }
+            Poll::Ready(outcome) => self.set_right(outcome),
+        }
+    }
+
+    #[cold]
+    fn set_right(&self, outcome: &mut Result<Response, ApiError>) {
+        let error = match outcome {
+            Ok(response) if upgrade::switches(response) => return,
+            // A handler cannot send interim answers, and there is nothing above.
+            Ok(response) => {
+                let status = response.status().as_u16();
+                ApiError::new(500, format!("{status} is no final status"))
+            }
+            Err(error) => error.clone(),
+        };
+        *outcome = Ok(self.context.answer(error));
+    }
+}
+
+/// What a chain gives, or will give.
+pub type Outcome = Poll<Result<Response, ApiError>>;
+
 impl Future for Running {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
-        let outcome = ready!(Pin::new(&mut self.rest).poll(cx));
-        Poll::Ready(match outcome {
-            Ok(mut response) if (200..=599).contains(&response.status().as_u16()) => {
-                response.body_mut().log_to(&self.context);
-                response
-            }
-            Ok(response) if upgrade::switches(&response) => response,
-            // A handler cannot send interim answers, and there is nothing above.
-            Ok(response) => {
-                let status = response.status().as_u16();
-                self.context.answer(ApiError::new(500, format!("{status} is no final status")))
-            }
-            Err(error) => self.context.answer(error),
-        })
+        let mut slot = Poll::Pending;
+        self.poll_into(cx, &mut slot);
+        slot.map(Result::unwrap_or_default)
     }
 }
 
@@ -244,8 +266,15 @@ enum State {
     Around(BoxFuture<'static, Result<Option<Response>, ApiError>>),
     /// The handler.
     Handler(BoxFuture<'static, Result<Response, ApiError>>),
-    /// It is known already; `None` when it was given.
-    Ready(Option<Result<Response, ApiError>>),
+    /// It is known already; `None` when it was given. In a box, because the
+    /// usual request has no need of the room.
+    Ready(Option<Box<Result<Response, ApiError>>>),
+}
+
+impl State {
+    fn ready(outcome: Result<Response, ApiError>) -> Self {
+        Self::Ready(Some(Box::new(outcome)))
+    }
 }
 
 impl Rest {
@@ -253,7 +282,7 @@ impl Rest {
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
         let mut rest = Self { endpoint, at, state: State::Ready(None) };
         if let Err(error) = caught(|| rest.advance(req)) {
-            rest.state = State::Ready(Some(Err(error)));
+            rest.state = State::ready(Err(error));
         }
         rest
     }
@@ -267,11 +296,11 @@ impl Rest {
                 Run::Sync(check) => match check(&mut req) {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Respond(response)) => {
-                        self.state = State::Ready(Some(Ok(response)));
+                        self.state = State::ready(Ok(response));
                         return;
                     }
                     Err(error) => {
-                        self.state = State::Ready(Some(Err(error)));
+                        self.state = State::ready(Err(error));
                         return;
                     }
                 },
@@ -290,7 +319,7 @@ impl Rest {
         let is_first = self.at == endpoint.middleware.len();
         self.at += 1;
         self.state = match is_first.then(|| endpoint.validation.judge_text(&mut req)) {
-            Some(Err(error)) => State::Ready(Some(Err(error))),
+            Some(Err(error)) => State::ready(Err(error)),
             Some(Ok(())) if endpoint.validation.body.is_some() => {
                 State::Step(validate_body(Arc::clone(endpoint), req))
             }
@@ -298,7 +327,13 @@ impl Rest {
         };
     }
 
-    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response, ApiError>> {
+    fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+        if let Err(error) = caught(|| *slot = self.poll_chain(cx)) {
+            *slot = Poll::Ready(Err(error));
+        }
+    }
+
+    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Outcome {
         loop {
             match &mut self.state {
                 State::Handler(handler) => return handler.as_mut().poll(cx),
@@ -314,8 +349,10 @@ impl Rest {
                     return Poll::Ready(response.ok_or_else(|| self.unanswered()));
                 }
                 State::Ready(outcome) => {
-                    let polled_again = || Err(ApiError::new(500, "polled after its end"));
-                    return Poll::Ready(outcome.take().unwrap_or_else(polled_again));
+                    return Poll::Ready(match outcome.take() {
+                        Some(outcome) => *outcome,
+                        None => Err(ApiError::new(500, "polled after its end")),
+                    });
                 }
             }
         }
@@ -335,7 +372,9 @@ impl Future for Rest {
     type Output = Result<Response, ApiError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        caught(|| self.poll_chain(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
+        let mut slot = Poll::Pending;
+        self.poll_into(cx, &mut slot);
+        slot
     }
 }
 
@@ -468,11 +507,10 @@ impl ErrorContext {
     fn respond_with(&self, error: ApiError, body: HttpBody) -> Response {
         let problem = self.settings.problem_details;
         let content_type = if problem { "application/problem+json" } else { "application/json" };
-        let mut response = Response::new(body);
+        let mut response = spare::typed(body, content_type);
         *response.status_mut() =
             StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         for (name, value) in error.headers() {
             match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 (Ok(name), Ok(value)) => {

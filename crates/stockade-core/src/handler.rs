@@ -97,7 +97,10 @@ where
     // The request is gone before the function runs on its own behalf.
     drop(req);
     let future = function.call(args);
-    writer::answer(link, Box::pin(async move { F::Signature::reply(future.await) })).await
+    let handler = Box::pin(async move { F::Signature::reply(future.await) });
+    // In a box, so that other handlers need no room for it.
+    let answer: BoxFuture<'_, _> = Box::pin(writer::answer(link, handler));
+    answer.await
 }
 
 /// A function that returns a future, whatever its types are.

@@ -13,6 +13,7 @@
 //! - `query`, `text`: pairs of text, and typed values from them.
 //! - `extract`: [`FromRequest`] and the arguments of handlers.
 //! - `reply`: [`Reply`] and what handlers may return.
+//! - `spare`: the header map of one request for the response of the next.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
 //! - `validation`: [`Validation`], what a route checks before its handler.
@@ -40,6 +41,7 @@ mod query;
 mod read;
 pub mod reply;
 mod request;
+mod spare;
 mod state;
 mod text;
 pub mod upgrade;
@@ -49,7 +51,7 @@ pub use body::{BodyError, HttpBody};
 pub use clock::Clock;
 pub use doc::{BodyKind, ParamShape, RouteDoc};
 pub use docs::Docs;
-pub use endpoint::{Endpoint, ErrorContext, Running, Settings, caught, error_of, run};
+pub use endpoint::{Endpoint, ErrorContext, Outcome, Running, Settings, caught, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
 pub use log_text::{Escaped, escaped};

@@ -18,7 +18,7 @@ use crate::endpoint::{Endpoint, Settings};
 use crate::media::Media;
 use crate::read::Payload;
 use crate::reply::writer;
-use crate::{HttpBody, Params, PeerAddr};
+use crate::{HttpBody, Params, PeerAddr, spare};
 
 /// A request on its way through the middleware to the handler.
 ///
@@ -57,6 +57,12 @@ pub(crate) struct Inner {
     id: Option<Arc<str>>,
     /// Whether the body's own hint is all there is to know of its length.
     is_framed: bool,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        spare::keep(&mut self.head.headers);
+    }
 }
 
 /// What validation or middleware put in the place of what was sent.

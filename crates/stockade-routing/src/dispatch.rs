@@ -8,14 +8,14 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use http::{HeaderValue, Method, StatusCode, Version, header};
 use http_body::Body as _;
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{
-    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running,
-    Settings,
+    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Outcome, Params, Request, Response,
+    Running, Settings,
 };
 use stockade_errors::ApiError;
 use stockade_middleware::cors::{self, CorsDecided};
@@ -37,7 +37,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
         passage.follow(Arc::clone(cors), &req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
-        State::Ready(preflight(app, &req, &mut passage))
+        State::Ready(Box::new(preflight(app, &req, &mut passage)))
     } else {
         let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
         match app.stages.limiter(options).filter(|_| is_charged) {
@@ -62,7 +62,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
                     }
                     Charge::Later(_) => {
                         let error = ApiError::new(500, "the store of a rate limit waits unasked");
-                        State::Ready(refused(app, &req, options, error))
+                        State::refused(app, &req, options, error)
                     }
                 }
             }
@@ -82,19 +82,15 @@ fn begin(
 ) -> State {
     let charged = passage.charged.as_ref().map(|(_, decision)| *decision);
     if let Some(decision) = charged.filter(|decision| !decision.allowed) {
-        return State::Ready(refused(app, &req, options, too_many(&decision)));
+        return State::refused(app, &req, options, too_many(&decision));
     }
     match endpoint {
-        None => State::Ready(unplaced(app, &req, settings_of(app, options))),
+        None => State::Ready(Box::new(unplaced(app, &req, settings_of(app, options)))),
         Some(_) if req.announces_too_much() => {
-            State::Ready(refused(app, &req, options, BodyError::TooLarge.into()))
+            State::refused(app, &req, options, BodyError::TooLarge.into())
         }
         Some(endpoint) => State::Running(stockade_core::run(endpoint, req)),
     }
-}
-
-fn refused(app: &Inner, req: &Request, options: &CallOptions, error: ApiError) -> Response {
-    ErrorContext::of(req).with_settings(settings_of(app, options)).answer(error)
 }
 
 /// The answer to a CORS preflight, on any path, known or not: by the rules of
@@ -138,7 +134,17 @@ impl fmt::Debug for Answering {
 enum State {
     Charging(Box<Charging>),
     Running(Running),
-    Ready(Response),
+    /// It is known already. In a box, because the usual request has no need of
+    /// the room.
+    Ready(Box<Response>),
+}
+
+impl State {
+    #[cold]
+    fn refused(app: &Inner, req: &Request, options: &CallOptions, error: ApiError) -> Self {
+        let context = ErrorContext::of(req).with_settings(settings_of(app, options));
+        Self::Ready(Box::new(context.answer(error)))
+    }
 }
 
 /// A request that waits for the store of the rate limit.
@@ -169,7 +175,7 @@ impl Charging {
                 passage.charged = Some((self.limiter, decision));
                 begin(app, self.endpoint, self.req, &self.options, passage)
             }
-            Err(error) => State::Ready(refused(app, &self.req, &self.options, error)),
+            Err(error) => State::refused(app, &self.req, &self.options, error),
         }
     }
 }
@@ -178,26 +184,42 @@ impl Future for Answering {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
-        let this = &mut *self;
-        let mut response = loop {
-            match &mut this.state {
-                State::Running(running) => break ready!(Pin::new(running).poll(cx)),
-                State::Ready(response) => break std::mem::take(response),
+        let mut slot = Poll::Pending;
+        self.poll_into(cx, &mut slot);
+        slot.map(Result::unwrap_or_default)
+    }
+}
+
+impl Answering {
+    /// Polls, and writes the response to `slot`, where it is [`Ok`]: for a
+    /// server to which each move of a response counts.
+    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+        self.answer(cx, slot);
+        if let Poll::Ready(Ok(response)) = slot {
+            set_right(response);
+            self.app.stages.leave(response, &self.passage);
+            finish(response, self.is_head, self.version);
+            self.passage.end(response);
+        }
+    }
+
+    fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+        loop {
+            match &mut self.state {
+                State::Running(running) => return running.poll_into(cx, slot),
+                State::Ready(response) => {
+                    *slot = Poll::Ready(Ok(std::mem::take(&mut **response)));
+                    return;
+                }
                 State::Charging(charging) => {
-                    let outcome = ready!(charging.charge.as_mut().poll(cx));
-                    let charging =
-                        std::mem::replace(&mut this.state, State::Ready(Response::default()));
+                    let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else { return };
+                    let charging = std::mem::replace(&mut self.state, State::Ready(Box::default()));
                     if let State::Charging(charging) = charging {
-                        this.state = charging.decided(&this.app, &mut this.passage, outcome);
+                        self.state = charging.decided(&self.app, &mut self.passage, outcome);
                     }
                 }
             }
-        };
-        set_right(&mut response);
-        this.app.stages.leave(&mut response, &this.passage);
-        finish(&mut response, this.is_head, this.version);
-        this.passage.end(&mut response);
-        Poll::Ready(response)
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 use std::net::Ipv6Addr;
 
 use http::request::Parts;
-use http::{Version, header};
+use http::{HeaderMap, Version, header};
 
 /// What is wrong with the host of a request, in words for the client.
 ///
@@ -19,11 +19,20 @@ pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
     if head.version < Version::HTTP_11 {
         return Ok(());
     }
-    let mut hosts = head.headers.get_all(header::HOST).iter();
-    let host = hosts.next().map(http::HeaderValue::as_bytes);
-    if hosts.next().is_some() {
-        return Err("More than one Host header");
-    }
+    let host = match head.headers.iter().next() {
+        // Nearly always it is the first one, and no header is there twice: then
+        // there is nothing to look for.
+        Some((name, host)) if *name == header::HOST && is_each_once(&head.headers) => Some(host),
+        _ => {
+            let mut hosts = head.headers.get_all(header::HOST).iter();
+            let host = hosts.next();
+            if hosts.next().is_some() {
+                return Err("More than one Host header");
+            }
+            host
+        }
+    };
+    let host = host.map(http::HeaderValue::as_bytes);
     let host = match (host, head.uri.authority()) {
         (Some(host), Some(authority)) if head.version == Version::HTTP_2 => {
             if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
@@ -36,6 +45,10 @@ pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
         (None, _) => return Err("Missing Host header"),
     };
     if is_valid(host) { Ok(()) } else { Err("Malformed Host header") }
+}
+
+fn is_each_once(headers: &HeaderMap) -> bool {
+    headers.keys_len() == headers.len()
 }
 
 /// Whether this is `uri-host [ ":" port ]` with a host that is not empty.

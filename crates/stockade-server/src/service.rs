@@ -5,7 +5,9 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Version;
@@ -14,10 +16,10 @@ use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, PeerAddr, Request, Response};
+use stockade_core::{HttpBody, Outcome, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
-use stockade_routing::{App, CallOptions};
+use stockade_routing::{Answering, App, CallOptions};
 use tokio::sync::watch;
 
 use crate::accept::Stage;
@@ -28,7 +30,13 @@ use crate::{framing, host, upgraded};
 
 /// What answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
-    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
+    /// The future of an answer.
+    type Answering: Send + Unpin;
+
+    fn answer(&self, request: Request) -> Self::Answering;
+
+    /// Polls an answer; the response, once it is there, is `Ok` in `slot`.
+    fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Outcome);
 
     /// The answer to a request that the application does not get to see.
     fn refuse(&self, request: &Request, error: ApiError) -> Response;
@@ -45,8 +53,14 @@ pub(crate) struct Hosted {
 }
 
 impl Answer for Hosted {
-    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send {
+    type Answering = Answering;
+
+    fn answer(&self, request: Request) -> Answering {
         self.app.handle_with(request, &self.call)
+    }
+
+    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Outcome) {
+        answering.poll_into(cx, slot);
     }
 
     #[cold]
@@ -95,14 +109,13 @@ impl<A> Peer<A> {
 pub(crate) fn serve<A: Answer>(
     peer: &Arc<Peer<A>>,
     mut request: http::Request<Incoming>,
-) -> impl Future<Output = Result<http::Response<ResponseBody>, Infallible>> + Send + use<A> {
+) -> Serving<A> {
     let in_flight = InFlight::begin(&peer.record);
     let http2 = request.version() == Version::HTTP_2;
     let on_upgrade = upgraded::wanted(&mut request);
     let (head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
-    // In a box, because the future has room for it.
-    let refusal = check(&head, http2, is_ended, peer).err().map(Box::new);
+    let outcome = check(&head, http2, is_ended, peer);
     let body = if is_ended {
         HttpBody::empty()
     } else {
@@ -110,24 +123,56 @@ pub(crate) fn serve<A: Answer>(
         HttpBody::new(RequestBody::new(body, &head, peer.body_read_timeout, record))
     };
     let request = Request::framed(head, body).with_peer(PeerAddr(peer.address));
-    let peer = Arc::clone(peer);
-    async move {
-        let mut response = match refusal {
-            None => peer.app.answer(request).await,
-            Some(error) => peer.app.refuse(&request, *error),
-        };
-        if let Some(on_upgrade) = on_upgrade {
-            peer.give_away(on_upgrade, &mut response, http2);
+    let state = match outcome {
+        Ok(()) => State::Answering(peer.app.answer(request)),
+        Err(error) => State::Refused(Box::new(peer.app.refuse(&request, error))),
+    };
+    Serving { state, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
+}
+
+/// The future of [`serve`].
+pub(crate) struct Serving<A: Answer> {
+    state: State<A::Answering>,
+    on_upgrade: Option<OnUpgrade>,
+    /// `None` when the answer was given.
+    in_flight: Option<InFlight>,
+    peer: Arc<Peer<A>>,
+    http2: bool,
+}
+
+enum State<F> {
+    Answering(F),
+    /// In a box, because the usual request has no need of the room.
+    Refused(Box<Response>),
+}
+
+impl<A: Answer> Future for Serving<A> {
+    type Output = Result<http::Response<ResponseBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut slot = Poll::Pending;
+        match &mut this.state {
+            State::Answering(answering) => A::poll_into(answering, cx, &mut slot),
+            State::Refused(response) => slot = Poll::Ready(Ok(std::mem::take(&mut **response))),
+        }
+        let Poll::Ready(Ok(mut response)) = slot else { return Poll::Pending };
+        // hyper does not ask again for an answer that it has.
+        let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
+        if let Some(on_upgrade) = this.on_upgrade.take() {
+            this.peer.give_away(on_upgrade, &mut response, this.http2);
         }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.
-        if !http2 && in_flight.record().closes_after() {
+        if !this.http2 && in_flight.record().closes_after() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if response.extensions().get::<EndsAtShutdown>().is_some() {
-            response = response.map(|body| until_shutdown(body, peer.stage.clone()));
+            response = response.map(|body| until_shutdown(body, this.peer.stage.clone()));
         }
-        Ok(response.map(|body| ResponseBody::new(body, in_flight, http2)))
+        let (head, body) = response.into_parts();
+        let body = ResponseBody::new(body, in_flight, this.http2);
+        Poll::Ready(Ok(http::Response::from_parts(head, body)))
     }
 }
 

@@ -1,12 +1,11 @@
 //! [`Json`]: any serialisable value as a JSON answer.
 
-use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
-use crate::{HttpBody, Reply, Response};
+use crate::{HttpBody, Reply, Response, spare};
 
 /// A value that is answered as JSON with status 200.
 ///
@@ -40,9 +39,5 @@ impl Reply for Value {
 /// # Errors
 /// 500 when the value cannot be serialised.
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
-    let mut response = Response::new(HttpBody::from(to_json(value)?));
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    Ok(spare::typed(HttpBody::from(to_json(value)?), "application/json"))
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `()`, `None` | 204, no body |
 //! | [`Json<T>`], `serde_json::Value`, `#[derive(Reply)]` | 200 `application/json` |
+//! | [`JsonText<T>`], a text that is JSON already | 200 `application/json` |
 //! | `&'static str`, `String` | 200 `text/plain; charset=utf-8` |
 //! | [`Html<T>`] | 200 `text/html; charset=utf-8` |
 //! | `Bytes`, `Vec<u8>` | 200 `application/octet-stream` |
@@ -25,7 +26,7 @@ mod streamed;
 pub(crate) mod writer;
 
 pub use json::{Json, json_response};
-pub use plain::{Html, Redirect};
+pub use plain::{Html, JsonText, Redirect};
 pub use sse::{EndsAtShutdown, Event, Sse};
 pub use streamed::Streamed;
 pub use writer::ResponseWriter;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
-use crate::{HttpBody, Reply, Response};
+use crate::{HttpBody, Reply, Response, spare};
 
 /// A text that is answered as `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,6 +15,26 @@ pub struct Html<T>(pub T);
 impl<T: Into<HttpBody>> Reply for Html<T> {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(typed("text/html; charset=utf-8", self.0))
+    }
+}
+
+/// A text that is JSON already, such as one that was written earlier: it is
+/// answered as it is, as `application/json`.
+///
+/// ```
+/// use stockade_core::{Reply, reply::JsonText};
+///
+/// let response = JsonText(r#"{"status":"ok"}"#).into_response()?;
+/// assert_eq!(response.headers()["content-type"], "application/json");
+/// assert_eq!(response.body().as_bytes(), Some(br#"{"status":"ok"}"#.as_slice()));
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct JsonText<T>(pub T);
+
+impl<T: Into<HttpBody>> Reply for JsonText<T> {
+    fn into_response(self) -> Result<Response, ApiError> {
+        Ok(typed("application/json", self.0))
     }
 }
 
@@ -86,9 +106,7 @@ impl Reply for Redirect {
 }
 
 fn typed(content_type: &'static str, body: impl Into<HttpBody>) -> Response {
-    let mut response = Response::new(body.into());
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
+    spare::typed(body.into(), content_type)
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";

@@ -15,9 +15,10 @@ mod upgrades;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
-use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
+use stockade_core::{ApiError, ErrorContext, HttpBody, Outcome, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -35,8 +36,14 @@ type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 struct Function<F>(F);
 
 impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
-    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send {
+    type Answering = Answering;
+
+    fn answer(&self, request: Request) -> Answering {
         (self.0)(request)
+    }
+
+    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Outcome) {
+        *slot = answering.as_mut().poll(cx).map(Ok);
     }
 
     fn refuse(&self, request: &Request, error: ApiError) -> Response {

@@ -2,8 +2,7 @@
 
 use bench_common::{Mode, header, mode, route, token, workload};
 use serde::{Deserialize, Serialize};
-use stockade::HttpBody;
-use stockade::http::{self, HeaderValue, Method};
+use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::server::BoundServer;
 
@@ -46,11 +45,8 @@ fn options(mode: Mode) -> RouterOptions {
     }
 }
 
-async fn message() -> Response {
-    let mut response = Response::new(HttpBody::from(workload::MESSAGE));
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(http::header::CONTENT_TYPE, json);
-    response
+async fn message() -> JsonText<&'static str> {
+    JsonText(workload::MESSAGE)
 }
 
 async fn post(Path((user, post)): Path<(u32, u32)>) -> Json<Post> {
