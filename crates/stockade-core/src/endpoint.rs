@@ -190,8 +190,9 @@ impl fmt::Debug for Endpoint {
 /// The request must have been put on `endpoint` by [`Request::set_route`].
 /// Synchronous middleware runs at once, the rest when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> Running {
-    let context = ErrorContext::of(&req);
-    Running { rest: Rest::start(endpoint, 0, req), context }
+    let (settings, id) = (req.inner.settings, req.shared_id());
+    let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
+    Running { rest: Rest::start(endpoint, 0, req), settings, method, target, id }
 }
 
 /// The future of [`run`].
@@ -199,7 +200,11 @@ pub fn run(endpoint: Arc<Endpoint>, req: Request) -> Running {
 #[must_use = "futures do nothing unless polled"]
 pub struct Running {
     rest: Rest,
-    context: ErrorContext,
+    // What an `ErrorContext` is made of, if there has to be one.
+    settings: Settings,
+    method: Method,
+    target: Option<PathAndQuery>,
+    id: Option<Arc<str>>,
 }
 
 impl Running {
@@ -211,7 +216,7 @@ impl Running {
         match slot {
             Poll::Pending => {}
             Poll::Ready(Ok(response)) if (200..=599).contains(&response.status().as_u16()) => {
-                response.body_mut().log_to(&self.context);
+                response.body_mut().log_to(|| self.context());
             }
             Poll::Ready(outcome) => self.set_right(outcome),
         }
@@ -228,7 +233,18 @@ impl Running {
             }
             Err(error) => error.clone(),
         };
-        *outcome = Ok(self.context.answer(error));
+        *outcome = Ok(self.context().answer(error));
+    }
+
+    #[cold]
+    fn context(&self) -> ErrorContext {
+        ErrorContext {
+            settings: self.settings,
+            method: self.method.clone(),
+            target: self.target.clone(),
+            endpoint: Some(Arc::clone(&self.rest.endpoint)),
+            id: self.id.clone(),
+        }
     }
 }
 
@@ -507,6 +523,7 @@ impl ErrorContext {
     fn respond_with(&self, error: ApiError, body: HttpBody) -> Response {
         let problem = self.settings.problem_details;
         let content_type = if problem { "application/problem+json" } else { "application/json" };
+        let content_type = HeaderValue::from_static(content_type);
         let mut response = spare::typed(body, content_type);
         *response.status_mut() =
             StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -21,8 +21,15 @@ pub struct Params {
 impl Params {
     /// Pairs the names with the ranges at the same index.
     #[must_use]
-    pub fn new(names: Arc<[Box<str>]>, spans: Spans) -> Self {
-        Self { names: Some(names), spans }
+    pub fn new(names: &Arc<[Box<str>]>, spans: Spans) -> Self {
+        // To count the users of a list costs something, also of an empty one.
+        Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
     }
 
     /// The decoded value of the parameter `name` in `path`.

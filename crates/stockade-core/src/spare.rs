@@ -12,11 +12,13 @@ use http::{HeaderMap, HeaderValue, header};
 use crate::{HttpBody, Response};
 
 /// A response with status 200, this body and this content type.
-pub(crate) fn typed(body: HttpBody, content_type: &'static str) -> Response {
+///
+/// The type is a value already, because one that is made of a text is checked.
+pub(crate) fn typed(body: HttpBody, content_type: HeaderValue) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     exchange(headers);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CONTENT_TYPE, content_type);
     response
 }
 
@@ -54,7 +56,7 @@ mod tests {
         headers.append("authorization", HeaderValue::from_static("another"));
         keep(&mut headers);
         assert_eq!(headers.capacity(), 0);
-        let response = typed(HttpBody::empty(), "text/plain");
+        let response = typed(HttpBody::empty(), HeaderValue::from_static("text/plain"));
         assert_eq!(response.headers().capacity(), capacity);
         assert_eq!(response.headers().len(), 1);
         assert_eq!(response.headers()["content-type"], "text/plain");

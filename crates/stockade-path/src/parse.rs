@@ -80,6 +80,12 @@ impl<'p> Reader<'p> {
                 return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
             }
         }
+        if let Some(offset) = text.find("%00") {
+            let start = self.at + offset;
+            let hint = "requests with `%00` in their path are refused";
+            let at = start..start + "%00".len();
+            return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+        }
         self.at += text.len();
         Ok(text.to_owned())
     }

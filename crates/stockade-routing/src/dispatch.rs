@@ -226,10 +226,14 @@ impl Answering {
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// what the route says. Nothing else happens yet.
 fn place(app: &Inner, req: &mut Request, options: &CallOptions) -> Option<Arc<Endpoint>> {
-    if !is_sound(req.path()) || is_tunnel(req) {
+    if is_tunnel(req) {
         return None;
     }
     let (endpoint, params) = find(app, req, req.path())?;
+    // The text of a route is sound: it was checked when the route was declared.
+    if !params.is_empty() && !is_sound(req.path()) {
+        return None;
+    }
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), params, settings_of(app, options), max_body);
@@ -341,7 +345,7 @@ pub(crate) fn find_exact(
 
 pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
     let found = table.find(path)?;
-    Some((Arc::clone(found.value), Params::new(Arc::clone(found.names), found.spans)))
+    Some((Arc::clone(found.value), Params::new(found.names, found.spans)))
 }
 
 /// The answer when no route has this method and path.

@@ -138,7 +138,14 @@ impl Stages {
 
     /// Adds what every response carries, but for one that gives the connection
     /// away.
+    #[inline]
     pub(crate) fn leave(&self, response: &mut Response, passage: &Passage) {
+        if !self.security.is_empty() || !passage.is_bare() {
+            self.leave_dressed(response, passage);
+        }
+    }
+
+    fn leave_dressed(&self, response: &mut Response, passage: &Passage) {
         if upgrade::switches(response) {
             // Its headers are those of the handshake alone.
             return;
@@ -189,6 +196,11 @@ impl Passage {
         let origin = cors.reads_origin().then(|| cors::origin_of(req.headers())).flatten();
         self.origin = origin.cloned();
         self.cors = Some(cors);
+    }
+
+    /// Whether nothing is to be said in the response.
+    fn is_bare(&self) -> bool {
+        self.cors.is_none() && self.charged.is_none() && self.observation.is_none()
     }
 
     /// The response goes out as it is now.

@@ -81,7 +81,7 @@ fn is_name(mut name: &[u8]) -> bool {
             {
                 rest
             }
-            (byte, rest) if byte.is_ascii_alphanumeric() || NAME_MARKS.contains(byte) => rest,
+            (byte, rest) if IN_NAME[usize::from(*byte)] => rest,
             _ => return false,
         };
     }
@@ -95,8 +95,23 @@ fn is_port(port: &[u8]) -> bool {
             && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
 }
 
-/// `unreserved` and `sub-delims`, without letters and digits.
-const NAME_MARKS: &[u8] = b"-._~!$&'()*+,;=";
+/// Whether a byte is one of `unreserved` and `sub-delims`.
+const IN_NAME: [bool; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let others = b"0123456789-._~!$&'()*+,;=";
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < letters.len() {
+        table[letters[at] as usize] = true;
+        at += 1;
+    }
+    at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

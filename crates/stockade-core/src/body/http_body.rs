@@ -76,11 +76,11 @@ impl HttpBody {
 
     /// The body of a response that is on its way out: what breaks off is logged
     /// with the request that it answers.
-    pub(crate) fn log_to(&mut self, context: &ErrorContext) {
+    pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
         if let Kind::Stream(_) = self.kind
             && let Kind::Stream(stream) = std::mem::replace(&mut self.kind, Kind::Empty)
         {
-            let watched = Watched { state: Watching::Runs(stream), context: context.clone() };
+            let watched = Watched { state: Watching::Runs(stream), context: context() };
             self.kind = Kind::Stream(Box::pin(watched));
         }
     }

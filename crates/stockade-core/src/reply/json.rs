@@ -1,5 +1,6 @@
 //! [`Json`]: any serialisable value as a JSON answer.
 
+use http::HeaderValue;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::ApiError;
@@ -39,5 +40,6 @@ impl Reply for Value {
 /// # Errors
 /// 500 when the value cannot be serialised.
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
-    Ok(spare::typed(HttpBody::from(to_json(value)?), "application/json"))
+    let content_type = const { HeaderValue::from_static("application/json") };
+    Ok(spare::typed(HttpBody::from(to_json(value)?), content_type))
 }

@@ -14,7 +14,7 @@ pub struct Html<T>(pub T);
 
 impl<T: Into<HttpBody>> Reply for Html<T> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed("text/html; charset=utf-8", self.0))
+        Ok(spare::typed(self.0.into(), const { HeaderValue::from_static(HTML) }))
     }
 }
 
@@ -34,19 +34,19 @@ pub struct JsonText<T>(pub T);
 
 impl<T: Into<HttpBody>> Reply for JsonText<T> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed("application/json", self.0))
+        Ok(spare::typed(self.0.into(), const { HeaderValue::from_static("application/json") }))
     }
 }
 
 impl Reply for &'static str {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed(TEXT, self))
+        Ok(spare::typed(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 }
 
 impl Reply for String {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed(TEXT, self))
+        Ok(spare::typed(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 }
 
@@ -61,13 +61,13 @@ impl Reply for Cow<'static, str> {
 
 impl Reply for Bytes {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed(BYTES, self))
+        Ok(spare::typed(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 }
 
 impl Reply for Vec<u8> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(typed(BYTES, self))
+        Ok(spare::typed(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 }
 
@@ -105,9 +105,6 @@ impl Reply for Redirect {
     }
 }
 
-fn typed(content_type: &'static str, body: impl Into<HttpBody>) -> Response {
-    spare::typed(body.into(), content_type)
-}
-
+const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const BYTES: &str = "application/octet-stream";

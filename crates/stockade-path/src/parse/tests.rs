@@ -136,6 +136,7 @@ fn what_no_request_has_is_refused() {
     check_error("/:a??", "?", "only follows a parameter");
     check_error("/a#b", "#", "%23");
     check_error(r"/a\b", r"\", "%5C");
+    check_error("/a%00b", "%00", "refused");
     check_error("/{id}", "{", "parameters are written `:id`");
     check_error("/id}", "}", "parameters are written `:id`");
     for bad in [" ", "\t", "\u{0}", "\u{7f}", "\u{85}", "\u{3000}", "<", ">", "`"] {
