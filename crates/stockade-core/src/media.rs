@@ -34,6 +34,10 @@ impl Media {
     }
 
     fn parse(content_type: &str) -> Self {
+        // The usual case, without a search.
+        if content_type.eq_ignore_ascii_case("application/json") {
+            return Self::Json;
+        }
         let mut parts = content_type.split(';').map(str::trim);
         let essence = parts.next().unwrap_or_default();
         let media = match essence.split_once('/') {

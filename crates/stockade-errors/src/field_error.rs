@@ -4,6 +4,8 @@
 
 mod serde_impls;
 
+use std::borrow::Cow;
+
 /// One failed rule of one field.
 ///
 /// It is an element of `details.errors` in the body of a 400.
@@ -13,17 +15,17 @@ pub struct FieldError {
     /// whole input.
     pub field: String,
     /// What is wrong, for a person.
-    pub message: String,
+    pub message: Cow<'static, str>,
     /// The keyword that failed, such as `email` or `minLength`.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
 }
 
 impl FieldError {
     /// Makes a record from its three parts.
     pub fn new(
         field: impl Into<String>,
-        message: impl Into<String>,
-        rule: impl Into<String>,
+        message: impl Into<Cow<'static, str>>,
+        rule: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self { field: field.into(), message: message.into(), rule: rule.into() }
     }

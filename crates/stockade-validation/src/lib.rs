@@ -64,7 +64,9 @@
 //! - `build`: reading the notations, finding the mistakes, compiling.
 //! - `node`: what a schema is compiled to.
 //! - `check`: the judging of a value, with all its errors and changes.
+//! - `data`: the two forms in which a value is judged, parsed or as text.
 //! - `plan`: the quick way to "valid, as it is".
+//! - `json`: the text of JSON.
 //! - `read`: from JSON text to a typed value, judged on the way.
 //! - `export`: [`Schema::to_json_schema`].
 //! - [`mod@format`]: the string formats.
@@ -79,6 +81,7 @@
 
 mod build;
 mod check;
+mod data;
 mod depth;
 mod equal;
 mod export;
@@ -87,6 +90,7 @@ mod function;
 mod has_schema;
 mod has_schema_impls;
 mod inner;
+mod json;
 mod macros;
 mod node;
 mod number;

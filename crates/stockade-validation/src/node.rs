@@ -5,11 +5,13 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
+use crate::data::{Data, Kind};
 use crate::equal::equal;
 use crate::format::{Format, TextType};
 use crate::function::{Custom, Default, Transform};
 use crate::number::Num;
 use crate::pattern::Pattern;
+use crate::plan::{Plan, same};
 
 /// A compiled schema: the rule of the whole, and what rules refer to.
 #[derive(Debug)]
@@ -17,6 +19,9 @@ pub(crate) struct Compiled {
     pub(crate) root: Node,
     /// The places that [`Inner::Definition`] holds.
     pub(crate) definitions: Box<[Definition]>,
+    /// Whether data must be parsed before it is judged: there is a `transform`
+    /// or a `custom`, or a rule compares whole containers at any depth.
+    pub(crate) wants_parsed: bool,
 }
 
 /// A rule with a name.
@@ -81,6 +86,7 @@ pub(crate) struct Node {
     pub(crate) custom: Option<Custom>,
     pub(crate) default: Option<Default>,
     pub(crate) message: Option<Box<str>>,
+    pub(crate) scalars: Scalars,
     /// Words for documents.
     pub(crate) notes: Map<String, Value>,
 }
@@ -108,6 +114,34 @@ impl Node {
             || self.object.is_some()
             || self.transform.is_some()
             || self.custom.is_some()
+    }
+}
+
+/// What says of most scalars that are right that they are, and stay as they
+/// are.
+#[derive(Debug, Default)]
+pub(crate) enum Scalars {
+    /// Nothing does.
+    #[default]
+    Unsaid,
+    Plan(Box<Plan>),
+    /// The node says nothing beside the definition at this place.
+    Definition(usize),
+}
+
+impl Scalars {
+    pub(crate) fn of(node: &Node) -> Self {
+        match node.inner.as_deref() {
+            Some(Inner::Definition(place)) if node.only_refers() => Self::Definition(*place),
+            _ => Plan::of_scalars(node).map_or(Self::Unsaid, |plan| Self::Plan(Box::new(plan))),
+        }
+    }
+
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        match self {
+            Self::Plan(plan) => Some(plan),
+            Self::Unsaid | Self::Definition(_) => None,
+        }
     }
 }
 
@@ -165,6 +199,15 @@ pub(crate) struct Literals {
     pub(crate) constant: Option<(Value, String)>,
 }
 
+impl Literals {
+    /// Whether an array or an object is among them.
+    pub(crate) fn has_containers(&self) -> bool {
+        let listed = self.one_of.iter().flat_map(|one_of| &one_of.values);
+        let constant = self.constant.iter().map(|(constant, _)| constant);
+        listed.chain(constant).any(|value| value.is_array() || value.is_object())
+    }
+}
+
 /// The values of an `enum`, in a form for searching.
 #[derive(Debug)]
 pub(crate) struct OneOf {
@@ -203,16 +246,19 @@ impl OneOf {
         }
     }
 
-    pub(crate) fn contains(&self, value: &Value) -> bool {
-        match value {
-            Value::String(text) => {
-                self.texts.binary_search_by(|known| (**known).cmp(text.as_str())).is_ok()
-            }
-            Value::Number(number) => {
+    pub(crate) fn contains<'d>(&self, data: impl Data<'d>) -> bool {
+        match data.kind() {
+            Kind::Text(text) => self.texts.binary_search_by(|known| (**known).cmp(text)).is_ok(),
+            Kind::Number(number) => {
                 let num = Num::of(number);
                 self.numbers.binary_search_by(|known| known.compare(num)).is_ok()
             }
-            other => self.others.iter().any(|known| equal(known, other)),
+            Kind::Null | Kind::Bool(_) | Kind::Array(_) | Kind::Object(_) => {
+                !self.others.is_empty() && {
+                    let value = data.to_value();
+                    self.others.iter().any(|known| equal(known, &value))
+                }
+            }
         }
     }
 }
@@ -323,7 +369,7 @@ impl ObjectRules {
     ///
     /// `hint` is where it is expected: properties mostly come in schema order.
     pub(crate) fn find(&self, name: &str, hint: usize) -> Option<usize> {
-        if self.properties.get(hint).is_some_and(|property| *property.name == *name) {
+        if self.properties.get(hint).is_some_and(|property| same(&property.name, name)) {
             return Some(hint);
         }
         let order = |index: &usize| {

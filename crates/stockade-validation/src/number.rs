@@ -4,6 +4,7 @@
 //! to the type of another: 9007199254740993 is greater than 9007199254740992.0.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde_json::Number;
@@ -150,10 +151,22 @@ fn is_digits(text: &str) -> bool {
 }
 
 /// The number as a message shows it: a whole one without a fraction.
-pub(crate) fn shown(number: &Number) -> String {
-    match Num::of(number) {
-        Num::Whole(whole) => whole.to_string(),
-        Num::Float(_) => number.to_string(),
+pub(crate) fn shown(number: &Number) -> Shown<'_> {
+    Shown(number)
+}
+
+/// See [`shown`].
+pub(crate) struct Shown<'n>(&'n Number);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Num::of(self.0) {
+            Num::Whole(whole) => match i64::try_from(whole) {
+                Ok(whole) => whole.fmt(f),
+                Err(_) => whole.fmt(f),
+            },
+            Num::Float(_) => self.0.fmt(f),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ use crate::inner::InnerRule;
 /// .build()?;
 ///
 /// let errors = schema.check(&json!({ "name": "A", "even": 3 }), &ValidationOptions::new())?;
-/// let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+/// let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
 /// assert_eq!(messages, ["String must be at least 2 characters", "even is invalid"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

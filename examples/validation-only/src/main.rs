@@ -103,7 +103,7 @@ fn judge(text: &str) -> Result<(Value, Vec<Problem>), Box<dyn Error>> {
         // A search takes the time of a walk through the text: only for what is shown.
         let shown = index < MAX_PROBLEMS;
         let place = if shown { locate(text, &error.field, part) } else { 0..0 };
-        Problem { place, field: error.field, message: error.message }
+        Problem { place, field: error.field, message: error.message.into_owned() }
     });
     Ok((outcome.data, problems.collect()))
 }

@@ -15,7 +15,7 @@ use crate::format::{Format, TextType};
 use crate::function::Default;
 use crate::node::{
     AdditionalRule, ArrayRules, Bound, Compiled, Literals, Node, NumberRules, ObjectRules, OneOf,
-    Property, RequiredName, Size, TextRules, Types, kind,
+    Property, RequiredName, Scalars, Size, TextRules, Types, kind,
 };
 use crate::number::Num;
 use crate::pattern::Pattern;
@@ -28,7 +28,9 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
     let root = Compiler::new(&mut state, String::new(), rule.location).compile(rule, MAX_DEPTH);
     let definitions = state.compile_definitions();
     ConfigError::check(state.mistakes)?;
-    Ok(Compiled { root, definitions })
+    // Without definitions the rules say how often one value is compared.
+    let compares = state.compares && !definitions.is_empty();
+    Ok(Compiled { root, definitions, wants_parsed: state.calls_functions || compares })
 }
 
 /// What all compilers of a schema share.
@@ -36,6 +38,10 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
 pub(super) struct State {
     pub(super) mistakes: Vec<Mistake>,
     pub(super) definitions: Definitions,
+    /// A rule had a `transform` or a `custom`.
+    pub(super) calls_functions: bool,
+    /// A rule compares whole arrays or objects.
+    pub(super) compares: bool,
 }
 
 /// Compiles one rule; its children have compilers of their own.
@@ -98,15 +104,25 @@ impl<'m> Compiler<'m> {
             custom: rule.custom,
             default,
             message: text_of(&rule.keywords, "message").map(Into::into),
+            scalars: Scalars::default(),
             notes: Map::new(),
         };
+        self.note_needs(&node);
         rule.keywords.retain(|name, _| keyword::is_note(name));
         node.notes = rule.keywords;
         for message in bounds::foreign_literals(&node) {
             self.mistake(message);
         }
         self.try_default(&node);
+        node.scalars = Scalars::of(&node);
         node
+    }
+
+    /// Notes what the node asks of the form of the data.
+    fn note_needs(&mut self, node: &Node) {
+        self.state.calls_functions |= node.transform.is_some() || node.custom.is_some();
+        self.state.compares |= node.array.as_deref().is_some_and(|rules| rules.unique)
+            || node.literals.as_deref().is_some_and(Literals::has_containers);
     }
 
     /// Takes out what is unknown or of the wrong kind.

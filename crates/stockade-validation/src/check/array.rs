@@ -1,27 +1,33 @@
 //! Arrays: counts, uniqueness, elements.
 
-use serde_json::Value;
-
 use super::Run;
 use super::patch::Patch;
 use super::path::Path;
 use super::scalar::whole;
+use crate::data::Data;
 use crate::equal::unique;
 use crate::node::{ArrayRules, Bound, Node};
 use crate::number::shown;
 
 impl<'s> Run<'_, 's> {
-    pub(super) fn array(&mut self, node: &'s Node, items: &[Value], path: &Path<'_>) -> Patch<'s> {
-        self.array_size(node, items.len(), path);
+    /// Judges an array with so many elements.
+    pub(super) fn array<'d>(
+        &mut self,
+        node: &'s Node,
+        array: impl Data<'d>,
+        count: usize,
+        path: &Path<'_>,
+    ) -> Patch<'s> {
+        self.array_size(node, count, path);
         let Some(rules) = &node.array else {
             return Patch::Keep;
         };
-        self.count(node, rules, items.len(), path);
-        if rules.unique && !self.done && !unique(items) {
-            self.fail(node, path, "uniqueItems", || "Items must be unique".to_owned());
+        self.count(node, rules, count, path);
+        if rules.unique && !self.done && !is_unique(array) {
+            self.fail(node, path, "uniqueItems", || "Items must be unique");
         }
         match &rules.items {
-            Some(item_node) if !item_node.is_any() => self.items(item_node, items, path),
+            Some(item_node) if !item_node.is_any() => self.items(item_node, array, path),
             _ => Patch::Keep,
         }
     }
@@ -60,11 +66,14 @@ impl<'s> Run<'_, 's> {
         }
     }
 
-    fn items(&mut self, node: &'s Node, items: &[Value], parent: &Path<'_>) -> Patch<'s> {
+    fn items<'d>(&mut self, node: &'s Node, array: impl Data<'d>, parent: &Path<'_>) -> Patch<'s> {
         let mut patches = Vec::new();
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in array.items().enumerate() {
             if self.done {
                 break;
+            }
+            if self.passes(node, item) {
+                continue;
             }
             let patch = self.visit(node, item, &Path::Item { index, parent });
             if !patch.is_keep() {
@@ -73,6 +82,10 @@ impl<'s> Run<'_, 's> {
         }
         if patches.is_empty() { Patch::Keep } else { Patch::Array(patches) }
     }
+}
+
+fn is_unique<'d>(array: impl Data<'d>) -> bool {
+    array.to_value().as_array().is_none_or(|items| unique(items))
 }
 
 fn at_least(bound: impl std::fmt::Display) -> String {

@@ -1,25 +1,24 @@
 //! What a value has to be beside the keywords of its node: definitions, unions,
 //! tuples.
 
-use serde_json::Value;
-
 use super::patch::Patch;
 use super::path::Path;
 use super::{Held, Run};
+use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::node::{Inner, Node, Tagged, Variants};
 
 /// How many definitions are followed into each other. The depth of the data
 /// bounds it, unless a `transform` of a recursive type makes more and more.
-const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
+pub(super) const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
 
 impl<'s> Run<'_, 's> {
     /// Judges a value whose type fits; `None` after a type failure.
-    pub(super) fn inner(
+    pub(super) fn inner<'d>(
         &mut self,
         node: &'s Node,
         inner: &'s Inner,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
     ) -> Option<Patch<'s>> {
         match inner {
@@ -32,11 +31,11 @@ impl<'s> Run<'_, 's> {
 
     /// Judges what `node` leaves to a definition. Its message is also that for
     /// the value there, but not for what the value contains.
-    fn definition(
+    fn definition<'d>(
         &mut self,
         node: &'s Node,
         place: usize,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
     ) -> Option<Patch<'s>> {
         let Some(definition) = self.definitions.get(place) else {
@@ -74,23 +73,23 @@ impl<'s> Run<'_, 's> {
         self.errors[known..].iter().any(|error| ends(&error.rule) && error.field == field)
     }
 
-    fn tagged(
+    fn tagged<'d>(
         &mut self,
         node: &Node,
         tagged: &'s Tagged,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
     ) -> Patch<'s> {
-        let Value::Object(map) = value else {
+        let Kind::Object(_) = value.kind() else {
             return Patch::Keep;
         };
         let at_tag = Path::Field { name: &tagged.tag, parent: path };
-        let Some(tag) = map.get(&*tagged.tag) else {
+        let Some(tag) = value.member(&tagged.tag) else {
             self.missing(node.message.as_deref(), &at_tag, &tagged.tag);
             return Patch::Keep;
         };
         let mut variants = tagged.variants.iter();
-        let variant = variants.find(|(name, _)| tag.as_str() == Some(&**name));
+        let variant = variants.find(|(name, _)| tag.text() == Some(&**name));
         if let Some((_, variant)) = variant {
             return self.visit(variant, value, path);
         }
@@ -99,16 +98,16 @@ impl<'s> Run<'_, 's> {
         Patch::Keep
     }
 
-    fn variants(
+    fn variants<'d>(
         &mut self,
         node: &Node,
         union: &'s Variants,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
     ) -> Option<Patch<'s>> {
         let find = |key: &str| union.variants.iter().find(|(name, _)| **name == *key);
-        match value {
-            Value::String(name) => match find(name) {
+        match value.kind() {
+            Kind::Text(name) => match find(name) {
                 Some((_, None)) => Some(Patch::Keep),
                 Some((_, Some(_))) => self.wrong_form(node, path, "object", "string"),
                 None => {
@@ -116,10 +115,10 @@ impl<'s> Run<'_, 's> {
                     Some(Patch::Keep)
                 }
             },
-            Value::Object(map) => {
-                let mut entries = map.iter();
+            Kind::Object(count) => {
+                let mut entries = value.members();
                 let (Some((name, content)), None) = (entries.next(), entries.next()) else {
-                    self.not_one(node, map.is_empty(), path);
+                    self.not_one(node, count == 0, path);
                     return Some(Patch::Keep);
                 };
                 match find(name) {
@@ -157,12 +156,14 @@ impl<'s> Run<'_, 's> {
         self.fail(node, path, rule, || format!("Object must have at {bound} 1 properties"));
     }
 
-    fn tuple(&mut self, nodes: &'s [Node], value: &Value, path: &Path<'_>) -> Patch<'s> {
+    fn tuple<'d>(&mut self, nodes: &'s [Node], value: impl Data<'d>, path: &Path<'_>) -> Patch<'s> {
         let mut patches = Vec::new();
-        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-        for (index, (node, item)) in nodes.iter().zip(items).enumerate() {
+        for (index, (node, item)) in nodes.iter().zip(value.items()).enumerate() {
             if self.done {
                 break;
+            }
+            if self.passes(node, item) {
+                continue;
             }
             let patch = self.visit(node, item, &Path::Item { index, parent: path });
             if !patch.is_keep() {

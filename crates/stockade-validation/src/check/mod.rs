@@ -1,10 +1,10 @@
 //! Judges a value by a compiled schema, with all errors and changes: for what
 //! a [`Plan`](crate::plan::Plan) does not accept.
 //!
-//! The value is only read; what is to be changed is noted in a [`Patch`], which
-//! is applied at the end and is empty for data that stays as it is. Per call
-//! nothing is allocated for such data, except what the `unique` of
-//! [`equal`](crate::equal) and a `custom` function need.
+//! The value, parsed or not ([`Data`]), is only read; what is to be changed is
+//! noted in a [`Patch`], which is applied at the end and is empty for data that
+//! stays as it is. Per call nothing is allocated for such data, except what the
+//! `unique` of [`equal`](crate::equal) and a `custom` function need.
 //!
 //! The order of work on one value is that of behaviour.md, section 11: trim,
 //! transform, conversion ([`prepare`]), null and absence, type, enum, const,
@@ -26,17 +26,20 @@ mod path;
 mod prepare;
 mod scalar;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
 
+use self::inner::MAX_FOLLOWED;
 use self::patch::Patch;
 use self::path::Path;
-use crate::depth::{MAX_DEPTH, exceeds};
+use crate::data::{Data, Kind, Tape};
+use crate::depth::MAX_DEPTH;
 use crate::equal::equal;
 use crate::function::{Default, Verdict};
-use crate::node::{Bound, Compiled, Definition, Node, kind};
+use crate::node::{Bound, Compiled, Definition, Node, Scalars, kind};
 use crate::number::Num;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -48,7 +51,7 @@ pub(crate) fn check(
     data: &Value,
     options: &ValidationOptions,
 ) -> Result<Vec<FieldError>, ApiError> {
-    let mut run = Run::new(&compiled.definitions, options, data, false);
+    let mut run = Run::new(&compiled.definitions, options, Some(data), false);
     run.root(&compiled.root, None, data);
     run.finish()
 }
@@ -60,16 +63,33 @@ pub(crate) fn validate(
     data: Value,
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
-    let mut run = Run::new(&compiled.definitions, options, &data, true);
+    let mut run = Run::new(&compiled.definitions, options, Some(&data), true);
     let patch = run.root(&compiled.root, field, &data);
     let errors = run.finish()?;
     Ok(Validated { errors, data: patch.apply(data) })
 }
 
+/// The errors of a text, or its data with its changes.
+///
+/// For a schema that calls no function with the data: there is none yet.
+pub(crate) fn validate_text(
+    compiled: &Compiled,
+    tape: &Tape<'_>,
+    options: &ValidationOptions,
+) -> Result<Result<Value, Vec<FieldError>>, ApiError> {
+    let mut run = Run::new(&compiled.definitions, options, None, true);
+    let patch = run.root(&compiled.root, None, tape.root());
+    let errors = run.finish()?;
+    if !errors.is_empty() {
+        return Ok(Err(errors));
+    }
+    Ok(Ok(patch.apply(tape.root().to_value().into_owned())))
+}
+
 /// The outcome for a field that is not there.
 pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, ApiError> {
     let options = ValidationOptions::new();
-    let mut run = Run::new(&[], &options, &Value::Null, true);
+    let mut run = Run::new(&[], &options, None, true);
     let path = Path::Field { name: field, parent: &Path::Root };
     if node.required {
         run.missing(node.message.as_deref(), &path, field);
@@ -83,8 +103,7 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
 /// what definitions say.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);
-    let mut run = Run::new(&[], &options, data, false);
-    run.call_functions = false;
+    let mut run = Run::new(&[], &options, None, false);
     run.root(node, None, data);
     run.errors.pop()
 }
@@ -108,11 +127,11 @@ struct Run<'r, 's> {
     /// Of the innermost of them.
     held: Option<Held<'s>>,
     options: &'r ValidationOptions,
-    /// The whole input as it came, for `custom`.
-    root: &'r Value,
+    /// The whole input as it came, for `custom`; `None` calls neither that nor
+    /// `transform`.
+    root: Option<&'r Value>,
     /// Whether someone wants the changed data.
     keep: bool,
-    call_functions: bool,
     errors: Vec<FieldError>,
     /// Of the texts of the errors.
     error_bytes: usize,
@@ -126,7 +145,7 @@ impl<'r, 's> Run<'r, 's> {
     fn new(
         definitions: &'s [Definition],
         options: &'r ValidationOptions,
-        root: &'r Value,
+        root: Option<&'r Value>,
         keep: bool,
     ) -> Self {
         pattern::begin();
@@ -137,7 +156,6 @@ impl<'r, 's> Run<'r, 's> {
             options,
             root,
             keep,
-            call_functions: true,
             errors: Vec::new(),
             error_bytes: 0,
             failure: None,
@@ -152,12 +170,12 @@ impl<'r, 's> Run<'r, 's> {
         }
     }
 
-    fn root(&mut self, node: &'s Node, field: Option<&str>, data: &Value) -> Patch<'s> {
+    fn root<'d>(&mut self, node: &'s Node, field: Option<&str>, data: impl Data<'d>) -> Patch<'s> {
         let path = match field {
             Some(name) => Path::Field { name, parent: &Path::Root },
             None => Path::Root,
         };
-        if exceeds(data, MAX_DEPTH) {
+        if data.exceeds(MAX_DEPTH) {
             let message = format!("Value is nested more than {MAX_DEPTH} levels deep");
             self.push(&path, message, "depth");
             return Patch::Keep;
@@ -165,8 +183,27 @@ impl<'r, 's> Run<'r, 's> {
         self.visit(node, data, &path)
     }
 
+    /// Whether a value is a scalar that is right and stays as it is. Nothing is
+    /// to be done with it.
+    #[inline]
+    fn passes<'d>(&self, node: &Node, value: impl Data<'d>) -> bool {
+        let scalar = value.kind();
+        match &node.scalars {
+            Scalars::Unsaid => false,
+            Scalars::Plan(plan) => plan.takes_scalar(scalar) && self.held(node).is_none(),
+            // Whether it may be missing is for the node to say.
+            Scalars::Definition(place) => {
+                let definition = self.definitions.get(*place);
+                let plan = definition.and_then(|definition| definition.node.scalars.plan());
+                self.followed < MAX_FOLLOWED
+                    && !matches!(scalar, Kind::Null | Kind::Text(""))
+                    && plan.is_some_and(|plan| plan.takes_scalar(scalar))
+            }
+        }
+    }
+
     /// Prepares and judges one value.
-    fn visit(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+    fn visit<'d>(&mut self, node: &'s Node, value: impl Data<'d>, path: &Path<'_>) -> Patch<'s> {
         match self.prepare(node, value, path) {
             Ok(None) => self.judge(node, value, path),
             Ok(Some(prepared)) => {
@@ -180,41 +217,42 @@ impl<'r, 's> Run<'r, 's> {
         }
     }
 
-    fn judge(&mut self, node: &'s Node, value: &Value, path: &Path<'_>) -> Patch<'s> {
+    fn judge<'d>(&mut self, node: &'s Node, value: impl Data<'d>, path: &Path<'_>) -> Patch<'s> {
+        let kind = value.kind();
         if node.never {
-            self.fail(node, path, "false", || "Value is not allowed".to_owned());
+            self.fail(node, path, "false", || "Value is not allowed");
             return Patch::Keep;
         }
-        if node.required && is_missing(node, value) {
+        if node.required && is_missing(node, kind) {
             self.missing(self.message_of(node), path, path.name());
             return Patch::Keep;
         }
         // The text may be empty only now that the definition has prepared it.
         if let Some(held) = self.held(node)
-            && held.required.is_some_and(|holder| is_missing(holder, value))
+            && held.required.is_some_and(|holder| is_missing(holder, kind))
         {
             self.missing(held.message, path, path.name());
             return Patch::Keep;
         }
-        if value.is_null() && node.nullable {
+        if node.nullable && matches!(kind, Kind::Null) {
             return Patch::Keep;
         }
-        if node.types.given() && !self.fits_type(node, value, path) {
+        if node.types.given() && !self.fits_type(node, kind, path) {
             return Patch::Keep;
         }
         self.literals(node, value, path);
-        let patch = match value {
-            Value::String(text) => {
+        let patch = match kind {
+            Kind::Text(text) => {
                 self.text(node, text, path);
                 Patch::Keep
             }
-            Value::Number(number) => {
+            Kind::Number(number) => {
                 self.number(node, number, path);
                 Patch::Keep
             }
-            Value::Array(items) => self.array(node, items, path),
-            Value::Object(map) => self.object(node, map, path),
-            Value::Null | Value::Bool(_) => Patch::Keep,
+            Kind::Array(count) => self.array(node, value, count, path),
+            Kind::Object(count) => self.object(node, value, count, path),
+            Kind::Null | Kind::Bool(_) => Patch::Keep,
         };
         match &node.inner {
             None => self.custom(node, value, path, patch),
@@ -226,37 +264,37 @@ impl<'r, 's> Run<'r, 's> {
     }
 
     /// Whether the checks after the type may go on.
-    fn fits_type(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
+    fn fits_type(&mut self, node: &Node, value: Kind<'_>, path: &Path<'_>) -> bool {
         let types = &node.types;
         let fits = match value {
-            Value::String(text) => {
+            Kind::Text(text) => {
                 if types.has(kind::STRING) || types.formats.iter().any(|form| form.check(text)) {
                     true
                 } else if let [form] = &*types.formats {
                     // A wrong form is not a failure of the type: more is checked.
-                    self.fail(node, path, form.name(), || form.message().to_owned());
+                    self.fail(node, path, form.name(), || form.message());
                     return true;
                 } else {
                     false
                 }
             }
-            Value::Number(number) => {
+            Kind::Number(number) => {
                 types.has(kind::NUMBER) || types.has(kind::INTEGER) && Num::of(number).is_whole()
             }
-            Value::Bool(_) => types.has(kind::BOOLEAN),
-            Value::Array(_) => types.has(kind::ARRAY),
-            Value::Object(_) => types.has(kind::OBJECT),
-            Value::Null => types.has(kind::NULL),
+            Kind::Bool(_) => types.has(kind::BOOLEAN),
+            Kind::Array(_) => types.has(kind::ARRAY),
+            Kind::Object(_) => types.has(kind::OBJECT),
+            Kind::Null => types.has(kind::NULL),
         };
         if !fits {
             self.fail(node, path, "type", || {
-                format!("Expected {}, got {}", types.expected, kind_name(value))
+                format!("Expected {}, got {}", types.expected, value.name())
             });
         }
         fits
     }
 
-    fn literals(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
+    fn literals<'d>(&mut self, node: &Node, value: impl Data<'d>, path: &Path<'_>) {
         let Some(literals) = &node.literals else {
             return;
         };
@@ -266,29 +304,30 @@ impl<'r, 's> Run<'r, 's> {
             self.fail(node, path, "enum", || one_of.message.clone());
         }
         if let Some((constant, message)) = &literals.constant
-            && !equal(constant, value)
+            && !is_constant(constant, value)
         {
             self.fail(node, path, "const", || message.clone());
         }
     }
 
-    fn custom(
+    fn custom<'d>(
         &mut self,
         node: &Node,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
         patch: Patch<'s>,
     ) -> Patch<'s> {
-        let Some(custom) = &node.custom else {
+        let (Some(custom), Some(root)) = (&node.custom, self.root) else {
             return patch;
         };
-        if self.done || !self.call_functions || value.is_null() {
+        if self.done || matches!(value.kind(), Kind::Null) {
             return patch;
         }
+        let value = &*value.to_value();
         let field = path.to_string();
         let verdict = match patch.preview(value) {
-            None => custom.call(value, &field, self.root),
-            Some(changed) => custom.call(&changed, &field, self.root),
+            None => custom.call(value, &field, root),
+            Some(changed) => custom.call(&changed, &field, root),
         };
         match verdict {
             Ok(Verdict::Valid) => {}
@@ -317,24 +356,32 @@ impl<'r, 's> Run<'r, 's> {
 
     /// A required value is not there.
     fn missing(&mut self, message: Option<&str>, path: &Path<'_>, name: &str) {
-        let message = match message {
-            Some(message) => message.to_owned(),
-            None if matches!(path, Path::Root) => "Required value is missing".to_owned(),
-            None if name.is_empty() => format!("Required field '{path}' is missing"),
-            None => format!("Required field '{name}' is missing"),
+        let message: Cow<'static, str> = match message {
+            Some(message) => message.to_owned().into(),
+            None if matches!(path, Path::Root) => "Required value is missing".into(),
+            None if name.is_empty() => format!("Required field '{path}' is missing").into(),
+            None => format!("Required field '{name}' is missing").into(),
         };
         self.push(path, message, "required");
     }
 
     /// Notes an error with the message of the rule, or this one.
     #[cold]
-    fn fail(&mut self, node: &Node, path: &Path<'_>, rule: &str, message: impl FnOnce() -> String) {
-        let message = self.message_of(node).map_or_else(message, str::to_owned);
-        self.push(path, message, rule);
+    fn fail<M: Into<Cow<'static, str>>>(
+        &mut self,
+        node: &Node,
+        path: &Path<'_>,
+        rule: &'static str,
+        message: impl FnOnce() -> M,
+    ) {
+        match self.message_of(node).map(str::to_owned) {
+            Some(message) => self.push(path, message, rule),
+            None => self.push(path, message(), rule),
+        }
     }
 
     #[cold]
-    fn push(&mut self, path: &Path<'_>, message: String, rule: &str) {
+    fn push(&mut self, path: &Path<'_>, message: impl Into<Cow<'static, str>>, rule: &'static str) {
         if self.done {
             return;
         }
@@ -372,22 +419,20 @@ impl<'r, 's> Run<'r, 's> {
 const BYTES_PER_ERROR: usize = 1 << 10;
 
 /// Null unless that is allowed by name, or empty text.
-fn is_missing(node: &Node, value: &Value) -> bool {
+fn is_missing(node: &Node, value: Kind<'_>) -> bool {
     match value {
-        Value::Null => !node.nullable && !node.types.has(kind::NULL),
-        Value::String(text) => text.is_empty(),
+        Kind::Null => !node.nullable && !node.types.has(kind::NULL),
+        Kind::Text(text) => text.is_empty(),
         _ => false,
     }
 }
 
-fn kind_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+/// Whether a value is this one; texts are not copied for it.
+fn is_constant<'d>(constant: &Value, value: impl Data<'d>) -> bool {
+    match (constant, value.text()) {
+        (Value::String(constant), Some(text)) => constant == text,
+        (_, Some(_)) => false,
+        (_, None) => equal(constant, &value.to_value()),
     }
 }
 

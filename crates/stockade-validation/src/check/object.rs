@@ -1,22 +1,21 @@
 //! Objects: the required list, properties, unknown keys, counts, in this order.
 
-use serde_json::{Map, Value};
-
 use super::Run;
 use super::patch::{ObjectPatch, Patch};
 use super::path::Path;
+use crate::data::Data;
 use crate::node::{AdditionalRule, Node, ObjectRules};
 
 const SLOTS_MAX: usize = 32;
 
 /// What one walk over the input finds.
-struct Walk<'v> {
+struct Walk<D> {
     /// The values of the listed properties, in schema order, found without
     /// hashing a key.
-    slots: [Option<&'v Value>; SLOTS_MAX],
+    slots: [Option<D>; SLOTS_MAX],
     /// The input, if there are more properties than slots: they are looked up
     /// one by one, so that nothing is allocated.
-    map: Option<&'v Map<String, Value>>,
+    object: Option<D>,
     /// How many keys are unknown.
     unknown: usize,
     /// Whether the keys are in the order of the output.
@@ -33,16 +32,18 @@ enum Unknown<'s> {
 }
 
 impl<'s> Run<'_, 's> {
-    pub(super) fn object(
+    /// Judges an object with so many members.
+    pub(super) fn object<'d>(
         &mut self,
         node: &'s Node,
-        map: &Map<String, Value>,
+        object: impl Data<'d>,
+        count: usize,
         path: &Path<'_>,
     ) -> Patch<'s> {
         let Some(rules) = node.object.as_deref() else {
             return Patch::Keep;
         };
-        let walk = Walk::over(rules, map);
+        let walk = Walk::over(rules, object);
         let mut patch = ObjectPatch {
             rules,
             properties: Vec::new(),
@@ -51,17 +52,17 @@ impl<'s> Run<'_, 's> {
             strip: false,
         };
 
-        self.required_list(node, rules, map, &walk, path);
+        self.required_list(node, rules, object, &walk, path);
         self.properties(rules, &walk, path, &mut patch);
         if walk.unknown > 0 {
             match self.unknown(rules) {
                 Unknown::Keep => {}
                 Unknown::Strip => patch.strip = true,
-                Unknown::Refuse => self.refuse(rules, map, path),
-                Unknown::Check(other) => self.others(rules, other, map, path, &mut patch),
+                Unknown::Refuse => self.refuse(rules, object, path),
+                Unknown::Check(other) => self.others(rules, other, object, path, &mut patch),
             }
         }
-        self.property_count(node, rules, map.len(), path);
+        self.property_count(node, rules, count, path);
 
         let unchanged = patch.properties.is_empty()
             && patch.others.is_empty()
@@ -73,18 +74,18 @@ impl<'s> Run<'_, 's> {
         Patch::Object(Box::new(patch))
     }
 
-    fn required_list(
+    fn required_list<'d, D: Data<'d>>(
         &mut self,
         node: &Node,
         rules: &ObjectRules,
-        map: &Map<String, Value>,
-        walk: &Walk<'_>,
+        object: D,
+        walk: &Walk<D>,
         parent: &Path<'_>,
     ) {
         for required in &rules.required {
             let present = match required.index {
                 Some(index) => walk.value(rules, index).is_some(),
-                None => map.contains_key(&*required.name),
+                None => object.member(&required.name).is_some(),
             };
             if present || required.excused {
                 continue;
@@ -96,10 +97,10 @@ impl<'s> Run<'_, 's> {
         }
     }
 
-    fn properties(
+    fn properties<'d, D: Data<'d>>(
         &mut self,
         rules: &'s ObjectRules,
-        walk: &Walk<'_>,
+        walk: &Walk<D>,
         parent: &Path<'_>,
         patch: &mut ObjectPatch<'s>,
     ) {
@@ -108,8 +109,12 @@ impl<'s> Run<'_, 's> {
                 return;
             }
             let node = &property.node;
+            let value = walk.value(rules, index);
+            if value.is_some_and(|value| self.passes(node, value)) {
+                continue;
+            }
             let path = Path::Field { name: &property.name, parent };
-            if let Some(value) = walk.value(rules, index) {
+            if let Some(value) = value {
                 let change = self.visit(node, value, &path);
                 if !change.is_keep() {
                     patch.properties.push((index, change));
@@ -139,8 +144,8 @@ impl<'s> Run<'_, 's> {
         if refuse { Unknown::Refuse } else { Unknown::Keep }
     }
 
-    fn refuse(&mut self, rules: &ObjectRules, map: &Map<String, Value>, parent: &Path<'_>) {
-        for (name, _) in unknown_keys(rules, map) {
+    fn refuse<'d>(&mut self, rules: &ObjectRules, object: impl Data<'d>, parent: &Path<'_>) {
+        for (name, _) in unknown_keys(rules, object) {
             if self.done {
                 return;
             }
@@ -149,17 +154,20 @@ impl<'s> Run<'_, 's> {
         }
     }
 
-    fn others(
+    fn others<'d>(
         &mut self,
         rules: &ObjectRules,
         node: &'s Node,
-        map: &Map<String, Value>,
+        object: impl Data<'d>,
         parent: &Path<'_>,
         patch: &mut ObjectPatch<'s>,
     ) {
-        for (index, (name, value)) in unknown_keys(rules, map).enumerate() {
+        for (index, (name, value)) in unknown_keys(rules, object).enumerate() {
             if self.done {
                 return;
+            }
+            if self.passes(node, value) {
+                continue;
             }
             let change = self.visit(node, value, &Path::Field { name, parent });
             if !change.is_keep() {
@@ -186,13 +194,13 @@ impl<'s> Run<'_, 's> {
     }
 }
 
-impl<'v> Walk<'v> {
-    fn over(rules: &ObjectRules, map: &'v Map<String, Value>) -> Self {
+impl<'d, D: Data<'d>> Walk<D> {
+    fn over(rules: &ObjectRules, object: D) -> Self {
         let mut slots = [None; SLOTS_MAX];
         let mut unknown = 0;
         let mut in_order = true;
         let mut hint = 0;
-        for (name, value) in map {
+        for (name, value) in object.members() {
             let Some(index) = rules.find(name, hint) else {
                 unknown += 1;
                 continue;
@@ -203,29 +211,30 @@ impl<'v> Walk<'v> {
                 *slot = Some(value);
             }
         }
-        let map = (rules.properties.len() > SLOTS_MAX).then_some(map);
-        Self { slots, map, unknown, in_order }
+        let object = (rules.properties.len() > SLOTS_MAX).then_some(object);
+        Self { slots, object, unknown, in_order }
     }
 
-    fn value(&self, rules: &ObjectRules, index: usize) -> Option<&'v Value> {
-        match self.map {
+    #[inline]
+    fn value(&self, rules: &ObjectRules, index: usize) -> Option<D> {
+        match self.object {
             None => self.slots.get(index).copied().flatten(),
-            Some(map) => map.get(&*rules.properties[index].name),
+            Some(object) => object.member(&rules.properties[index].name),
         }
     }
 }
 
 /// The keys that are not listed, in input order.
-fn unknown_keys<'v>(
-    rules: &'v ObjectRules,
-    map: &'v Map<String, Value>,
-) -> impl Iterator<Item = (&'v str, &'v Value)> {
+fn unknown_keys<'d, D: Data<'d>>(
+    rules: &ObjectRules,
+    object: D,
+) -> impl Iterator<Item = (&'d str, D)> {
     let mut hint = 0;
-    map.iter().filter_map(move |(name, value)| match rules.find(name, hint) {
+    object.members().filter_map(move |(name, value)| match rules.find(name, hint) {
         Some(index) => {
             hint = index + 1;
             None
         }
-        None => Some((name.as_str(), value)),
+        None => Some((name, value)),
     })
 }

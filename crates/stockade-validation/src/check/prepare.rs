@@ -5,24 +5,25 @@ use stockade_errors::ApiError;
 
 use super::Run;
 use super::path::Path;
+use crate::data::{Data, Kind};
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::node::{Node, kind};
 use crate::number::{self, Num, whole_float};
 
 impl Run<'_, '_> {
     /// The prepared value; `None` when it stays as it is.
-    pub(super) fn prepare(
+    pub(super) fn prepare<'d>(
         &self,
         node: &Node,
-        value: &Value,
+        value: impl Data<'d>,
         path: &Path<'_>,
     ) -> Result<Option<Value>, ApiError> {
         let mut prepared = if node.trim { trim(value) } else { None };
         if let Some(transform) = &node.transform
-            && self.call_functions
+            && self.root.is_some()
             && !self.done
         {
-            let value = prepared.unwrap_or_else(|| value.clone());
+            let value = prepared.unwrap_or_else(|| value.to_value().into_owned());
             let field = path.to_string();
             let value = transform.call(value, &field)?;
             if exceeds(&value, MAX_DEPTH) {
@@ -32,14 +33,14 @@ impl Run<'_, '_> {
             prepared = Some(value);
         }
 
-        let current = prepared.as_ref().unwrap_or(value);
+        let current = prepared.as_ref().map_or_else(|| value.kind(), Data::kind);
         if self.options.coerce_types
-            && let Value::String(text) = current
+            && let Kind::Text(text) = current
             && let Some(converted) = coerce(node, text)
         {
             return Ok(Some(converted));
         }
-        if let Value::Number(number) = current
+        if let Kind::Number(number) = current
             && wants_whole(node)
             && let Some(whole) = whole_float(number)
         {
@@ -49,15 +50,15 @@ impl Run<'_, '_> {
             && matches!(path, Path::Field { parent: Path::Root, .. })
             && is_one_of_list(node, current)
         {
-            let one = prepared.unwrap_or_else(|| value.clone());
+            let one = prepared.unwrap_or_else(|| value.to_value().into_owned());
             return Ok(Some(Value::Array(vec![one])));
         }
         Ok(prepared)
     }
 }
 
-fn trim(value: &Value) -> Option<Value> {
-    let text = value.as_str()?;
+fn trim<'d>(value: impl Data<'d>) -> Option<Value> {
+    let text = value.text()?;
     let trimmed = text.trim();
     (trimmed.len() < text.len()).then(|| trimmed.into())
 }
@@ -89,8 +90,8 @@ fn wants_whole(node: &Node) -> bool {
 }
 
 /// Whether a list is wanted, and this is what a query has instead of one.
-fn is_one_of_list(node: &Node, value: &Value) -> bool {
-    let is_scalar = matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_));
+fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
+    let is_scalar = matches!(value, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_));
     let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;
     is_scalar && node.types.has(kind::ARRAY) && !takes_scalar && node.types.formats.is_empty()
 }

@@ -1,5 +1,7 @@
 //! Strings, numbers, and what `min` and `max` mean for each kind.
 
+use std::fmt::Display;
+
 use serde_json::Number;
 
 use super::path::Path;
@@ -13,12 +15,12 @@ impl Run<'_, '_> {
             if let Some(least) = rules.min_length
                 && is_shorter(text, least)
             {
-                self.fail(node, path, "minLength", || at_least_characters(&least.to_string()));
+                self.fail(node, path, "minLength", || at_least_characters(&least));
             }
             if let Some(most) = rules.max_length
                 && is_longer(text, most)
             {
-                self.fail(node, path, "maxLength", || at_most_characters(&most.to_string()));
+                self.fail(node, path, "maxLength", || at_most_characters(&most));
             }
         }
         if node.size.is_some() {
@@ -39,12 +41,12 @@ impl Run<'_, '_> {
         if let Some(pattern) = &rules.pattern
             && !pattern.is_match(text)
         {
-            self.fail(node, path, "pattern", || "Invalid format".to_owned());
+            self.fail(node, path, "pattern", || "Invalid format");
         }
         if let Some(format) = &rules.format
             && !format.check(text)
         {
-            self.fail(node, path, "format", || format.message().to_owned());
+            self.fail(node, path, "format", || format.message());
         }
     }
 
@@ -86,8 +88,8 @@ impl Run<'_, '_> {
         node: &Node,
         size: Num,
         path: &Path<'_>,
-        at_least: impl FnOnce(&str) -> String,
-        at_most: impl FnOnce(&str) -> String,
+        at_least: impl FnOnce(&dyn Display) -> String,
+        at_most: impl FnOnce(&dyn Display) -> String,
     ) {
         let Some(bounds) = &node.size else {
             return;
@@ -117,18 +119,18 @@ fn is_longer(text: &str, most: usize) -> bool {
     text.len() > most && (text.len() / 4 > most || text.chars().count() > most)
 }
 
-fn at_least_characters(bound: &str) -> String {
+fn at_least_characters(bound: &dyn Display) -> String {
     format!("String must be at least {bound} characters")
 }
 
-fn at_most_characters(bound: &str) -> String {
+fn at_most_characters(bound: &dyn Display) -> String {
     format!("String must be at most {bound} characters")
 }
 
-fn at_least(bound: &str) -> String {
+fn at_least(bound: &dyn Display) -> String {
     format!("Number must be at least {bound}")
 }
 
-fn at_most(bound: &str) -> String {
+fn at_most(bound: &dyn Display) -> String {
     format!("Number must be at most {bound}")
 }

@@ -7,7 +7,7 @@ use crate::node::{Compiled, Definition, Inner, Node, Tagged, Variants, kind};
 
 /// The root with the definitions that it leads to.
 pub(super) fn schema(compiled: &Compiled) -> Value {
-    let Compiled { root, definitions } = compiled;
+    let Compiled { root, definitions, .. } = compiled;
     let mut rules: Vec<Value> =
         definitions.iter().map(|definition| rule(&definition.node, definitions)).collect();
     let mut out = match bare_place(root) {

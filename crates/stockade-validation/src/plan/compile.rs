@@ -24,6 +24,34 @@ impl Plan {
         Compiler { definitions, open: Vec::new(), left: MAX_PLANS }.plan(&schema.root)
     }
 
+    /// The plan of a node for scalars alone; `None` when the node says more of
+    /// them than a plan can, or counts them, as a pattern does.
+    pub(crate) fn of_scalars(node: &Node) -> Option<Self> {
+        let says_more = node.never
+            || node.inner.is_some()
+            || node.transform.is_some()
+            || node.custom.is_some()
+            || node.text.as_deref().is_some_and(|rules| rules.pattern.is_some());
+        (!says_more).then(|| Self::scalars(node, Accept::None, Accept::None))
+    }
+
+    fn scalars(node: &Node, array: Accept<ArrayPlan>, object: Accept<ObjectPlan>) -> Self {
+        let literals = node.literals.as_deref();
+        let has = |kinds: u8| !node.types.given() || node.types.has(kinds);
+        let fits = |value: &Value| literals.is_none_or(|literals| allows(literals, value));
+        let null_is_missing = node.required && !node.nullable && !node.types.has(kind::NULL);
+        Self {
+            any: false,
+            null: !null_is_missing && (node.nullable || has(kind::NULL) && fits(&Value::Null)),
+            yes: has(kind::BOOLEAN) && fits(&Value::Bool(true)),
+            no: has(kind::BOOLEAN) && fits(&Value::Bool(false)),
+            text: if node.types.take_text() { text(node) } else { Accept::None },
+            number: if has(kind::NUMBER | kind::INTEGER) { number(node) } else { Accept::None },
+            array,
+            object,
+        }
+    }
+
     /// Refuses what counts as missing: null, and text that is empty in the end.
     fn require(&mut self) {
         self.any = false;
@@ -90,20 +118,10 @@ impl Compiler<'_> {
         if node.never {
             return Some(Plan::never());
         }
-        let literals = node.literals.as_deref();
         let has = |kinds: u8| !node.types.given() || node.types.has(kinds);
-        let fits = |value: &Value| literals.is_none_or(|literals| allows(literals, value));
-        let null_is_missing = node.required && !node.nullable && !node.types.has(kind::NULL);
-        Some(Plan {
-            any: false,
-            null: !null_is_missing && (node.nullable || has(kind::NULL) && fits(&Value::Null)),
-            yes: has(kind::BOOLEAN) && fits(&Value::Bool(true)),
-            no: has(kind::BOOLEAN) && fits(&Value::Bool(false)),
-            text: if node.types.take_text() { text(node) } else { Accept::None },
-            number: if has(kind::NUMBER | kind::INTEGER) { number(node) } else { Accept::None },
-            array: if has(kind::ARRAY) { self.array(node)? } else { Accept::None },
-            object: if has(kind::OBJECT) { self.object(node)? } else { Accept::None },
-        })
+        let array = if has(kind::ARRAY) { self.array(node)? } else { Accept::None };
+        let object = if has(kind::OBJECT) { self.object(node)? } else { Accept::None };
+        Some(Plan::scalars(node, array, object))
     }
 
     /// The plan of a node that only refers to a definition.
@@ -349,12 +367,7 @@ fn is_count(max: Option<&Bound>) -> bool {
 
 /// Whether an array or an object is among the literals.
 fn has_containers(node: &Node) -> bool {
-    let Some(literals) = node.literals.as_deref() else {
-        return false;
-    };
-    let listed = literals.one_of.iter().flat_map(|one_of| &one_of.values);
-    let constant = literals.constant.iter().map(|(constant, _)| constant);
-    listed.chain(constant).any(|value| value.is_array() || value.is_object())
+    node.literals.as_deref().is_some_and(Literals::has_containers)
 }
 
 /// By length, then by letters: unequal lengths are told apart at once.

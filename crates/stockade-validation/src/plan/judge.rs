@@ -2,7 +2,8 @@
 
 use super::compile::order;
 use super::tree::{Accept, Additional, ArrayPlan, NumberPlan, ObjectPlan, Plan, TextPlan};
-use crate::number::Num;
+use crate::data::Kind;
+use crate::number::{Num, whole_float};
 use crate::options::ValidationOptions;
 
 impl Plan {
@@ -41,6 +42,21 @@ impl Plan {
         matches!(&self.number, Accept::If(plan) if plan.integer)
     }
 
+    /// Whether a scalar is accepted and stays as it is.
+    #[inline]
+    pub(crate) fn takes_scalar(&self, scalar: Kind<'_>) -> bool {
+        match scalar {
+            Kind::Null => self.null,
+            Kind::Bool(flag) => self.takes_bool(flag),
+            Kind::Number(number) => {
+                self.takes_number(|| Num::of(number))
+                    && !(self.wants_whole() && whole_float(number).is_some())
+            }
+            Kind::Text(text) => self.text(text).is_some_and(|kept| kept.len() == text.len()),
+            Kind::Array(_) | Kind::Object(_) => false,
+        }
+    }
+
     #[inline]
     pub(crate) fn takes_bool(&self, flag: bool) -> bool {
         if flag { self.yes } else { self.no }
@@ -76,7 +92,7 @@ fn fits_length(text: &str, min: usize, max: usize) -> bool {
 /// Whether two names are the same, most of which have 16 bytes or fewer: their
 /// ends are compared, which may overlap, without the call of a function.
 #[inline]
-fn same(left: &str, right: &str) -> bool {
+pub(crate) fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     left.len() == right.len()
         && match left.len() {

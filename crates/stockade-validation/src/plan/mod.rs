@@ -15,5 +15,5 @@ mod judge;
 mod tree;
 mod value;
 
-pub(crate) use judge::Unknown;
+pub(crate) use judge::{Unknown, same};
 pub(crate) use tree::{ANY, Accept, ArrayPlan, ObjectPlan, Plan};

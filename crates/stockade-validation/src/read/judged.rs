@@ -33,7 +33,7 @@ pub(super) struct Judged<'p, I> {
 /// Whether a name is one by which serde_json passes on what is no object: a
 /// number with all its digits (its feature `arbitrary_precision`, which any
 /// crate may turn on), or text that nobody looked at (`raw_value`).
-pub(super) fn is_private(name: &str) -> bool {
+pub(crate) fn is_private(name: &str) -> bool {
     name.starts_with("$serde_json::private::")
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Text goes through serde into the type, and each value that passes is judged
 //! by the [`Plan`](crate::plan::Plan) of the schema. At the first thing that is
-//! wrong, or that the plan cannot settle, this way is given up; then the text is
-//! parsed into a `Value`, which `check` judges with all its words, and the type
-//! is read from that. So the quick way only ever says "valid".
+//! wrong, or that the plan cannot settle, this way is given up; then the values
+//! of the text are found once more, without the type, and `check` judges them
+//! with all its words. They stay a [`Tape`](crate::data::Tape) unless a function
+//! wants them parsed or a name comes twice. What is right becomes a `Value`, and
+//! the type is read from that. So the quick way only ever says "valid".
 //!
 //! - `error`: [`ReadError`].
 //! - `schema`: [`Schema::read_json`](crate::Schema::read_json) and
@@ -31,3 +33,5 @@ mod variant;
 pub use asked::{Asked, asked};
 pub use error::ReadError;
 pub use untyped::read_value;
+
+pub(crate) use judged::is_private;

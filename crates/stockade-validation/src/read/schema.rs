@@ -12,6 +12,8 @@ use super::twice::Twice;
 use super::untyped::{is_array, misfit, not_utf8};
 use super::{ReadError, read_value};
 use crate::check;
+use crate::data::Tape;
+use crate::json::{Reader, Refused};
 use crate::node::Inner;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -69,14 +71,34 @@ impl Schema {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
-        if let Some(plan) = self.plan()
-            && let Some(value) = read_quickly(plan, utf8, options)
-        {
-            return Ok(value);
+        match self.plan().map(|plan| read_quickly(plan, utf8, options)) {
+            Some(Ok(value)) => return Ok(value),
+            Some(Err(Refused::Syntax)) => return self.read_parsed(utf8, options),
+            Some(Err(Refused::Data)) | None => {}
         }
-        let value: Value = serde_json::from_str(utf8).map_err(ReadError::Syntax)?;
+        match self.tape(utf8) {
+            Some(tape) => {
+                let outcome = check::validate_text(self.compiled(), &tape, options)?;
+                read_value(&outcome.map_err(ReadError::Invalid)?)
+            }
+            None => self.read_parsed(utf8, options),
+        }
+    }
+
+    /// The values of a text, if they can be judged unparsed.
+    fn tape<'t>(&self, text: &'t str) -> Option<Tape<'t>> {
+        if self.compiled().wants_parsed { None } else { Tape::of(text).ok() }
+    }
+
+    /// Reads a typed value from parsed text.
+    fn read_parsed<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        options: &ValidationOptions,
+    ) -> Result<T, ReadError> {
+        let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
         let data = self.validated(value, options)?;
-        if let Some(error) = repeated::<T>(utf8, &data) {
+        if let Some(error) = repeated::<T>(text, &data) {
             return Err(ReadError::misfit(error));
         }
         read_value(&data)
@@ -144,14 +166,15 @@ fn read_quickly<T: DeserializeOwned>(
     plan: &Plan,
     text: &str,
     options: &ValidationOptions,
-) -> Option<T> {
+) -> Result<T, Refused> {
     if is_array(text.as_bytes()) && is_named::<T>() {
-        return None;
+        return Err(Refused::Data);
     }
     pattern::begin();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = T::deserialize(Judged::new(plan, options, &mut reader)).ok()?;
-    reader.end().is_ok().then_some(value)
+    let mut reader = Reader::new(text);
+    let value = T::deserialize(Judged::new(plan, options, &mut reader))?;
+    reader.end()?;
+    Ok(value)
 }
 
 /// The error of a text that has a field of the type twice: parsed data has

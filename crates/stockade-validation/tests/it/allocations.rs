@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
+use stockade_validation::{
+    HasSchema, ReadError, Rule, Schema, ValidationOptions, validate_against_schema,
+};
 
 #[test]
 fn valid_data_costs_no_allocation() {
@@ -120,4 +122,31 @@ fn reading_costs_what_the_type_costs() {
     // Fewer, because serde_json notes the nesting of what it skips.
     assert!(judged.count_total <= plain.count_total, "{judged:?} {plain:?}");
     assert!(judged.bytes_total <= plain.bytes_total, "{judged:?} {plain:?}");
+}
+
+#[test]
+fn errors_cost_their_texts_and_one_list_of_values() {
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only read")]
+    struct User {
+        age: u8,
+        email: String,
+        tags: Vec<String>,
+    }
+    let schema = Schema::from_value(&json!({
+        "age": { "type": "integer", "maximum": 150 },
+        "email": { "type": "string", "format": "email" },
+        "tags": { "type": "array", "items": { "type": "string" } },
+    }))
+    .unwrap();
+    let options = ValidationOptions::new();
+    let text = br#"{ "age": 200, "email": "ada", "tags": ["a", "b", "c"], "more": 1 }"#;
+    let mut errors = 0;
+    let info = allocation_counter::measure(|| {
+        let error = schema.read_json::<User>(text, &options).unwrap_err();
+        errors = if let ReadError::Invalid(errors) = error { errors.len() } else { 0 };
+    });
+    assert_eq!(errors, 2);
+    // The values, the errors, two paths and one message.
+    assert_eq!(info.count_total, 5, "{info:?}");
 }

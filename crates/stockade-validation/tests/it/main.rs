@@ -26,3 +26,4 @@ mod reading;
 mod rules;
 mod support;
 mod unions;
+mod unparsed;

@@ -102,7 +102,7 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
 
 fn rules(schema: &Schema, data: &Value) -> Vec<String> {
     let errors = schema.check(data, &ValidationOptions::new()).unwrap();
-    errors.into_iter().map(|error| error.rule).collect()
+    errors.into_iter().map(|error| error.rule.into_owned()).collect()
 }
 
 proptest! {

@@ -185,7 +185,7 @@ proptest! {
     }
 }
 
-const RULES: &[&str] = &[
+pub(crate) const RULES: &[&str] = &[
     "{}",
     r#"{ "type": "string", "trim": true, "required": true }"#,
     r#"{ "type": "string", "minLength": 2, "max": 3.5 }"#,

@@ -1,0 +1,169 @@
+//! Hot: from text to [`Tape`].
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{Error, Visitor};
+use serde_json::Number;
+
+use super::look::Data;
+use super::tape::{Entry, Extent, Place, Tape};
+use crate::json::{Reader, Refused};
+use crate::read::is_private;
+
+impl<'t> Tape<'t> {
+    /// Finds the values of a text.
+    ///
+    /// # Errors
+    /// When it is not JSON, and where a tape is not the right form: an object
+    /// has a name twice, or more than [`MAX_MEMBERS`].
+    pub(crate) fn of(text: &'t str) -> Result<Self, Refused> {
+        let first = MAX_FIRST.min(text.len() / BYTES_PER_ENTRY + 4);
+        let mut recorder =
+            Recorder { reader: Reader::new(text), entries: Vec::with_capacity(first) };
+        recorder.value()?;
+        recorder.reader.end()?;
+        Ok(Self { entries: recorder.entries })
+    }
+}
+
+/// Writes the values down as they come.
+struct Recorder<'t> {
+    reader: Reader<'t>,
+    entries: Vec<Entry<'t>>,
+}
+
+impl<'t> Recorder<'t> {
+    fn value(&mut self) -> Result<(), Refused> {
+        let entry = match self.reader.peek() {
+            Some(b'"') => Entry::Text(self.reader.text()?),
+            Some(b'{') => return self.object(),
+            Some(b'[') => return self.array(),
+            _ => self.reader.deserialize_any(Scalar)?,
+        };
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn array(&mut self) -> Result<(), Refused> {
+        let start = self.entries.len();
+        let mut count = 0;
+        self.reader.open()?;
+        self.entries.push(Entry::Array(Extent { count, size: 1 }));
+        while self.reader.has_next(b']', count == 0)? {
+            self.value()?;
+            count += 1;
+        }
+        self.extend(start, count);
+        self.reader.close(b']')
+    }
+
+    fn object(&mut self) -> Result<(), Refused> {
+        let start = self.entries.len();
+        let mut count = 0;
+        let mut marks = 0;
+        self.reader.open()?;
+        self.entries.push(Entry::Object(Extent { count, size: 1 }));
+        while self.reader.has_next(b'}', count == 0)? {
+            self.reader.begins_name()?;
+            let name = self.reader.text()?;
+            self.name(name, start, count, &mut marks)?;
+            self.reader.expect(b':')?;
+            self.value()?;
+            count += 1;
+        }
+        self.extend(start, count);
+        self.reader.close(b'}')
+    }
+
+    /// Notes a name of the object at `start`, whose `count` names have `marks`.
+    #[inline]
+    fn name(
+        &mut self,
+        name: Cow<'t, str>,
+        start: usize,
+        count: usize,
+        marks: &mut u64,
+    ) -> Result<(), Refused> {
+        let mark = mark(&name);
+        let is_again = *marks & mark != 0 && self.has(&name, start, count);
+        if is_again || count == MAX_MEMBERS || is_private(&name) {
+            return Err(Refused::Data);
+        }
+        *marks |= mark;
+        self.entries.push(Entry::Text(name));
+        Ok(())
+    }
+
+    /// Whether the object at `start`, with so many members so far, has one of
+    /// this name.
+    #[cold]
+    fn has(&mut self, name: &str, start: usize, count: usize) -> bool {
+        self.extend(start, count);
+        let object = Place { entries: self.entries.get(start..).unwrap_or_default() };
+        object.member(name).is_some()
+    }
+
+    /// Notes what a container has so far.
+    fn extend(&mut self, start: usize, count: usize) {
+        let size = self.entries.len() - start;
+        if let Some(Entry::Array(extent) | Entry::Object(extent)) = self.entries.get_mut(start) {
+            *extent = Extent { count, size };
+        }
+    }
+}
+
+/// One of 64 marks, so that most names need not be compared with all others.
+#[inline]
+fn mark(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let at = |place: Option<&u8>| place.copied().map_or(0, usize::from);
+    let mixed = bytes.len() * 5 + at(bytes.first()) * 3 + at(bytes.last()) * 7;
+    1 << (mixed % 64)
+}
+
+/// The entry of what is neither text nor container.
+struct Scalar;
+
+impl<'t> Visitor<'t> for Scalar {
+    type Value = Entry<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scalar")
+    }
+
+    #[inline]
+    fn visit_unit<E: Error>(self) -> Result<Entry<'t>, E> {
+        Ok(Entry::Null)
+    }
+
+    #[inline]
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Entry<'t>, E> {
+        Ok(Entry::Bool(flag))
+    }
+
+    #[inline]
+    fn visit_i64<E: Error>(self, whole: i64) -> Result<Entry<'t>, E> {
+        Ok(Entry::Number(whole.into()))
+    }
+
+    #[inline]
+    fn visit_u64<E: Error>(self, whole: u64) -> Result<Entry<'t>, E> {
+        Ok(Entry::Number(whole.into()))
+    }
+
+    #[inline]
+    fn visit_f64<E: Error>(self, float: f64) -> Result<Entry<'t>, E> {
+        Ok(Number::from_f64(float).map_or(Entry::Null, Entry::Number))
+    }
+}
+
+/// Members are looked for one by one, so there must not be many.
+const MAX_MEMBERS: usize = 64;
+
+/// What a text has for each value, at the least that is usual.
+const BYTES_PER_ENTRY: usize = 8;
+
+/// How many entries there is room for before the first one.
+const MAX_FIRST: usize = 256;

@@ -1,0 +1,168 @@
+//! [`Tape`]: the values of a text, one behind the other, borrowed from it.
+
+use std::borrow::Cow;
+
+use serde_json::{Number, Value};
+
+use super::look::{Data, Kind};
+
+/// A JSON text whose values were found and not yet parsed: one allocation, and
+/// one for each text with an escape.
+///
+/// Made by [`Tape::of`]. The names of an object are different from each other.
+#[derive(Debug)]
+pub(crate) struct Tape<'t> {
+    /// Never empty.
+    pub(super) entries: Vec<Entry<'t>>,
+}
+
+/// A scalar, or the head of what a container contains, which follows it. A name
+/// stands before its value, as a text.
+#[derive(Debug)]
+pub(super) enum Entry<'t> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'t, str>),
+    Array(Extent),
+    Object(Extent),
+}
+
+/// How far a container goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// Of elements or members.
+    pub(super) count: usize,
+    /// Of entries, with that of the container itself.
+    pub(super) size: usize,
+}
+
+impl Tape<'_> {
+    /// The whole.
+    pub(crate) fn root(&self) -> Place<'_> {
+        Place { entries: &self.entries }
+    }
+}
+
+/// A value on a tape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'d> {
+    /// From its own on.
+    pub(super) entries: &'d [Entry<'d>],
+}
+
+impl<'d> Place<'d> {
+    fn content(self, extent: Extent) -> Places<'d> {
+        Places { entries: behind(self.entries, 1), left: extent.count }
+    }
+
+    /// The value behind this one.
+    #[inline]
+    fn next(self) -> Self {
+        let size = match self.entries.first() {
+            Some(Entry::Array(extent) | Entry::Object(extent)) => extent.size,
+            _ => 1,
+        };
+        Self { entries: behind(self.entries, size) }
+    }
+}
+
+#[inline]
+fn behind<'e, 't>(entries: &'e [Entry<'t>], count: usize) -> &'e [Entry<'t>] {
+    entries.get(count..).unwrap_or_default()
+}
+
+impl<'d> Data<'d> for Place<'d> {
+    type Items = Places<'d>;
+    type Members = Members<'d>;
+
+    #[inline]
+    fn kind(self) -> Kind<'d> {
+        match self.entries.first() {
+            Some(Entry::Null) | None => Kind::Null,
+            Some(Entry::Bool(flag)) => Kind::Bool(*flag),
+            Some(Entry::Number(number)) => Kind::Number(number),
+            Some(Entry::Text(text)) => Kind::Text(text),
+            Some(Entry::Array(extent)) => Kind::Array(extent.count),
+            Some(Entry::Object(extent)) => Kind::Object(extent.count),
+        }
+    }
+
+    #[inline]
+    fn items(self) -> Places<'d> {
+        match self.entries.first() {
+            Some(Entry::Array(extent)) => self.content(*extent),
+            _ => Places { entries: &[], left: 0 },
+        }
+    }
+
+    #[inline]
+    fn members(self) -> Members<'d> {
+        let values = match self.entries.first() {
+            Some(Entry::Object(extent)) => self.content(*extent),
+            _ => Places { entries: &[], left: 0 },
+        };
+        Members { values }
+    }
+
+    fn member(self, name: &str) -> Option<Self> {
+        self.members().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    fn to_value(self) -> Cow<'d, Value> {
+        Cow::Owned(parsed(self))
+    }
+
+    /// serde_json reads no text that is nested so deep.
+    fn exceeds(self, _levels: usize) -> bool {
+        false
+    }
+}
+
+fn parsed(place: Place<'_>) -> Value {
+    match place.entries.first() {
+        Some(Entry::Null) | None => Value::Null,
+        Some(Entry::Bool(flag)) => Value::Bool(*flag),
+        Some(Entry::Number(number)) => Value::Number(number.clone()),
+        Some(Entry::Text(text)) => Value::String(text.clone().into_owned()),
+        Some(Entry::Array(_)) => place.items().map(parsed).collect(),
+        Some(Entry::Object(_)) => {
+            place.members().map(|(name, value)| (name.to_owned(), parsed(value))).collect()
+        }
+    }
+}
+
+/// The elements of an array.
+pub(crate) struct Places<'d> {
+    entries: &'d [Entry<'d>],
+    left: usize,
+}
+
+impl<'d> Iterator for Places<'d> {
+    type Item = Place<'d>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Place<'d>> {
+        self.left = self.left.checked_sub(1)?;
+        let place = Place { entries: self.entries };
+        self.entries = place.next().entries;
+        Some(place)
+    }
+}
+
+/// The members of an object.
+pub(crate) struct Members<'d> {
+    values: Places<'d>,
+}
+
+impl<'d> Iterator for Members<'d> {
+    type Item = (&'d str, Place<'d>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, rest) = self.values.entries.split_first()?;
+        let Entry::Text(name) = name else { return None };
+        self.values.entries = rest;
+        self.values.next().map(|value| (&**name, value))
+    }
+}

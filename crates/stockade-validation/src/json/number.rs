@@ -1,0 +1,125 @@
+//! Numbers, each in the form in which serde_json gives it.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::refused::Refused;
+
+/// A number as a visitor gets it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    /// Not below zero.
+    Whole(u64),
+    /// Below zero.
+    Negative(i64),
+    Float(f64),
+}
+
+/// Reads the number at `start`, and gives the place behind it.
+#[inline]
+pub(super) fn read(text: &str, start: usize) -> Result<(Number, usize), Refused> {
+    let bytes = text.as_bytes();
+    let is_negative = bytes.get(start) == Some(&b'-');
+    let first = start + usize::from(is_negative);
+    let (whole, end) = digits(bytes, first, 0);
+    if end == first || end - first > 1 && bytes.get(first) == Some(&b'0') {
+        return Err(Refused::Syntax);
+    }
+    let is_exact = end - first <= MAX_DIGITS;
+    match bytes.get(end) {
+        Some(b'.') if is_exact => fraction(text, start, end + 1, whole),
+        Some(b'.' | b'e' | b'E') => rare(text, start),
+        _ if !is_exact => rare(text, start),
+        _ => Ok((of_whole(whole, is_negative), end)),
+    }
+}
+
+/// Minus zero is a float, as it is for serde_json.
+#[inline]
+fn of_whole(whole: u64, is_negative: bool) -> Number {
+    if !is_negative {
+        return Number::Whole(whole);
+    }
+    match i64::try_from(whole) {
+        Ok(whole) if whole > 0 => Number::Negative(-whole),
+        _ => Number::Float(-0.0),
+    }
+}
+
+/// The number whose point is before `point`, with the digits before it.
+fn fraction(
+    text: &str,
+    start: usize,
+    point: usize,
+    whole: u64,
+) -> Result<(Number, usize), Refused> {
+    let bytes = text.as_bytes();
+    let (all, end) = digits(bytes, point, whole);
+    // With the sign and the point one digit more.
+    let is_short = end - start <= MAX_DIGITS;
+    let ends = !matches!(bytes.get(end), Some(b'e' | b'E'));
+    let power = POWERS.get(end - point).filter(|_| is_short && ends && end > point && all < EXACT);
+    let Some(power) = power else {
+        return rare(text, start);
+    };
+    // Both are exact, so the quotient is the nearest float.
+    #[expect(clippy::cast_precision_loss, reason = "below 2^53 there is none")]
+    let float = all as f64 / power;
+    let is_negative = bytes.get(start) == Some(&b'-');
+    Ok((Number::Float(if is_negative { -float } else { float }), end))
+}
+
+/// What is long, or has an exponent.
+#[cold]
+fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
+    let rest = text.get(start..).unwrap_or_default();
+    let is_part =
+        |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    let length = rest.bytes().position(|byte| !is_part(&byte)).unwrap_or(rest.len());
+    let number = rest.get(..length).unwrap_or_default();
+    let value: Value = serde_json::from_str(number).map_err(|_| Refused::Syntax)?;
+    let number = if let Some(whole) = value.as_u64() {
+        Number::Whole(whole)
+    } else if let Some(whole) = value.as_i64() {
+        Number::Negative(whole)
+    } else {
+        Number::Float(value.as_f64().ok_or(Refused::Syntax)?)
+    };
+    Ok((number, start + length))
+}
+
+/// Reads on with digits; what is too large for 64 bits wraps around.
+#[inline]
+fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
+    let mut number = before;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at)
+        && byte.is_ascii_digit()
+    {
+        number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+        at += 1;
+    }
+    (number, at)
+}
+
+/// Whether serde_json keeps all digits of a number (its feature
+/// `arbitrary_precision`, which any crate may turn on): then a float is not all
+/// there is to say.
+pub(super) fn keeps_digits() -> bool {
+    static KEEPS: LazyLock<bool> = LazyLock::new(|| {
+        let read = serde_json::from_str::<serde_json::Number>("1e1");
+        read.is_ok_and(|number| number.to_string() == "1e1")
+    });
+    *KEEPS
+}
+
+/// So many digits fit 63 bits.
+const MAX_DIGITS: usize = 18;
+
+/// 2^53: every whole number up to it is an `f64`.
+const EXACT: u64 = 1 << 53;
+
+/// The powers of ten, by their exponents, that are a help here and an `f64`.
+const POWERS: [f64; 17] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];

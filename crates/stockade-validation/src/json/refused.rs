@@ -1,0 +1,31 @@
+//! [`Refused`]: an error without words, which costs nothing to make.
+
+use std::fmt;
+
+use serde::de::Error;
+
+/// Why there is no value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Refused {
+    /// The text is not JSON.
+    Syntax,
+    /// Whoever reads does not want it.
+    Data,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Syntax => "not JSON",
+            Self::Data => "not wanted",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Error for Refused {
+    fn custom<T: fmt::Display>(_message: T) -> Self {
+        Self::Data
+    }
+}

@@ -1,0 +1,89 @@
+//! Strings: as they stand in the text, or unescaped.
+
+use super::escape::unescape;
+use super::refused::Refused;
+
+/// Reads the string from `start`, which is behind a quotation mark, to the
+/// other one, and gives the place behind that. The first escape is at
+/// `escape`; the string comes into the scratch.
+#[cold]
+pub(super) fn read_escaped(
+    text: &str,
+    start: usize,
+    mut escape: usize,
+    scratch: &mut String,
+) -> Result<usize, Refused> {
+    scratch.clear();
+    let mut from = start;
+    loop {
+        scratch.push_str(text.get(from..escape).ok_or(Refused::Syntax)?);
+        match text.as_bytes().get(escape) {
+            Some(b'"') => return Ok(escape + 1),
+            Some(b'\\') => {}
+            _ => return Err(Refused::Syntax),
+        }
+        let (char, behind) = unescape(text.as_bytes(), escape + 1).ok_or(Refused::Syntax)?;
+        scratch.push(char);
+        from = behind;
+        escape = plain_end(text.as_bytes(), from);
+    }
+}
+
+/// The place of the first byte from `start` on that has a meaning in a string:
+/// a quotation mark, a backslash, a control character; or the end.
+pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    // Most strings are short.
+    while at - start < SHORT {
+        match in_word(bytes, at) {
+            Some(8) => at += 8,
+            Some(more) => return at + more,
+            None => return at + in_end(bytes, at),
+        }
+    }
+    at + long_length(bytes.get(at..).unwrap_or_default())
+}
+
+/// How many bytes come before such a one in what is long: the marks are
+/// searched for, and control characters before them are rare.
+///
+/// Apart, so that a short string costs no frame.
+#[inline(never)]
+fn long_length(bytes: &[u8]) -> usize {
+    let length = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    let text = bytes.get(..length).unwrap_or_default();
+    if text.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < 0x20 {
+        return in_end(text, 0);
+    }
+    length
+}
+
+/// Among the next eight bytes, if there are so many.
+#[inline]
+fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
+    let word = u64::from_le_bytes(*bytes.get(from..)?.first_chunk::<8>()?);
+    // The highest bit of each byte that has a meaning; a byte above one that
+    // has may have it too.
+    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
+    let is = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+    let marks = (below(word, 0x20) | is(b'"') | is(b'\\')) & (EACH << 7);
+    Some(marks.trailing_zeros() as usize / 8)
+}
+
+/// Among the bytes from there on, one by one.
+#[cold]
+fn in_end(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    rest.iter().position(|byte| has_meaning(*byte)).unwrap_or(rest.len())
+}
+
+#[inline]
+fn has_meaning(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// A one in each byte.
+const EACH: u64 = u64::MAX / 0xff;
+
+/// In bytes, a multiple of eight.
+const SHORT: usize = 24;
