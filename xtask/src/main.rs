@@ -65,7 +65,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: BENCH,
-        about: "measure beside peers; see tests/bench/README.md; not part of ci",
+        about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`; not part of ci",
         run: bench::run,
     },
     Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },

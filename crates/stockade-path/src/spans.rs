@@ -23,23 +23,31 @@ impl Spans {
     }
 
     /// Adds the range from byte `start` up to, and without, byte `end`.
+    #[inline]
     pub fn push(&mut self, start: u16, end: u16) {
         match self.inline.get_mut(self.used) {
             Some(free) => {
                 *free = (start, end);
                 self.used += 1;
             }
-            None => self.more.push((start, end)),
+            None => self.push_more(start, end),
         }
     }
 
+    #[cold]
+    fn push_more(&mut self, start: u16, end: u16) {
+        self.more.push((start, end));
+    }
+
     /// Forgets all but the first `len` ranges.
+    #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.more.truncate(len.saturating_sub(INLINE));
         self.used = self.used.min(len);
     }
 
     /// How many there are.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.used + self.more.len()

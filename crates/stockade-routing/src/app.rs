@@ -15,7 +15,7 @@ use stockade_validation::Schema;
 use stockade_websockets::RouterRules;
 
 use crate::dispatch::{self, Answering};
-use crate::matcher::{Table, TableBuilder};
+use crate::matcher::{Table, TableBuilder, Tables};
 use crate::options::{CallOptions, RouterOptions};
 use crate::router::{RouteDef, Router, build_named};
 use crate::stages::Stages;
@@ -52,7 +52,7 @@ pub struct App {
 
 pub(crate) struct Inner {
     /// One table for each method, since the method is part of the match.
-    pub(crate) tables: Vec<(Method, Table<Arc<Endpoint>>)>,
+    pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
     states: States,

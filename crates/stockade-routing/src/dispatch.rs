@@ -339,8 +339,7 @@ pub(crate) fn find_exact(
     method: &Method,
     path: &str,
 ) -> Option<(Arc<Endpoint>, Params)> {
-    let (_, table) = app.tables.iter().find(|(known, _)| known == method)?;
-    find_in(table, path)
+    find_in(app.tables.get(method)?, path)
 }
 
 pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {

@@ -41,7 +41,7 @@ pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
 pub use host::{HostAnswering, HostPath, HostRoute, HostRoutes, HostSegment};
 pub use http::Method;
-pub use matcher::{InsertError, Match, Table, TableBuilder};
+pub use matcher::{InsertError, Match, Table, TableBuilder, Tables};
 pub use options::{CallOptions, Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;

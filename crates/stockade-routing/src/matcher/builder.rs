@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use stockade_path::{Pattern, Precedence, Segment, Variant};
 
-use super::literals::Literals;
+use super::literals::{Literals, length_bit, narrow};
 use super::segment::Dynamic;
 use super::table::{End, Node, Table};
 
@@ -118,20 +118,21 @@ impl<T> TableBuilder<T> {
         candidates.sort_by(|one, other| one.order.cmp(&other.order));
 
         let mut ends = Vec::new();
-        let mut texts = BTreeMap::new();
         let mut nodes = vec![Growing::default()];
         for Candidate { segments, end, .. } in candidates {
-            let number = ends.len();
+            plant(&mut nodes, segments, narrow(ends.len()));
             ends.push(end);
-            match whole_text(&segments) {
-                Some(text) => _ = texts.entry(text).or_insert(number),
-                None => plant(&mut nodes, segments, number),
-            }
         }
+        let texts: Vec<(u32, &str, u32)> = (0..)
+            .zip(&nodes)
+            .flat_map(|(parent, node)| {
+                node.literals.iter().map(move |(text, child)| (parent, text.as_str(), *child))
+            })
+            .collect();
         Table {
             values: self.values.into_boxed_slice(),
             ends: ends.into_boxed_slice(),
-            texts: Literals::new(texts.into_iter()),
+            literals: Literals::new(&texts),
             nodes: nodes.into_iter().map(Growing::freeze).collect(),
         }
     }
@@ -148,48 +149,43 @@ fn steps(variant: &Variant) -> Result<Vec<Step>, regex::Error> {
     variant.segments().iter().map(step).collect()
 }
 
-/// The path, if it is text alone.
-fn whole_text(segments: &[Step]) -> Option<String> {
-    let text = |step: &Step| match step {
-        Step::Literal(text) => Some(format!("/{text}")),
-        Step::Dynamic(..) | Step::Rest => None,
-    };
-    segments.iter().map(text).collect()
-}
-
 /// A [`Node`] that still takes children.
 #[derive(Default)]
 struct Growing {
-    end: Option<usize>,
-    literals: BTreeMap<String, usize>,
+    end: Option<u32>,
+    literals: BTreeMap<String, u32>,
     /// By precedence, which is different for different shapes.
-    dynamic: BTreeMap<Precedence, (Arc<Dynamic>, usize)>,
-    rest: Option<usize>,
+    dynamic: BTreeMap<Precedence, (Arc<Dynamic>, u32)>,
+    rest: Option<u32>,
 }
 
 impl Growing {
     fn freeze(self) -> Node {
+        let mut dynamic: Vec<_> = self.dynamic.into_values().collect();
+        let whole = dynamic.pop_if(|(segment, _)| matches!(**segment, Dynamic::Whole));
         Node {
+            lengths: self.literals.keys().fold(0, |bits, text| bits | length_bit(text.len())),
             end: self.end,
-            literals: Literals::new(self.literals.into_iter()),
-            dynamic: self.dynamic.into_values().collect(),
+            whole: whole.map(|(_, child)| child),
             rest: self.rest,
+            dynamic: dynamic.into_boxed_slice(),
         }
     }
 }
 
 /// Adds a path through the tree that leads to `end`, unless its end is taken.
-fn plant(nodes: &mut Vec<Growing>, segments: Vec<Step>, end: usize) {
+fn plant(nodes: &mut Vec<Growing>, segments: Vec<Step>, end: u32) {
     let mut node = 0;
     for step in segments {
-        let new = nodes.len();
+        let new = narrow(nodes.len());
+        let here = &mut nodes[node as usize];
         node = match step {
-            Step::Literal(text) => *nodes[node].literals.entry(text).or_insert(new),
+            Step::Literal(text) => *here.literals.entry(text).or_insert(new),
             Step::Dynamic(precedence, dynamic) => {
-                nodes[node].dynamic.entry(precedence).or_insert((dynamic, new)).1
+                here.dynamic.entry(precedence).or_insert((dynamic, new)).1
             }
             Step::Rest => {
-                nodes[node].rest.get_or_insert(end);
+                here.rest.get_or_insert(end);
                 return;
             }
         };
@@ -197,7 +193,7 @@ fn plant(nodes: &mut Vec<Growing>, segments: Vec<Step>, end: usize) {
             nodes.push(Growing::default());
         }
     }
-    nodes[node].end.get_or_insert(end);
+    nodes[node as usize].end.get_or_insert(end);
 }
 
 impl fmt::Display for InsertError {

@@ -1,140 +1,173 @@
-//! Hot: [`Literals`], a hash table of texts that never changes once it is built.
+//! Hot: [`Literals`], a hash table of the children that are text, those of all
+//! nodes together. It never changes once it is built.
 //!
 //! The texts are those of the program's own routes, so nobody can choose them
 //! such that they collide, and a fast hash is enough. A lookup allocates
 //! nothing.
 
-/// Texts, and a number for each.
-#[derive(Debug, Default)]
+use super::text::{ODD, SHORT, Text};
+
+/// Pairs of a node and a text, and a node for each.
+#[derive(Debug)]
 pub(super) struct Literals {
-    /// Open addressing with linear probing. Invariant: none, or a power of two
-    /// of slots, at least half of them free, so that every probe ends.
+    /// Open addressing with linear probing. Invariant: a power of two of slots,
+    /// two or more, at least half of them free, so that every probe ends.
     slots: Box<[Slot]>,
-    /// One bit for each length of a text, the highest for all lengths above.
-    lengths: u64,
+    /// How far a hash is shifted, so that it is the number of a slot.
+    shift: u32,
+    /// What the slots have no room for.
+    long: Box<[Box<[u8]>]>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    hash: u64,
-    /// The text and its number.
-    entry: Option<(Box<[u8]>, usize)>,
+    first: u64,
+    second: u64,
+    /// The parent and the length, see [`key`]; 0 if the slot is free.
+    key: u64,
+    child: u32,
+    /// The index in `long` of a text that is not short.
+    long: u32,
 }
 
 impl Literals {
-    /// The table of these texts, which must differ.
-    pub(super) fn new(texts: impl ExactSizeIterator<Item = (String, usize)>) -> Self {
-        if texts.len() == 0 {
-            return Self::default();
-        }
-        let size = (texts.len() * 2).next_power_of_two();
-        let mut table = Self { slots: vec![Slot::default(); size].into_boxed_slice(), lengths: 0 };
-        for (text, number) in texts {
-            let hash = hash(text.as_bytes());
-            let mut index = table.first_slot(hash);
-            while table.slots[index].entry.is_some() {
-                index = table.next_slot(index);
+    /// The table of these parents, texts and children. No two parents and texts
+    /// may be the same.
+    pub(super) fn new(texts: &[(u32, &str, u32)]) -> Self {
+        let size = (texts.len() * 2).next_power_of_two().max(2);
+        let mut slots = vec![Slot::default(); size].into_boxed_slice();
+        let shift = u64::BITS - size.trailing_zeros();
+        let mut long: Vec<Box<[u8]>> = Vec::new();
+        for &(parent, text, child) in texts {
+            let read = Text::read(text.as_bytes(), 0);
+            let key = key(parent, &read);
+            let mut index = slot_of(&read, key, shift);
+            while slots[index].key != 0 {
+                index = (index + 1) & (size - 1);
             }
-            table.lengths |= length_bit(text.len());
-            let entry = Some((text.into_bytes().into_boxed_slice(), number));
-            table.slots[index] = Slot { hash, entry };
+            let Text { first, second, .. } = read;
+            slots[index] = Slot { first, second, key, child, long: narrow(long.len()) };
+            if text.len() > SHORT {
+                long.push(text.as_bytes().into());
+            }
         }
-        table
+        Self { slots, shift, long: long.into_boxed_slice() }
     }
 
-    /// The number of `text`.
+    /// The child of `parent` for `text`, whose bytes are `bytes`.
     #[inline]
-    pub(super) fn get(&self, text: &[u8]) -> Option<usize> {
-        // Most misses end here, without a hash; so does the empty table.
-        if self.lengths & length_bit(text.len()) == 0 {
-            return None;
-        }
-        let hash = hash(text);
-        let mut index = self.first_slot(hash);
+    pub(super) fn get(&self, parent: u32, text: &Text, bytes: &[u8]) -> Option<u32> {
+        let last = self.slots.len() - 1;
+        let key = key(parent, text);
+        let mut index = slot_of(text, key, self.shift) & last;
         loop {
             let slot = &self.slots[index];
-            // A free slot ends the probe.
-            let (known, number) = slot.entry.as_ref()?;
-            if slot.hash == hash && is_same(known, text) {
-                return Some(*number);
+            // One branch is cheaper than three.
+            let difference = slot.first ^ text.first | slot.second ^ text.second | slot.key ^ key;
+            if difference == 0 && (text.length <= SHORT || self.is_long(slot, bytes)) {
+                return Some(slot.child);
             }
-            index = self.next_slot(index);
+            if slot.key == 0 {
+                return None;
+            }
+            index = (index + 1) & last;
         }
     }
 
-    #[inline]
-    fn first_slot(&self, hash: u64) -> usize {
-        // On 32 bits the lower half of the hash is as good.
-        usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & (self.slots.len() - 1)
-    }
-
-    #[inline]
-    fn next_slot(&self, index: usize) -> usize {
-        (index + 1) & (self.slots.len() - 1)
+    fn is_long(&self, slot: &Slot, bytes: &[u8]) -> bool {
+        *self.long[slot.long as usize] == *bytes
     }
 }
 
-/// An empty box is not compared with, for the reason given in `segment`.
+/// A parent and a length as a number that is not 0. A length has at most 16
+/// bits: longer paths have no match, and no pattern is so long.
 #[inline]
-fn is_same(known: &[u8], text: &[u8]) -> bool {
-    known.len() == text.len() && (known.is_empty() || known == text)
+fn key(parent: u32, text: &Text) -> u64 {
+    (u64::from(parent) + 1) << 16 | text.length as u64 & 0xFFFF
 }
 
+/// At most as many bits as there are slots. The parent comes in late, because
+/// the text is read before its parent is known.
 #[inline]
-fn length_bit(length: usize) -> u64 {
-    1 << length.min(63)
+fn slot_of(text: &Text, key: u64, shift: u32) -> usize {
+    usize::try_from((text.hash ^ key.wrapping_mul(ODD[2])) >> shift).unwrap_or(0)
 }
 
-/// Eight bytes at a time; the last eight may overlap those before.
+/// The bit of a length, which some lengths share: which ones the texts of a node
+/// have is what most misses end at.
 #[inline]
-fn hash(text: &[u8]) -> u64 {
-    let mut state = mix(text.len() as u64 ^ SEED);
-    let mut rest = text;
-    while let (Some(chunk), true) = (rest.first_chunk::<8>(), rest.len() > 8) {
-        state = mix(state ^ u64::from_le_bytes(*chunk));
-        rest = &rest[8..];
-    }
-    let last = match (text.last_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        (Some(last), _, _) => u64::from_le_bytes(*last),
-        (None, Some(first), Some(last)) => {
-            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-        }
-        _ => text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-    };
-    mix(state ^ last)
+pub(super) fn length_bit(length: usize) -> u64 {
+    1 << (length % 64)
 }
 
-#[inline]
-fn mix(word: u64) -> u64 {
-    let product = word.wrapping_mul(SEED);
-    product ^ (product >> 32)
+/// An index in 32 bits: memory ends before they do.
+pub(super) fn narrow(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
-
-/// Odd, with its bits spread: 2^64 divided by the golden ratio.
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn get(table: &Literals, parent: u32, text: &str) -> Option<u32> {
+        table.get(parent, &Text::read(text.as_bytes(), 0), text.as_bytes())
+    }
+
     #[test]
-    fn each_text_has_its_number_and_others_have_none() {
+    fn each_text_has_its_child_and_others_have_none() {
         for count in [0, 1, 2, 3, 60, 500] {
-            let texts: Vec<String> =
-                (0..count).map(|it| "ab/".repeat(it % 40) + &it.to_string()).collect();
-            let numbered = texts.iter().enumerate().map(|(number, text)| (text.clone(), number));
-            let table = Literals::new(numbered);
-            for (number, text) in texts.iter().enumerate() {
-                assert_eq!(table.get(text.as_bytes()), Some(number), "{text:?}");
-                assert_eq!(table.get(format!("{text}x").as_bytes()), None, "{text:?}");
+            let text = |it: u32| "ab-".repeat(it as usize % 14) + &it.to_string();
+            let texts: Vec<String> = (0..count).map(text).collect();
+            let children: Vec<_> =
+                (1..).zip(&texts).map(|(child, text)| (child % 3, text.as_str(), child)).collect();
+            let table = Literals::new(&children);
+            for &(parent, text, child) in &children {
+                assert_eq!(get(&table, parent, text), Some(child), "{text:?}");
+                assert_eq!(get(&table, parent + 1, text), None, "{text:?}");
+                assert_eq!(get(&table, parent, &format!("{text}x")), None, "{text:?}");
             }
-            assert_eq!(table.get(b""), None);
-            assert_eq!(table.get("x".repeat(99).as_bytes()), None);
+            assert_eq!(get(&table, 0, ""), None);
+            assert_eq!(get(&table, 0, &"x".repeat(99)), None);
         }
     }
 
     #[test]
     fn the_empty_text_is_a_text() {
-        assert_eq!(Literals::new([(String::new(), 7)].into_iter()).get(b""), Some(7));
+        let table = Literals::new(&[(0, "", 7)]);
+        assert_eq!((get(&table, 0, ""), get(&table, 1, "")), (Some(7), None));
+    }
+
+    #[test]
+    fn long_texts_differ_anywhere() {
+        let text = |at: usize| format!("{}x{}", "a".repeat(at), "a".repeat(39 - at));
+        let texts: Vec<String> = (0..40).map(text).collect();
+        let children: Vec<_> =
+            (1..).zip(&texts).map(|(child, text)| (0, text.as_str(), child)).collect();
+        let table = Literals::new(&children);
+        for (_, text, child) in &children {
+            assert_eq!(get(&table, 0, text), Some(*child));
+        }
+        assert_eq!(get(&table, 0, &"a".repeat(40)), None);
+    }
+
+    #[test]
+    fn texts_that_differ_little_are_spread() {
+        let families: [fn(u32) -> (u32, String); 6] = [
+            |number| (0, format!("things{number}")),
+            |number| (0, format!("{number:08}")),
+            |number| (0, format!("{number}-and-the-same-end-of-all")),
+            |number| (0, format!("the-same-start-of-all-{number:06}")),
+            |number| (number, "x".to_owned()),
+            |number| (number / 100, format!("v{}", number % 100)),
+        ];
+        for family in families {
+            let texts: Vec<(u32, String)> = (0..10_000).map(family).collect();
+            let children: Vec<_> =
+                texts.iter().map(|(parent, text)| (*parent, text.as_str(), 1)).collect();
+            let table = Literals::new(&children);
+            let runs = table.slots.split(|slot| slot.key == 0).map(<[Slot]>::len);
+            let longest = runs.max().unwrap();
+            assert!(longest < 40, "{:?}: {longest}", texts[0]);
+        }
     }
 }

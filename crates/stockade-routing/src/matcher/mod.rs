@@ -8,29 +8,34 @@
 //!
 //! # How it works
 //!
-//! 1. Variants that are text alone are in a hash table of whole paths. Text has
-//!    the best precedence in every segment, so a hit there is the answer.
-//! 2. The other variants form a tree with a level for each segment. A node has
-//!    a hash table for the children that are text, a list of the others in the
-//!    order of their precedence, and what `**` leads to. The lookup goes down
-//!    the first child that fits and comes back for the next one if that leads
-//!    nowhere; the first end that it reaches is the best one.
+//! The variants form a tree with a level for each segment. A node has children
+//! that are text, a list of the others in the order of their precedence, and what
+//! `**` leads to. The lookup goes down the first child that fits and comes back
+//! for the next one if that leads nowhere; the first end that it reaches is the
+//! best one.
+//!
+//! The children that are text are in one hash table, by their parent and the text,
+//! so that ten thousand routes are a few blocks of memory. A segment is read eight
+//! bytes at a time, and the words in which the slash is looked for are what is
+//! hashed and compared.
 //!
 //! # Why it is linear
 //!
 //! A node belongs to one level, so it is only ever asked about one segment of
 //! the path, and it has one parent, so it is visited once at most. The work at a
-//! node is linear in the length of that segment: a search for the slash, a hash,
-//! and for each child one pass, be it the search for the text between parameters
-//! or a regular expression without backtracking. So a lookup is linear in the
-//! length of the path, whatever the patterns are.
+//! node is linear in the length of that segment: a search for the slash and a
+//! hash, and for each child one pass, be it the search for the text between
+//! parameters or a regular expression without backtracking. So a lookup is linear
+//! in the length of the path, whatever the patterns are.
 //!
 //! # Where things are
 //!
 //! - `table`: [`Table`], [`Match`], the walk down the tree.
+//! - `tables`: [`Tables`], one for each method.
 //! - `builder`: [`TableBuilder`], [`InsertError`].
 //! - `segment`: segments that have parameters.
 //! - `literals`: the hash table of texts.
+//! - `text`: the reading of a segment.
 
 #[cfg(test)]
 mod allocations;
@@ -40,9 +45,12 @@ mod literals;
 mod model;
 mod segment;
 mod table;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use builder::{InsertError, TableBuilder};
 pub(crate) use segment::anchored;
 pub use table::{Match, Table};
+pub use tables::Tables;

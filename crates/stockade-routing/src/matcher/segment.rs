@@ -63,7 +63,8 @@ impl Dynamic {
     /// have anything added.
     ///
     /// The segment must not be empty.
-    #[inline]
+    // Apart, so that the walk past plain parameters stays small.
+    #[inline(never)]
     pub(super) fn matches(&self, path: &str, start: usize, end: usize, spans: &mut Spans) -> bool {
         match self {
             Self::Whole => {

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use memchr::memchr;
 use stockade_path::Spans;
 
-use super::literals::Literals;
+use super::literals::{Literals, length_bit};
 use super::segment::{Dynamic, push};
+use super::text::Text;
 
 /// Patterns and their values, in a form that is fast to search.
 ///
@@ -32,10 +32,10 @@ pub struct Table<T> {
     pub(super) values: Box<[T]>,
     /// Where a lookup can end.
     pub(super) ends: Box<[End]>,
-    /// Whole paths without parameters, and their ends.
-    pub(super) texts: Literals,
-    /// The tree of all other variants. Invariant: the root is first, and a child
-    /// is never before its parent.
+    /// The children that are text.
+    pub(super) literals: Literals,
+    /// The tree. Invariant: the root is first, and a child is never before its
+    /// parent.
     pub(super) nodes: Box<[Node]>,
 }
 
@@ -60,17 +60,19 @@ pub(super) struct End {
     pub(super) names: Arc<[Box<str>]>,
 }
 
-/// What can follow a number of segments.
+/// What can follow a number of segments. Children and ends are indices.
 #[derive(Debug, Default)]
 pub(super) struct Node {
+    /// The lengths of the children that are text, each a bit.
+    pub(super) lengths: u64,
     /// The end, if the path ends here.
-    pub(super) end: Option<usize>,
-    /// Children that are text.
-    pub(super) literals: Literals,
-    /// The other children, best precedence first.
-    pub(super) dynamic: Box<[(Arc<Dynamic>, usize)]>,
+    pub(super) end: Option<u32>,
+    /// The child of `:name` or `*`; of both, that of `*`.
+    pub(super) whole: Option<u32>,
     /// The end of `**`.
-    pub(super) rest: Option<usize>,
+    pub(super) rest: Option<u32>,
+    /// The other children, best precedence first; all are better than `whole`.
+    pub(super) dynamic: Box<[(Arc<Dynamic>, u32)]>,
 }
 
 impl<T> Table<T> {
@@ -91,72 +93,88 @@ impl<T> Table<T> {
             return None;
         }
         let mut spans = Spans::new();
-        let end = match self.texts.get(path.as_bytes()) {
-            // Text alone has the best precedence in every segment.
-            Some(end) => end,
-            None => walk(&self.nodes, 0, path, 1, &mut spans)?,
-        };
-        let End { value, names } = &self.ends[end];
+        let end =
+            Walk { literals: &self.literals, nodes: &self.nodes, path }.find(0, 1, &mut spans)?;
+        let End { value, names } = &self.ends[end as usize];
         Some(Match { value: &self.values[*value], spans, names })
     }
 }
 
-/// The best end below `node` for the segments from byte `start` on.
-///
-/// Without one, `spans` may have anything added: who comes back truncates it.
-fn walk(
-    nodes: &[Node],
-    mut node: usize,
-    path: &str,
-    mut start: usize,
-    spans: &mut Spans,
-) -> Option<usize> {
-    let bytes = path.as_bytes();
-    'descend: loop {
-        let known = spans.len();
-        let Node { literals, dynamic, rest, .. } = &nodes[node];
-        let stop = memchr(b'/', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-        count(stop - start);
-        // Goes on with the segments after this one.
-        let enter = |child: usize, spans: &mut Spans| match bytes.get(stop) {
-            Some(_) => walk(nodes, child, path, stop + 1, spans),
-            None => nodes[child].end,
-        };
+/// A lookup, without the type of the values.
+struct Walk<'w> {
+    literals: &'w Literals,
+    nodes: &'w [Node],
+    path: &'w str,
+}
 
-        // Text beats everything else.
-        if let Some(child) = literals.get(&bytes[start..stop]) {
-            // With nothing to come back for, there is no need to recurse.
-            if dynamic.is_empty() && rest.is_none() && stop < bytes.len() {
-                (node, start) = (child, stop + 1);
-                continue 'descend;
-            }
-            if let Some(end) = enter(child, spans) {
-                return Some(end);
-            }
-            spans.truncate(known);
-        }
+impl Walk<'_> {
+    /// The best end below `node` for the segments from byte `start` on.
+    ///
+    /// Without one, `spans` may have anything added: who comes back truncates it.
+    fn find(&self, mut node: u32, mut start: usize, spans: &mut Spans) -> Option<u32> {
+        let path = self.path.as_bytes();
+        loop {
+            let known = spans.len();
+            let Node { lengths, whole, rest, dynamic, .. } = &self.nodes[node as usize];
+            let text = Text::read(path, start);
+            let stop = start + text.length;
+            count(text.length);
 
-        // A parameter needs a character, so an empty segment is left to `**`.
-        if start < stop {
-            for (index, (segment, child)) in dynamic.iter().enumerate() {
-                if segment.matches(path, start, stop, spans) {
-                    // The last choice; again there is nothing to come back for.
-                    if index + 1 == dynamic.len() && rest.is_none() && stop < bytes.len() {
-                        (node, start) = (*child, stop + 1);
-                        continue 'descend;
-                    }
-                    if let Some(end) = enter(*child, spans) {
-                        return Some(end);
-                    }
+            // Text beats everything else. Most misses end at the lengths.
+            if lengths & length_bit(text.length) != 0
+                && let Some(child) = self.literals.get(node, &text, &path[start..stop])
+            {
+                // With nothing to come back for, there is no need to recurse.
+                let is_only = whole.is_none() & rest.is_none() & dynamic.is_empty();
+                if is_only && stop < path.len() {
+                    (node, start) = (child, stop + 1);
+                    continue;
+                }
+                if let Some(end) = self.enter(child, stop, spans) {
+                    return Some(end);
                 }
                 spans.truncate(known);
             }
-        }
 
-        // `**` takes this segment and all that follow.
-        let end = (*rest)?;
-        push(spans, start, bytes.len());
-        return Some(end);
+            // A parameter needs a character, so an empty segment is left to `**`.
+            if start < stop {
+                for (segment, child) in dynamic {
+                    if segment.matches(self.path, start, stop, spans)
+                        && let Some(end) = self.enter(*child, stop, spans)
+                    {
+                        return Some(end);
+                    }
+                    spans.truncate(known);
+                }
+                if let Some(child) = *whole {
+                    push(spans, start, stop);
+                    // Again there is nothing to come back for.
+                    if rest.is_none() && stop < path.len() {
+                        (node, start) = (child, stop + 1);
+                        continue;
+                    }
+                    if let Some(end) = self.enter(child, stop, spans) {
+                        return Some(end);
+                    }
+                    spans.truncate(known);
+                }
+            }
+
+            // `**` takes this segment and all that follow.
+            let end = (*rest)?;
+            push(spans, start, path.len());
+            return Some(end);
+        }
+    }
+
+    /// Goes on with the segments after byte `stop`.
+    #[inline]
+    fn enter(&self, child: u32, stop: usize, spans: &mut Spans) -> Option<u32> {
+        if stop < self.path.len() {
+            self.find(child, stop + 1, spans)
+        } else {
+            self.nodes[child as usize].end
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Path to route, beside matchit and wayfind: every path of GitHub's 514 routes
-//! once, and 10,000 routes.
+//! once, alone and among 10,000 routes, and each of 10,000 routes once.
 //!
 //! Ours finds the method first, as the router does, and for HEAD falls back to
 //! GET; the others know no methods and have each path once. What criterion
-//! prints is the time for all paths, and how many it finds in a second.
+//! prints is the time for all paths, and how many it finds in a second;
+//! `cargo xtask bench` divides.
 //!
 //! `cargo bench --manifest-path tests/bench/Cargo.toml -p bench-micro`
 
@@ -16,31 +17,53 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use http::Method;
 use stockade_path::Pattern;
-use stockade_routing::{Match, Table, TableBuilder};
+use stockade_routing::{Match, TableBuilder, Tables};
 
-criterion_group!(benches, github, many);
+criterion_group!(benches, few, among, many);
 criterion_main!(benches);
 
-fn github(criterion: &mut Criterion) {
-    let routes: Vec<(Method, String)> =
-        route::github().map(|(method, path)| (method.parse().unwrap(), path.to_owned())).collect();
-    compare(criterion.benchmark_group("514 routes"), &routes);
+type Route = (Method, String);
+
+fn few(criterion: &mut Criterion) {
+    let routes = github();
+    compare(group(criterion, "514 routes"), &routes, &routes);
 }
 
+/// The same work as in [`few`], so that the difference is the size of the table.
+fn among(criterion: &mut Criterion) {
+    let asked = github();
+    let mut routes = asked.clone();
+    routes.extend(things(10_000 - asked.len()));
+    compare(group(criterion, "514 among 10,000 routes"), &routes, &asked);
+}
+
+/// What no cache of the processor holds.
 fn many(criterion: &mut Criterion) {
-    let routes: Vec<(Method, String)> = (0..10_000)
-        .map(|number| (Method::GET, format!("/api/v{}/things{number}/:id/parts/:part", number % 7)))
-        .collect();
-    compare(criterion.benchmark_group("10,000 routes"), &routes);
+    let routes: Vec<Route> = things(10_000).collect();
+    compare(group(criterion, "10,000 routes"), &routes, &routes);
 }
 
-fn compare(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)]) {
-    group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+fn github() -> Vec<Route> {
+    route::github().map(|(method, path)| (method.parse().unwrap(), path.to_owned())).collect()
+}
+
+fn things(count: usize) -> impl Iterator<Item = Route> {
+    let path = |number| format!("/api/v{}/things{number}/:id/parts/:part", number % 7);
+    (0..count).map(move |number| (Method::GET, path(number)))
+}
+
+fn group<'c>(criterion: &'c mut Criterion, name: &str) -> BenchmarkGroup<'c, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
+    group
+}
+
+fn compare(mut group: BenchmarkGroup<'_, WallTime>, routes: &[Route], asked: &[Route]) {
     let tables = tables(routes);
-    let asked: Vec<(Method, String)> =
-        routes.iter().map(|(method, path)| (method.clone(), concrete(path))).collect();
-    group.throughput(Throughput::Elements(asked.len() as u64));
+    let asked: Vec<Route> =
+        asked.iter().map(|(method, path)| (method.clone(), concrete(path))).collect();
     assert!(asked.iter().all(|(method, path)| find(&tables, method, path).is_some()));
+    group.throughput(Throughput::Elements(asked.len() as u64));
     group.bench_function("stockade, with method", |bench| {
         bench.iter(|| {
             for (method, path) in &asked {
@@ -48,11 +71,8 @@ fn compare(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)])
             }
         });
     });
-    let gets: Vec<&str> = asked
-        .iter()
-        .filter(|(method, _)| *method == Method::GET)
-        .map(|(_, path)| path.as_str())
-        .collect();
+    let gets = asked.iter().filter(|(method, _)| *method == Method::GET);
+    let gets: Vec<&str> = gets.map(|(_, path)| path.as_str()).collect();
     group.throughput(Throughput::Elements(gets.len() as u64));
     group.bench_function("stockade, HEAD to GET", |bench| {
         bench.iter(|| {
@@ -61,12 +81,12 @@ fn compare(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)])
             }
         });
     });
-    others(group, routes);
+    let asked: BTreeSet<&str> = asked.iter().map(|(_, path)| path.as_str()).collect();
+    others(group, routes, &asked);
 }
 
-fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)]) {
+fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[Route], asked: &BTreeSet<&str>) {
     let paths: BTreeSet<&str> = routes.iter().map(|(_, path)| path.as_str()).collect();
-    let asked: Vec<String> = paths.iter().map(|path| concrete(path)).collect();
     let mut matchit = matchit::Router::new();
     let mut wayfind = wayfind::RouterBuilder::new();
     for path in &paths {
@@ -75,6 +95,9 @@ fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)]) 
         matchit.insert(braces, 0).unwrap();
     }
     let wayfind = wayfind.build();
+    // A set is slower to go through than a list.
+    let asked: Vec<&str> = asked.iter().copied().collect();
+    assert!(asked.iter().all(|path| matchit.at(path).is_ok() && wayfind.search(path).is_some()));
     group.throughput(Throughput::Elements(asked.len() as u64));
     group.bench_function("matchit, no method", |bench| {
         bench.iter(|| {
@@ -94,7 +117,7 @@ fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[(Method, String)]) 
 }
 
 /// One table for each method, as the router has them.
-fn tables(routes: &[(Method, String)]) -> Vec<(Method, Table<usize>)> {
+fn tables(routes: &[Route]) -> Tables<usize> {
     let mut builders: Vec<(Method, TableBuilder<usize>)> = Vec::new();
     for (number, (method, path)) in routes.iter().enumerate() {
         let pattern = Pattern::parse(path).unwrap();
@@ -107,15 +130,8 @@ fn tables(routes: &[(Method, String)]) -> Vec<(Method, Table<usize>)> {
     builders.into_iter().map(|(method, builder)| (method, builder.build())).collect()
 }
 
-fn find<'t>(
-    tables: &'t [(Method, Table<usize>)],
-    method: &Method,
-    path: &str,
-) -> Option<Match<'t, usize>> {
-    let exact = |wanted: &Method| {
-        let (_, table) = tables.iter().find(|(own, _)| own == wanted)?;
-        table.find(path)
-    };
+fn find<'t>(tables: &'t Tables<usize>, method: &Method, path: &str) -> Option<Match<'t, usize>> {
+    let exact = |wanted: &Method| tables.get(wanted)?.find(path);
     let found = exact(method);
     if found.is_none() && *method == Method::HEAD { exact(&Method::GET) } else { found }
 }

@@ -3,41 +3,56 @@
 use bench_common::workload::Workload;
 
 use crate::contestant::{Contestant, Peer};
-use crate::extras::{self, Extras};
+use crate::journal::{Journal, Round};
 use crate::options::Options;
 use crate::sample::{self, Sample};
 use crate::server::Server;
-use crate::{Outcome, place, report};
-
-/// What was measured of one contestant under one workload, round by round.
-pub(crate) struct Row {
-    pub(crate) contestant: Contestant,
-    pub(crate) workload: &'static str,
-    pub(crate) samples: Vec<Sample>,
-    /// Processor time and requests per second, each divided by what hyper had in
-    /// the same round, first and last.
-    pub(crate) ratios: Vec<[f64; 2]>,
-}
+use crate::{Outcome, extras, matching, place, report};
 
 /// Builds, checks, measures and reports.
+///
+/// A round goes through all workloads, so that the rounds of each are spread over
+/// the whole run, and its results are in the journal as soon as they are known.
 pub(crate) fn run(options: &Options) -> Outcome {
     let peers = prepare(&options.peers)?;
     let contestants: Vec<Contestant> = peers.iter().flat_map(|peer| peer.contestants()).collect();
     check_all(&contestants)?;
 
-    let mut rows = Vec::new();
-    for workload in &options.workloads {
-        rows.extend(measure(&contestants, workload, options)?);
+    let mut journal = Journal::open(&contestants, options)?;
+    for number in 0..options.rounds {
+        for workload in &options.workloads {
+            if !journal.has(number, workload) {
+                let taken = measure(&contestants, workload, number, options.seconds)?;
+                journal.add_round(Round { number, workload: workload.name.to_owned(), taken })?;
+            }
+        }
+        report::write(&journal, options)?;
     }
-    let mut extras: Vec<(Contestant, Extras)> = Vec::new();
     if options.extras {
-        for &contestant in &contestants {
+        rest(&contestants, &mut journal, options)?;
+    }
+    report::publish(&journal, options)
+}
+
+/// What is not measured in rounds.
+fn rest(contestants: &[Contestant], journal: &mut Journal, options: &Options) -> Outcome {
+    for &contestant in contestants {
+        if !journal.has_extras(contestant) {
             println!("{contestant}: memory, start, system calls");
-            extras.push((contestant, extras::measure(contestant)?));
+            journal.add_extras(contestant, extras::measure(contestant)?)?;
+            report::write(journal, options)?;
         }
     }
-    report::write(&rows, &extras, options)
+    while journal.lookups.len() < LOOKUPS {
+        journal.add_lookups(matching::measure()?)?;
+        report::write(journal, options)?;
+    }
+    Ok(())
 }
+
+/// How often the benchmark of the lookup runs, because it goes from one
+/// competitor to the next only once.
+const LOOKUPS: usize = 3;
 
 /// Builds and installs what is measured, and gives those that are there.
 fn prepare(peers: &[&'static Peer]) -> Outcome<Vec<&'static Peer>> {
@@ -66,38 +81,26 @@ fn check_all(contestants: &[Contestant]) -> Outcome {
     Ok(())
 }
 
-/// All rounds of one workload.
+/// One workload in one round.
 fn measure(
     contestants: &[Contestant],
     workload: &Workload,
-    options: &Options,
-) -> Outcome<Vec<Row>> {
-    let mut rows: Vec<Row> = contestants
-        .iter()
-        .filter(|contestant| belongs(**contestant, workload))
-        .map(|&contestant| Row {
-            contestant,
-            workload: workload.name,
-            samples: Vec::new(),
-            ratios: Vec::new(),
-        })
-        .collect();
-    for round in 0..options.rounds {
-        let mut order: Vec<usize> = (1..rows.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        // The first row is hyper's: it begins and ends the round.
-        let order = std::iter::once(0).chain(order).chain([0]);
-        let mut taken = Vec::new();
-        for at in order {
-            let sample = Sample::take(rows[at].contestant, workload, options.seconds)?;
-            println!("{}", line(&rows[at], &sample));
-            taken.push((at, sample));
-        }
-        keep(&mut rows, &taken);
+    number: usize,
+    seconds: f64,
+) -> Outcome<Vec<(String, Sample)>> {
+    let mut order: Vec<Contestant> =
+        contestants.iter().copied().filter(|contestant| belongs(*contestant, workload)).collect();
+    // Hyper begins and ends the round.
+    if number % 2 == 1 {
+        order[1..].reverse();
     }
-    Ok(rows)
+    order.push(order[0]);
+    let take = |contestant: Contestant| {
+        let sample = Sample::take(contestant, workload, seconds)?;
+        println!("{}", line(number, workload, contestant, &sample));
+        Ok((contestant.to_string(), sample))
+    };
+    order.into_iter().map(take).collect()
 }
 
 /// A workload of full mode is compared with hyper in full mode, any other with
@@ -107,24 +110,12 @@ fn belongs(contestant: Contestant, workload: &Workload) -> bool {
     workload.full == is_full && workload.runs_in(contestant.mode)
 }
 
-fn keep(rows: &mut [Row], taken: &[(usize, Sample)]) {
-    let of_hyper = |value: fn(&Sample) -> f64| {
-        let own: Vec<f64> =
-            taken.iter().filter(|(at, _)| *at == 0).map(|(_, sample)| value(sample)).collect();
-        own.iter().sum::<f64>() / own.len() as f64
-    };
-    let (cpu, rate) = (of_hyper(|sample| sample.cpu), of_hyper(|sample| sample.rate));
-    for (at, sample) in taken {
-        rows[*at].samples.push(*sample);
-        rows[*at].ratios.push([sample.cpu / cpu, sample.rate / rate]);
-    }
-}
-
-fn line(row: &Row, sample: &Sample) -> String {
+fn line(number: usize, workload: &Workload, contestant: Contestant, sample: &Sample) -> String {
     format!(
-        "{:<9} {:<18} {:>7.2} µs CPU, {:>8.0}/s, p99 {:>6.0} µs, busy {:>3.0} %, load {:>3.0} %",
-        row.workload,
-        row.contestant.to_string(),
+        "{} {:<7} {:<17} {:>7.2} µs CPU, {:>8.0}/s, p99 {:>6.0} µs, busy {:>3.0} %, load {:>3.0} %",
+        number + 1,
+        workload.name,
+        contestant.to_string(),
         sample.cpu,
         sample.rate,
         sample.p99,

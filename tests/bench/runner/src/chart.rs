@@ -3,8 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bench::Row;
-use crate::report::median;
+use crate::row::Row;
 
 /// The chart as SVG.
 pub(crate) fn draw(rows: &[Row]) -> String {
@@ -13,7 +12,7 @@ pub(crate) fn draw(rows: &[Row]) -> String {
     let mut workload = "";
     for row in rows {
         if row.workload != workload {
-            workload = row.workload;
+            workload = &row.workload;
             y += 14;
             // Writing to a text does not fail.
             let _ = writeln!(body, r#"<text x="10" y="{}" class="h">{workload}</text>"#, y + 12);
@@ -34,10 +33,10 @@ pub(crate) fn draw(rows: &[Row]) -> String {
 }
 
 fn bar(row: &Row, y: u32) -> String {
-    let ratio = median(row.ratios.iter().map(|ratios| ratios[0]));
+    let ratio = row.ratio(|sample| sample.cpu);
     // What is far away is cut, and its number says so.
     let length = ratio.min(LONGEST) / LONGEST * f64::from(WIDTH - LEFT - 60);
-    let class = if row.contestant.peer.name == "stockade" { "o" } else { "p" };
+    let class = if row.contestant.starts_with("stockade ") { "o" } else { "p" };
     let text = y + BAR - 3;
     format!(
         "<text x=\"20\" y=\"{text}\">{}</text>\

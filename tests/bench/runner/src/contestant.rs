@@ -70,6 +70,14 @@ impl Contestant {
         place::program(&self.peer.package()?).ok()
     }
 
+    /// The file that decides what it does: its program or its script.
+    pub(crate) fn file(self) -> Outcome<PathBuf> {
+        match self.peer.package() {
+            Some(package) => place::program(&package),
+            None => Ok(place::script_of(self.peer.name)),
+        }
+    }
+
     /// The command that starts it.
     pub(crate) fn command(self) -> Outcome<Command> {
         let mut command = match self.peer.package() {

@@ -9,14 +9,16 @@ use std::time::{Duration, Instant};
 use bench_common::client::Client;
 use bench_common::workload::{self, Workload};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
-use crate::sample::{SERVER, check, load, memory};
+use crate::row::median;
+use crate::sample::{LOAD, SERVER, check, load, memory};
 use crate::server::Server;
 use crate::{Outcome, place};
 
 /// What was found; `None` where it could not be measured.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extras {
     /// The memory after the first answer, in KiB.
     pub(crate) start: u64,
@@ -36,11 +38,7 @@ pub(crate) struct Extras {
 /// Measures all of it.
 pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
     let workload = first_of(contestant);
-    let mut colds = Vec::new();
-    for _ in 0..COLD_STARTS {
-        colds.push(cold(contestant, &workload)?);
-    }
-    colds.sort_by(f64::total_cmp);
+    let colds: Outcome<Vec<f64>> = (0..COLD_STARTS).map(|_| cold(contestant, &workload)).collect();
     let enough_files = raise_limit();
     let server = Server::start_on(SERVER, contestant.command()?)?;
     check(&server, contestant, &workload)?;
@@ -52,7 +50,7 @@ pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
         start,
         idle: waves.map(|(idle, _)| idle),
         third_wave: waves.map(|(_, third)| third),
-        cold: colds[COLD_STARTS / 2],
+        cold: median(colds?.into_iter()),
         size: program.and_then(|path| fs::metadata(path).ok()).map(|data| data.len() / 1_024),
         calls: calls(contestant, &workload)?,
     })
@@ -115,10 +113,24 @@ fn waves(server: &Server, workload: &Workload, start: u64) -> Outcome<([f64; 2],
             connection.reset().map_err(|error| error.to_string())?;
         }
         drop(connections);
-        thread::sleep(Duration::from_secs(1));
+        until_closed(server)?;
     }
     Ok((idle, with[2] as f64 / with[1] as f64))
 }
+
+/// Waits until the server has closed its side of the connections.
+fn until_closed(server: &Server) -> Outcome {
+    let begin = Instant::now();
+    while server.open_files()? > CONNECTIONS / 100 {
+        if begin.elapsed() > PATIENCE {
+            return Err("a server keeps connections that have ended".to_owned());
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const IDLE: Duration = Duration::from_secs(6);
 
@@ -133,19 +145,36 @@ fn open(address: SocketAddr, workload: &Workload) -> Outcome<Vec<Client>> {
     connections.map_err(|error| format!("not all of {CONNECTIONS} connections: {error}"))
 }
 
-/// System calls per request, counted by perf.
+/// System calls per request, the median of a few turns, counted by perf.
 fn calls(contestant: Contestant, workload: &Workload) -> Outcome<Option<f64>> {
     let server = Server::start_on(SERVER, contestant.command()?)?;
-    let plain = load(&server, workload, 0.0, 1.0)?;
+    // Perf sees the threads that are there: after an answer all are.
+    check(&server, contestant, workload)?;
+    let mut counts = Vec::new();
+    for _ in 0..TURNS {
+        let Some(count) = count(&server, workload)? else {
+            place::skip("system calls per request, because perf cannot count them here");
+            return Ok(None);
+        };
+        counts.push(count);
+    }
+    Ok(Some(median(counts.into_iter())))
+}
+
+const TURNS: usize = 3;
+
+/// How long each turn lasts, in seconds.
+const TURN: f64 = 0.5;
+
+fn count(server: &Server, workload: &Workload) -> Outcome<Option<f64>> {
+    // Perf counts all that the load asks, so that there is nothing to warm up.
+    let plain = load(server, workload, 0.0, TURN)?;
     let counted = place::target()?.join("perf.txt");
     let mut command = Command::new("perf");
     command.args(["stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o"]).arg(&counted);
     command.args(["-p", &server.id().to_string(), "--"]);
     command.arg(plain.get_program()).args(plain.get_args());
-    let Ok(text) = place::on(1, || place::output(&mut command))? else {
-        place::skip("system calls per request, because perf cannot count them here");
-        return Ok(None);
-    };
+    let Ok(text) = place::on(LOAD, || place::output(&mut command))? else { return Ok(None) };
     let report: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let requests = report["requests"].as_f64().unwrap_or_default();

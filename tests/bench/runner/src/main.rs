@@ -6,11 +6,15 @@ mod chart;
 mod contestant;
 mod counts;
 mod extras;
+mod goals;
+mod journal;
 mod limits;
+mod matching;
 mod options;
 mod place;
 mod profile;
 mod report;
+mod row;
 mod sample;
 mod server;
 

@@ -13,14 +13,17 @@ pub(crate) struct Options {
     pub(crate) rounds: usize,
     /// How long each measurement lasts, in seconds.
     pub(crate) seconds: f64,
-    /// Whether memory, start and system calls are measured too.
+    /// Whether memory, start, system calls and lookups are measured too.
     pub(crate) extras: bool,
+    /// Whether to go on with the run before, instead of beginning anew.
+    pub(crate) resume: bool,
     /// Whether the results are copied to the folder of the benchmark.
     pub(crate) save: bool,
 }
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask bench [--peers a,b] [--workloads x,y] [--rounds n] [--seconds s] [--save]
+usage: cargo xtask bench [--peers a,b] [--workloads x,y] [--rounds n] [--seconds s]
+                         [--resume] [--save]
        cargo xtask bench --smoke
        cargo xtask bench counts [--save]
        cargo xtask bench profile <server> <mode> <workload>";
@@ -31,8 +34,9 @@ impl Options {
             peers: PEERS.iter().collect(),
             workloads: workload::all(),
             rounds: 5,
-            seconds: 2.0,
+            seconds: 0.5,
             extras: true,
+            resume: false,
             save: false,
         };
         let mut args = args.iter();
@@ -40,6 +44,7 @@ impl Options {
             let mut value = || args.next().ok_or(format!("{name} needs a value\n{USAGE}"));
             match name.as_str() {
                 "--smoke" => options.smoke(),
+                "--resume" => options.resume = true,
                 "--save" => options.save = true,
                 "--peers" => options.peers = peers(value()?)?,
                 "--workloads" => options.workloads = workloads(value()?)?,

@@ -1,6 +1,7 @@
 //! Where things are, and the start of commands.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -34,11 +35,19 @@ pub(crate) fn build(packages: &[&str]) -> Outcome {
 /// Builds packages of this workspace at once, which compiles what they share only
 /// once.
 pub(crate) fn build_together(packages: &[&str]) -> Outcome {
-    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut command = Command::new(cargo);
+    let mut command = cargo()?;
     command.args(["build", "--release", "--locked"]);
     command.args(packages.iter().flat_map(|package| ["-p", package]));
+    run(&mut command)
+}
+
+/// Cargo, in the workspace of the benchmark.
+pub(crate) fn cargo() -> Outcome<Command> {
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = Command::new(cargo);
     command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
+    // Every contestant is built in the same way, whoever asks.
+    command.env_remove("CARGO_INCREMENTAL");
     // What cargo tells this program of its own package would make ring, and all
     // above it, be built anew after each start by hand.
     for (name, _) in env::vars_os() {
@@ -46,7 +55,7 @@ pub(crate) fn build_together(packages: &[&str]) -> Outcome {
             command.env_remove(name);
         }
     }
-    run(&mut command)
+    Ok(command)
 }
 
 /// How the variables begin that describe the package that cargo runs.
@@ -55,9 +64,28 @@ const OWN: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 /// The command that starts a server of the folder `node`.
 pub(crate) fn script(name: &str) -> Command {
     let mut command = Command::new("node");
-    command.arg(folder().join("node").join(format!("{name}.mjs")));
+    command.arg(script_of(name));
     command.env("NODE_ENV", "production");
     command
+}
+
+/// The file of a server of the folder `node`.
+pub(crate) fn script_of(name: &str) -> PathBuf {
+    folder().join("node").join(format!("{name}.mjs"))
+}
+
+/// The processors of this machine and its system, in words.
+pub(crate) fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let processors = read("/proc/cpuinfo");
+    let models: Vec<&str> = processors
+        .lines()
+        .filter_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map(|(_, model)| model)
+        .collect();
+    let release = read("/proc/sys/kernel/osrelease");
+    let model = models.first().copied().unwrap_or("an unknown model");
+    format!("{} processors ({model}), Linux {}", models.len(), release.trim())
 }
 
 /// Installs what the servers of the folder `node` need, as their lock file has

@@ -2,81 +2,131 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
-use crate::bench::Row;
 use crate::chart;
-use crate::contestant::Contestant;
 use crate::extras::Extras;
+use crate::goals::{self, hyper_of, of};
+use crate::journal::Journal;
+use crate::matching::Lookups;
 use crate::options::Options;
+use crate::row::{self, Row, median};
 use crate::sample::Sample;
 use crate::{Outcome, place};
 
-/// Writes `results.md` and `chart.svg`, and prints where.
-pub(crate) fn write(rows: &[Row], extras: &[(Contestant, Extras)], options: &Options) -> Outcome {
-    let mut folders = vec![place::target()?];
-    if options.save {
-        folders.push(place::folder().to_owned());
+/// Writes what is known so far: `results.md` and `chart.svg`, where cargo builds.
+pub(crate) fn write(journal: &Journal, options: &Options) -> Outcome {
+    write_to(&place::target()?, journal, options)
+}
+
+/// Prints the results; with `--save` copies them to the folder of the benchmark,
+/// and the first table to the README.
+pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
+    let rows = row::rows(&journal.rounds);
+    println!("\n{}", text(journal, &rows, options));
+    println!("written: {}", place::target()?.join("results.md").display());
+    if !options.save {
+        return Ok(());
     }
-    let text = text(rows, extras, options);
-    println!("\n{text}");
-    for folder in folders {
-        for (name, text) in [("results.md", &text), ("chart.svg", &chart::draw(rows))] {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            println!("written: {}", path.display());
-        }
+    write_to(place::folder(), journal, options)?;
+    let readme = place::folder().join("README.md");
+    let failed = |error| format!("{}: {error}", readme.display());
+    let old = fs::read_to_string(&readme).map_err(failed)?;
+    let new = fill(&old, &(summary(&rows, options) + LINKS));
+    let new = new.ok_or("README.md has no place for a table")?;
+    fs::write(&readme, new).map_err(failed)
+}
+
+fn write_to(folder: &Path, journal: &Journal, options: &Options) -> Outcome {
+    let rows = row::rows(&journal.rounds);
+    let text = text(journal, &rows, options);
+    for (name, text) in [("results.md", text), ("chart.svg", chart::draw(&rows))] {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }
 
-fn text(rows: &[Row], extras: &[(Contestant, Extras)], options: &Options) -> String {
-    let Options { rounds, seconds, .. } = options;
-    let mut text = format!(
-        "Medians of {rounds} rounds of {seconds} s; in brackets the ratio to hyper by hand.\n\n"
-    );
-    let ratio = |row: &Row, at: usize| median(row.ratios.iter().map(|ratios| ratios[at]));
-    let of = |row: &Row, value: fn(&Sample) -> f64| median(row.samples.iter().map(value));
-    text += &table("CPU µs per request", rows, |row| {
-        format!("{:.2} ({:.2})", of(row, |sample| sample.cpu), ratio(row, 0))
-    });
+/// Puts a text between the two marks, in place of what is there.
+fn fill(readme: &str, text: &str) -> Option<String> {
+    let (before, rest) = readme.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{text}{END}{after}"))
+}
+
+const LINKS: &str = "All figures are in [results.md](results.md).\n\n\
+                     ![CPU time per request as a ratio to hyper](chart.svg)\n";
+
+const BEGIN: &str = "<!-- results -->";
+const END: &str = "<!-- end of results -->";
+
+/// What the README has: where it was measured, and the processor time.
+fn summary(rows: &[Row], options: &Options) -> String {
+    let about = about(rows, options);
+    about + &table("CPU µs per request", rows, |row| with_ratio(row, |sample| sample.cpu, 2))
+}
+
+fn text(journal: &Journal, rows: &[Row], options: &Options) -> String {
+    let mut text = String::from("# Results\n\n");
+    text += &summary(rows, options);
+    text += &goals::table(journal, rows);
+    text += "## Requests\n\n";
     text += &table("user + system µs", rows, |row| {
-        let (user, system) = (of(row, |sample| sample.user), of(row, |sample| sample.system));
-        format!("{user:.1} + {system:.1}")
+        let cpu = row.median(|sample| sample.cpu);
+        let parts = |share| format!("{:.1} + {:.1}", cpu * share, cpu * (1.0 - share));
+        row.user_share().map_or("–".to_owned(), parts)
     });
-    text += &table("requests per second", rows, |row| {
-        format!("{:.1}k ({:.2})", of(row, |sample| sample.rate) / 1_000.0, ratio(row, 1))
+    text += &table("requests per second, thousands", rows, |row| {
+        let rate: fn(&Sample) -> f64 = |sample| sample.rate;
+        format!("{:.1} ({:.2})", row.median(rate) / 1_000.0, row.ratio(rate))
     });
-    text += &table("p50 / p99 / p99.9, µs", rows, |row| {
-        let quantiles = [
-            |sample: &Sample| sample.p50,
-            |sample: &Sample| sample.p99,
-            |sample: &Sample| sample.p999,
-        ];
-        quantiles.map(|quantile| format!("{:.0}", of(row, quantile))).join(" / ")
-    });
+    text += &table("p50, µs", rows, |row| with_ratio(row, |sample| sample.p50, 0));
+    text += &table("p99, µs", rows, |row| with_ratio(row, |sample| sample.p99, 0));
+    text += &table("p99.9, µs", rows, |row| with_ratio(row, |sample| sample.p999, 0));
     text += &table("peak memory, MiB", rows, |row| {
-        format!("{:.1}", of(row, |sample| sample.peak as f64 / 1_024.0))
+        with_ratio(row, |sample| sample.peak as f64 / 1_024.0, 1)
     });
     text += &table("server busy / load busy, %", rows, |row| {
-        let busy = [|sample: &Sample| sample.busy, |sample: &Sample| sample.load_busy];
-        busy.map(|busy| format!("{:.0}", of(row, busy) * 100.0)).join(" / ")
+        let busy = row.median(|sample| sample.busy) * 100.0;
+        format!("{busy:.0} / {:.0}", row.median(|sample| sample.load_busy) * 100.0)
     });
-    if !extras.is_empty() {
-        text += &extras_table(extras);
+    if !journal.extras.is_empty() {
+        text += &extras_table(&journal.extras);
+    }
+    if !journal.lookups.is_empty() {
+        text += &lookups_table(&journal.lookups);
     }
     text
+}
+
+fn about(rows: &[Row], options: &Options) -> String {
+    let rounds = rows.first().map_or(0, Row::rounds);
+    let noise = median(rows.iter().map(Row::noise)) * 100.0;
+    let busy = median(rows.iter().map(|row| row.median(|sample| sample.busy))) * 100.0;
+    format!(
+        "Medians of {rounds} rounds of {} s on {}; in brackets the ratio to hyper by hand, formed \
+         within a round.\nHyper's own two turns of a round are {noise:.0} % apart, and servers had \
+         {busy:.0} % of their processor.\n\n",
+        options.seconds,
+        place::machine(),
+    )
+}
+
+/// A figure and its ratio to hyper.
+fn with_ratio(row: &Row, figure: fn(&Sample) -> f64, digits: usize) -> String {
+    format!("{:.digits$} ({:.2})", row.median(figure), row.ratio(figure))
 }
 
 /// A table with a line for each contestant and a column for each workload.
 fn table(title: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> String {
     let mut workloads: Vec<&str> = Vec::new();
-    let mut contestants: Vec<Contestant> = Vec::new();
+    let mut contestants: Vec<&str> = Vec::new();
     for row in rows {
-        if !workloads.contains(&row.workload) {
-            workloads.push(row.workload);
+        if !workloads.contains(&row.workload.as_str()) {
+            workloads.push(&row.workload);
         }
-        if !contestants.contains(&row.contestant) {
-            contestants.push(row.contestant);
+        if !contestants.contains(&row.contestant.as_str()) {
+            contestants.push(&row.contestant);
         }
     }
     let mut text = format!("| {title} | {} |\n|---|", workloads.join(" | "));
@@ -93,37 +143,51 @@ fn table(title: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> String {
     text + "\n\n"
 }
 
-fn extras_table(extras: &[(Contestant, Extras)]) -> String {
-    let mut text = "| | memory at start, MiB | idle connection, KiB | after 6 s | third wave / \
+fn extras_table(extras: &[(String, Extras)]) -> String {
+    let mut text = "## Memory, start, system calls\n\n\
+                    | | memory at start, MiB | idle connection, KiB | after 6 s | third wave / \
                     second | program, MiB | first answer, ms | system calls per request |\n\
                     |---|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
-    let or_dash =
-        |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
-    for (contestant, extra) in extras {
-        let _ = writeln!(
-            text,
-            "| {contestant} | {:.1} | {} | {} | {} | {} | {:.1} | {} |",
-            extra.start as f64 / 1_024.0,
-            or_dash(extra.idle.map(|idle| idle[0])),
-            or_dash(extra.idle.map(|idle| idle[1])),
-            or_dash(extra.third_wave),
-            or_dash(extra.size.map(|size| size as f64 / 1_024.0)),
-            extra.cold,
-            or_dash(extra.calls),
-        );
+    for (name, own) in extras {
+        let hyper = of(hyper_of(name), extras);
+        let cell = |figure: fn(&Extras) -> Option<f64>| match figure(own) {
+            Some(value) => match hyper.and_then(figure) {
+                Some(base) => format!("{value:.2} ({:.2})", value / base),
+                None => format!("{value:.2}"),
+            },
+            None => "–".to_owned(),
+        };
+        let cells = [
+            cell(|own| Some(own.start as f64 / 1_024.0)),
+            cell(|own| own.idle.map(|idle| idle[0])),
+            cell(|own| own.idle.map(|idle| idle[1])),
+            own.third_wave.map_or("–".to_owned(), |ratio| format!("{ratio:.2}")),
+            cell(|own| own.size.map(|size| size as f64 / 1_024.0)),
+            cell(|own| Some(own.cold)),
+            cell(|own| own.calls),
+        ];
+        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
     }
-    text
+    text + "\n"
 }
 
-/// The middle one; of an even number the mean of the middle two.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        length => (values[(length - 1) / 2] + values[length / 2]) / 2.0,
+fn lookups_table(runs: &[Lookups]) -> String {
+    let each = |pick: fn(&Lookups) -> f64| median(runs.iter().map(pick));
+    let lines = [
+        ("514 routes, with method", each(|run| run.own)),
+        ("514 routes, HEAD to GET", each(|run| run.head)),
+        ("514 routes, matchit, no method", each(|run| run.matchit)),
+        ("514 routes, wayfind, no method", each(|run| run.wayfind)),
+        ("the same paths among 10,000 routes", each(|run| run.among_many)),
+        ("10,000 routes, each once", each(|run| run.all)),
+        ("10,000 routes, each once, matchit", each(|run| run.all_matchit)),
+    ];
+    let mut text = "## Lookup of a route\n\n| | ns |\n|---|--:|\n".to_owned();
+    for (name, time) in lines {
+        let _ = writeln!(text, "| {name} | {time:.1} |");
     }
+    text
 }
 
 #[cfg(test)]
@@ -131,9 +195,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
-        assert_eq!(median([4.0, 1.0].into_iter()), 2.5);
-        assert!(median(std::iter::empty()).is_nan());
+    fn what_is_between_the_marks_is_replaced() {
+        let readme = format!("a\n{BEGIN}\nold\n{END}\nb\n");
+        let expected = format!("a\n{BEGIN}\nnew\n{END}\nb\n");
+        assert_eq!(fill(&readme, "new\n"), Some(expected));
+        assert_eq!(fill("a", "new"), None);
     }
 }

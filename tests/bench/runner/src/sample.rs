@@ -5,14 +5,14 @@ use std::process::Command;
 
 use bench_common::client::Client;
 use bench_common::workload::Workload;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contestant::Contestant;
 use crate::server::Server;
 use crate::{Outcome, place};
 
 /// What one measurement found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Sample {
     /// Processor time per request in microseconds: all of it exact, and its two
     /// parts in steps of 10 ms of the whole time.
@@ -50,18 +50,20 @@ struct Report {
 
 /// The processor of the server, and that of the load.
 pub(crate) const SERVER: usize = 0;
-const LOAD: usize = 1;
+pub(crate) const LOAD: usize = 1;
 
 /// How many connections ask at the same time.
 const CONNECTIONS: usize = 64;
+
+/// How long a server is loaded before it is measured, in seconds.
+const WARM_UP: f64 = 0.2;
 
 impl Sample {
     /// Measures a fresh server, whose answer is checked first.
     pub(crate) fn take(contestant: Contestant, workload: &Workload, seconds: f64) -> Outcome<Self> {
         let server = Server::start_on(SERVER, contestant.command()?)?;
         check(&server, contestant, workload)?;
-        let warm_up = (seconds / 2.0).min(1.0);
-        let mut command = load(&server, workload, warm_up, seconds)?;
+        let mut command = load(&server, workload, WARM_UP, seconds)?;
         let text = place::on(LOAD, || place::output(&mut command))??;
         let report: Report = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if report.errors > 0 || report.requests == 0 {

@@ -1,5 +1,6 @@
 //! [`Server`]: a running contestant, which ends with its value.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -35,6 +36,13 @@ impl Server {
     /// Starts a server that has only this processor.
     pub(crate) fn start_on(processor: usize, command: Command) -> Outcome<Self> {
         place::on(processor, || Self::start(command))?
+    }
+
+    /// How many files and sockets it has open.
+    pub(crate) fn open_files(&self) -> Outcome<usize> {
+        let path = format!("/proc/{}/fd", self.id());
+        let files = fs::read_dir(&path).map_err(|error| format!("{path}: {error}"))?;
+        Ok(files.count())
     }
 
     /// The number of its process.

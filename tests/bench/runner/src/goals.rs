@@ -1,0 +1,174 @@
+//! The goals, each with what this run says of it.
+
+use std::fmt::Write as _;
+
+use crate::extras::Extras;
+use crate::journal::Journal;
+use crate::row::{Figure, Row, median};
+
+/// A goal, what was found, and whether that is enough.
+struct Goal {
+    what: String,
+    found: String,
+    is_met: bool,
+}
+
+/// The goals that this run can answer, as a table.
+pub(crate) fn table(journal: &Journal, rows: &[Row]) -> String {
+    let mut goals = vec![quiet(rows)];
+    goals.extend(lookups(journal));
+    goals.extend(processor(rows));
+    goals.extend(tails(rows));
+    goals.extend(OWN.iter().filter_map(|name| calls(name, &journal.extras)));
+    goals.extend(OWN.iter().flat_map(|name| memory(name, &journal.extras)));
+    let mut text = "## Goals\n\n| goal | found | met |\n|---|--:|---|\n".to_owned();
+    for Goal { what, found, is_met } in goals {
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "| {what} | {found} | {} |", if is_met { "yes" } else { "**no**" });
+    }
+    text + "\n"
+}
+
+/// Ourselves in our three modes.
+const OWN: [&str; 3] = ["stockade bare", "stockade defaults", "stockade full"];
+
+impl Goal {
+    /// A ratio with its limit, compared to the hundredth that is shown.
+    fn ratio(what: String, ratio: f64, limit: f64) -> Self {
+        let is_met = (ratio * 100.0).round() <= (limit * 100.0).round();
+        Self { what: format!("{what}: at most {limit:.2}"), found: format!("{ratio:.2}"), is_met }
+    }
+}
+
+/// Whether times mean anything: a machine that does other things at the same time
+/// changes them more than any contestant.
+fn quiet(rows: &[Row]) -> Goal {
+    let busy = median(rows.iter().map(|row| row.median(|sample| sample.busy))) * 100.0;
+    let noise = median(rows.iter().map(Row::noise)) * 100.0;
+    Goal {
+        what: "quiet machine: servers have 90 % of their processor, hyper's turns of a round \
+               are at most 10 % apart"
+            .to_owned(),
+        found: format!("{busy:.0} %, {noise:.0} %"),
+        is_met: busy >= 90.0 && noise <= 10.0,
+    }
+}
+
+/// How long the lookup of a route takes.
+fn lookups(journal: &Journal) -> Vec<Goal> {
+    let runs = &journal.lookups;
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let each = |pick: fn(&crate::matching::Lookups) -> f64| median(runs.iter().map(pick));
+    let matchit = each(|run| run.matchit);
+    let beside = |what: &str, own: f64, ratio: f64| Goal {
+        found: format!("{ratio:.2} ({own:.1} ns, {matchit:.1} ns)"),
+        ..Goal::ratio(format!("lookup of 514 routes, {what} / matchit without"), ratio, 1.0)
+    };
+    vec![
+        beside("with method", each(|run| run.own), each(|run| run.own / run.matchit)),
+        beside("HEAD to GET", each(|run| run.head), each(|run| run.head / run.matchit)),
+        Goal::ratio(
+            "the same among 10,000 routes / 514".to_owned(),
+            each(|run| run.among_many / run.own),
+            1.1,
+        ),
+    ]
+}
+
+/// Processor time per request: ours, that of another, the workload, the limit of
+/// the ratio.
+const PROCESSOR: [(&str, &str, &str, f64); 13] = [
+    ("stockade bare", "hyper bare", "json", 1.03),
+    ("stockade bare", "hyper bare", "param", 1.03),
+    ("stockade bare", "hyper bare", "deep", 1.03),
+    ("stockade bare", "hyper bare", "post", 0.9),
+    ("stockade bare", "hyper bare", "bad", 0.9),
+    ("stockade defaults", "stockade bare", "json", 1.1),
+    ("stockade full", "hyper full", "full", 1.0),
+    ("stockade full", "hyper full", "secure", 1.0),
+    ("stockade full", "hyper full", "refused", 1.0),
+    ("stockade full", "axum full", "secure", 0.48),
+    ("stockade full", "poem full", "secure", 0.6),
+    ("stockade full", "actix full", "secure", 0.62),
+    ("stockade full", "salvo full", "secure", 0.41),
+];
+
+fn processor(rows: &[Row]) -> Vec<Goal> {
+    let goal = |&(own, other, workload, limit): &(&str, &str, &str, f64)| {
+        let cpu: Figure = |sample| sample.cpu;
+        let ratio = find(rows, own, workload)?.ratio(cpu) / find(rows, other, workload)?.ratio(cpu);
+        Some(Goal::ratio(format!("CPU of {workload}, {own} / {other}"), ratio, limit))
+    };
+    PROCESSOR.iter().filter_map(goal).collect()
+}
+
+fn find<'r>(rows: &'r [Row], contestant: &str, workload: &str) -> Option<&'r Row> {
+    rows.iter().find(|row| row.contestant == contestant && row.workload == workload)
+}
+
+/// The slow requests, beside hyper's.
+fn tails(rows: &[Row]) -> Vec<Goal> {
+    let own = rows.iter().filter(|row| OWN.contains(&row.contestant.as_str()));
+    let goal = |row: &Row| {
+        let what = format!("p99 of {}, {} / hyper", row.workload, row.contestant);
+        Goal::ratio(what, row.ratio(|sample| sample.p99), 1.1)
+    };
+    own.map(goal).collect()
+}
+
+/// System calls, of which hyper needs about two. The hundredths depend on how
+/// many connections are ready at the same time.
+fn calls(name: &str, extras: &[(String, Extras)]) -> Option<Goal> {
+    let (own, hyper) = (of(name, extras)?.calls?, of(hyper_of(name), extras)?.calls?);
+    Some(Goal {
+        what: format!("system calls per request, {name}: at most hyper's, to 0.02"),
+        found: format!("{own:.2} ({hyper:.2})"),
+        is_met: own <= hyper + 0.02,
+    })
+}
+
+fn memory(name: &str, extras: &[(String, Extras)]) -> Vec<Goal> {
+    let Some(extras) = of(name, extras) else { return Vec::new() };
+    let start = extras.start as f64 / 1_024.0;
+    let mut goals = vec![Goal {
+        what: format!("memory at start, {name}: at most 4 MiB"),
+        found: format!("{start:.1} MiB"),
+        is_met: start <= 4.0,
+    }];
+    if let Some([_, later]) = extras.idle {
+        goals.push(Goal {
+            what: format!("idle connection of 10,000 after 6 s, {name}: at most 8 KiB"),
+            found: format!("{later:.1} KiB"),
+            is_met: later <= 8.0,
+        });
+    }
+    goals.extend(extras.third_wave.map(|ratio| {
+        Goal::ratio(format!("memory with a third wave of 10,000 / second, {name}"), ratio, 1.05)
+    }));
+    goals
+}
+
+/// Hyper in the mode with which ours is compared.
+pub(crate) fn hyper_of(name: &str) -> &'static str {
+    if name.ends_with(" full") { "hyper full" } else { "hyper bare" }
+}
+
+/// What was found of a contestant.
+pub(crate) fn of<'e>(name: &str, extras: &'e [(String, Extras)]) -> Option<&'e Extras> {
+    extras.iter().find(|(own, _)| own == name).map(|(_, extras)| extras)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_that_is_its_limit_meets_it() {
+        assert!(Goal::ratio(String::new(), 1.1, 1.1).is_met);
+        assert!(Goal::ratio(String::new(), 1.104, 1.1).is_met);
+        assert!(!Goal::ratio(String::new(), 1.106, 1.1).is_met);
+        assert!(!Goal::ratio(String::new(), f64::NAN, 1.1).is_met);
+    }
+}
