@@ -25,6 +25,7 @@
 //!
 //! Spec: Request object; Handler contract; Middleware contract.
 
+mod asker;
 mod body;
 mod clock;
 mod doc;

@@ -14,6 +14,7 @@ use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
+use crate::asker::Asker;
 use crate::endpoint::{Endpoint, Settings};
 use crate::media::Media;
 use crate::read::Payload;
@@ -50,7 +51,7 @@ pub(crate) struct Inner {
     /// What was put in the place of the parameters and the query; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
     /// A `Value` and not the user's own type, because roles are read from it.
-    user: Option<Value>,
+    pub(crate) user: Asker,
     peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
     client: Option<IpAddr>,
@@ -88,7 +89,7 @@ impl Request {
             max_body: DEFAULT_MAX_BODY_BYTES,
             writer: None,
             replaced: None,
-            user: None,
+            user: Asker::default(),
             peer,
             client: None,
             id: None,
@@ -236,12 +237,33 @@ impl Request {
     /// Spec: Request object › user.
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
-        self.inner.user.as_ref()
+        self.inner.user.value()
     }
 
     /// Says who asks, or that nobody is known to.
     pub fn set_user(&mut self, user: Option<Value>) {
-        self.inner.user = user;
+        self.inner.user = Asker::of(user);
+    }
+
+    /// Says who asks by JSON, which is read when somebody wants to know: what a
+    /// token says is often not looked at. What cannot be read is nobody.
+    ///
+    /// ```
+    /// use stockade_core::Request;
+    ///
+    /// let mut req = Request::from(http::Request::get("/").body(()).unwrap());
+    /// req.set_user_json(r#"{"name":"ann"}"#);
+    /// assert_eq!(req.user().unwrap()["name"], "ann");
+    /// ```
+    pub fn set_user_json(&mut self, json: impl Into<String>) {
+        self.set_user_read(json.into(), None);
+    }
+
+    /// As [`set_user_json`](Self::set_user_json), with what the JSON says, if
+    /// somebody has read it already.
+    #[doc(hidden)]
+    pub fn set_user_read(&mut self, json: String, value: Option<Value>) {
+        self.inner.user = Asker::of_json(json, value);
     }
 
     /// The pattern of the matched route, such as `/users/:id`; `None` outside

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Index;
+use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -10,6 +11,9 @@ use serde_json::{Map, Number, Value};
 use super::{TokenError, json};
 
 /// The payload of a token that was verified; there is no other way to get one.
+///
+/// It is the text that was signed, of which only the times are known; the other
+/// claims are read from it when they are asked for, and then kept.
 ///
 /// ```
 /// use serde_json::json;
@@ -25,10 +29,12 @@ use super::{TokenError, json};
 /// ```
 ///
 /// Spec: Authentication data.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Claims {
-    map: Map<String, Value>,
+    /// Invariant: [`json::object`] reads it.
+    json: String,
     times: Times,
+    map: OnceLock<Map<String, Value>>,
 }
 
 /// The times of a payload, in whole seconds since 1970.
@@ -52,16 +58,11 @@ impl Times {
 }
 
 impl Claims {
-    /// Reads the decoded payload of a token whose signature was checked.
-    pub(super) fn read(payload: &[u8]) -> Result<Self, TokenError> {
-        let map = json::object(payload).ok_or(TokenError::Malformed)?;
-        let mut times = Times::default();
-        for (name, value) in &map {
-            if let Some(place) = times.place(name) {
-                *place = Some(time(value).ok_or(TokenError::Malformed)?);
-            }
-        }
-        Ok(Self { map, times })
+    /// Takes the decoded payload of a token whose signature was checked.
+    pub(super) fn read(payload: Vec<u8>) -> Result<Self, TokenError> {
+        let json = String::from_utf8(payload).map_err(|_| TokenError::Malformed)?;
+        let times = json::times(&json).ok_or(TokenError::Malformed)?;
+        Ok(Self { json, times, map: OnceLock::new() })
     }
 
     pub(super) fn times(&self) -> Times {
@@ -71,27 +72,41 @@ impl Claims {
     /// The claim of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name)
+        self.as_map().get(name)
     }
 
     /// All claims, in the order of the token.
     #[must_use]
     pub fn as_map(&self) -> &Map<String, Value> {
-        &self.map
+        self.map.get_or_init(|| self.read_map())
+    }
+
+    /// All claims as the JSON text that was signed: one object, in which no name
+    /// stands twice.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.json
+    }
+
+    /// The text of [`as_json`](Self::as_json), without a copy.
+    #[must_use]
+    pub fn into_json(self) -> String {
+        self.json
     }
 
     /// All claims as a JSON object, which is what handlers see as the user.
     #[must_use]
-    pub fn into_value(self) -> Value {
-        Value::Object(self.map)
+    pub fn into_value(mut self) -> Value {
+        Value::Object(self.map.take().unwrap_or_else(|| self.read_map()))
     }
 
     /// The claims as a type of the program's own.
     ///
     /// # Errors
-    /// When the claims do not fit the type.
+    /// When the claims do not fit the type, also because a field of it stands
+    /// twice in an object within them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        T::deserialize(&self.map)
+        serde_json::from_str(&self.json)
     }
 
     /// `sub`, if it is text.
@@ -114,7 +129,7 @@ impl Claims {
 
     /// `aud`: one text, or each text of a list.
     pub fn audiences(&self) -> impl Iterator<Item = &str> {
-        let (one, many) = match self.map.get("aud") {
+        let (one, many) = match self.get("aud") {
             Some(Value::Array(items)) => (None, items.as_slice()),
             Some(Value::String(text)) => (Some(text.as_str()), [].as_slice()),
             _ => (None, [].as_slice()),
@@ -140,8 +155,28 @@ impl Claims {
         self.times.nbf
     }
 
+    /// The text of [`as_json`](Self::as_json), and all claims if they were read
+    /// already.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_parts(self) -> (String, Option<Value>) {
+        (self.json, self.map.into_inner().map(Value::Object))
+    }
+
+    fn read_map(&self) -> Map<String, Value> {
+        // By the invariant of `json` there is one.
+        json::object(self.json.as_bytes()).unwrap_or_default()
+    }
+
     fn text(&self, name: &str) -> Option<&str> {
-        self.map.get(name).and_then(Value::as_str)
+        self.get(name).and_then(Value::as_str)
+    }
+}
+
+/// Equal when they have the same claims, in whatever order.
+impl PartialEq for Claims {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_map() == other.as_map()
     }
 }
 
@@ -150,21 +185,21 @@ impl Index<&str> for Claims {
     type Output = Value;
 
     fn index(&self, name: &str) -> &Value {
-        self.map.get(name).unwrap_or(&Value::Null)
+        self.get(name).unwrap_or(&Value::Null)
     }
 }
 
 /// Writes the claims as an object.
 impl Serialize for Claims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.map.serialize(serializer)
+        self.as_map().serialize(serializer)
     }
 }
 
 /// Shows the claims, which are no secret: the token without its signature.
 impl fmt::Debug for Claims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Claims").field(&self.map).finish()
+        f.debug_tuple("Claims").field(self.as_map()).finish()
     }
 }
 
@@ -235,10 +270,27 @@ mod tests {
     }
 
     #[test]
+    fn claims_are_the_same_read_or_not() {
+        let json = r#"{"sub":"7","exp":4102444800,"x":{"y":[1]}}"#;
+        let unread = Claims::read(json.into()).unwrap();
+        let read = unread.clone();
+        assert_eq!(read["x"]["y"][0], 1);
+        assert_eq!(unread.clone().into_parts(), (json.to_owned(), None));
+        assert_eq!((unread.as_json(), unread.expires_at()), (json, Some(4_102_444_800)));
+        let value: Value = serde_json::from_str(json).unwrap();
+        assert_eq!(read.clone().into_parts(), (json.to_owned(), Some(value.clone())));
+        assert_eq!(
+            (read.clone().into_value(), unread.clone().into_value()),
+            (value.clone(), value)
+        );
+        assert_eq!((read, unread.clone().into_json().as_str()), (unread, json));
+    }
+
+    #[test]
     fn audiences_are_one_text_or_several() {
         #[track_caller]
         fn check(json: &str, expected: &[&str]) {
-            let claims = Claims::read(json.as_bytes()).unwrap();
+            let claims = Claims::read(json.into()).unwrap();
             assert_eq!(claims.audiences().collect::<Vec<_>>(), expected, "{json}");
         }
         check("{}", &[]);

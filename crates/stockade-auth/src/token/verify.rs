@@ -1,7 +1,7 @@
 //! Hot: [`verify_token`] and [`TokenVerifier`]: judging tokens.
 //!
-//! A call allocates the decoded payload and the claims, and nothing else if the
-//! header is one of the usual ones.
+//! A call allocates the decoded payload, and nothing else if the header is one
+//! of the usual ones; the claims are only read when they are asked for.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -37,7 +37,7 @@ use crate::base64url;
 #[doc(alias = "verifyToken")]
 #[must_use]
 pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Claims> {
-    let claims = Claims::read(&payload(token, keys, MAX_TOKEN_LENGTH).ok()?).ok()?;
+    let claims = Claims::read(payload(token, keys, MAX_TOKEN_LENGTH).ok()?).ok()?;
     check_times(claims.times(), 0, &Clock::default()).ok()?;
     Some(claims)
 }
@@ -183,7 +183,7 @@ impl TokenVerifier {
         token: &str,
         keys: &K,
     ) -> Result<Claims, TokenError> {
-        let claims = Claims::read(&payload(token, keys, self.max_length)?)?;
+        let claims = Claims::read(payload(token, keys, self.max_length)?)?;
         check_times(claims.times(), self.leeway_seconds, &self.clock)?;
         self.check(&claims)?;
         Ok(claims)

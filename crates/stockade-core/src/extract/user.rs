@@ -33,7 +33,7 @@ fn unauthorized() -> ApiError {
 
 impl<T: DeserializeOwned> User<T> {
     fn read(req: &Request) -> Option<Result<Self, ApiError>> {
-        let user = T::deserialize(req.user()?);
+        let user = req.inner.user.read()?;
         let misfit = |error| {
             let error = escaped(error);
             log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");

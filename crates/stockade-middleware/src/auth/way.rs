@@ -13,6 +13,8 @@ pub(super) enum Found {
     /// It does, and there is no user for it.
     Invalid,
     User(Value),
+    /// A user as JSON that can be read, and what it says if it was.
+    Json(String, Option<Value>),
 }
 
 impl Found {

@@ -46,6 +46,7 @@ pub(super) struct State {
 
 impl Algorithm {
     /// Charges one request.
+    #[inline]
     pub(super) fn charge(self, state: &mut State, policy: &Policy, now: u64) -> Decision {
         match self {
             Self::FixedWindow => fixed_window(state, policy, now),
@@ -56,6 +57,7 @@ impl Algorithm {
 }
 
 /// `state.dead_at` is the end of the window.
+#[inline]
 fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
     let limit = policy.limit().get();
     if now >= state.dead_at {

@@ -54,21 +54,28 @@ impl Table {
 
     /// The state of a key, a new one for a newcomer; `None` for a newcomer at
     /// the cap.
+    #[inline]
     pub(super) fn state(&mut self, digest: Digest, now: u64) -> Option<&mut State> {
         let mut at = probe(&self.slots, digest);
         if self.slots[at].digest != digest {
-            if !self.make_room(now) {
-                return None;
-            }
-            at = probe(&self.slots, digest);
-            self.slots[at] = Slot { digest, state: State::default() };
-            self.len += 1;
+            at = self.insert(digest, now)?;
         }
         Some(&mut self.slots[at].state)
     }
 
-    /// Sweeps a little; whether there is room for one more key.
+    /// The slot of a newcomer; `None` at the cap.
     #[cold]
+    fn insert(&mut self, digest: Digest, now: u64) -> Option<usize> {
+        if !self.make_room(now) {
+            return None;
+        }
+        let at = probe(&self.slots, digest);
+        self.slots[at] = Slot { digest, state: State::default() };
+        self.len += 1;
+        Some(at)
+    }
+
+    /// Sweeps a little; whether there is room for one more key.
     fn make_room(&mut self, now: u64) -> bool {
         let at_cap = self.len >= self.max;
         self.sweep(if at_cap { VISITS_AT_CAP } else { VISITS }, now);
@@ -142,6 +149,7 @@ fn is_crowded(keys: usize, size: usize) -> bool {
 }
 
 /// The slot of a key, or the empty one where it belongs.
+#[inline]
 fn probe(slots: &[Slot], digest: Digest) -> usize {
     let mut at = home(digest.hash, slots.len());
     while slots[at].digest != digest && slots[at].digest.hash != 0 {

@@ -1,0 +1,86 @@
+//! [`Asker`]: the user of a request, kept as a value or as JSON.
+
+use std::sync::OnceLock;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Who asks; the default is nobody that is known.
+///
+/// JSON is read when somebody asks for the user, and many routes only want to
+/// know that there is one.
+#[derive(Default)]
+pub(crate) struct Asker {
+    value: OnceLock<Value>,
+    json: Option<String>,
+}
+
+impl Asker {
+    pub(crate) fn of(user: Option<Value>) -> Self {
+        Self { value: user.map_or_else(OnceLock::new, OnceLock::from), json: None }
+    }
+
+    /// `value` is what the JSON says, if somebody has read it already.
+    pub(crate) fn of_json(json: String, value: Option<Value>) -> Self {
+        Self { json: Some(json), ..Self::of(value) }
+    }
+
+    /// The user; `None` for JSON that cannot be read as well.
+    pub(crate) fn value(&self) -> Option<&Value> {
+        if let Some(value) = self.value.get() {
+            return Some(value);
+        }
+        let value = serde_json::from_str(self.json.as_deref()?).ok()?;
+        Some(self.value.get_or_init(|| value))
+    }
+
+    /// The user as a type of the program's own; `None` if there is none.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<Result<T, serde_json::Error>> {
+        match &self.json {
+            Some(json) => Some(serde_json::from_str(json)),
+            None => self.value.get().map(T::deserialize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Account {
+        name: String,
+    }
+
+    #[test]
+    fn json_and_a_value_are_the_same_user() {
+        let ann = json!({ "name": "ann" });
+        for asker in [
+            Asker::of(Some(ann.clone())),
+            Asker::of_json(ann.to_string(), None),
+            Asker::of_json(ann.to_string(), Some(ann.clone())),
+        ] {
+            assert_eq!(
+                asker.read::<Account>().unwrap().unwrap(),
+                Account { name: "ann".to_owned() }
+            );
+            assert_eq!(asker.value(), Some(&ann));
+            assert_eq!(
+                asker.read::<Account>().unwrap().unwrap(),
+                Account { name: "ann".to_owned() }
+            );
+            assert!(asker.read::<u32>().unwrap().is_err());
+        }
+    }
+
+    #[test]
+    fn nobody_and_what_cannot_be_read_are_no_user() {
+        assert_eq!(Asker::default().value(), None);
+        assert!(Asker::default().read::<Value>().is_none());
+        let broken = Asker::of_json("{".to_owned(), None);
+        assert_eq!(broken.value(), None);
+        assert!(broken.read::<Value>().unwrap().is_err());
+    }
+}
