@@ -60,8 +60,8 @@ pub(crate) async fn serve<A: Answer>(
     let app = Arc::clone(shared.app());
     let limits = Limits::of(options);
     let clock = Arc::new(Clock::new(limits.interval()));
-    let registry = Arc::new(Registry::default());
-    let sweeper = tokio::spawn(sweep::run(Arc::clone(&registry), Arc::clone(&clock), limits));
+    let registry = Arc::new(Registry::new(limits));
+    let sweeper = tokio::spawn(sweep::run(Arc::clone(&registry), Arc::clone(&clock)));
     let mut acceptor = Acceptor {
         shared,
         registry: Arc::clone(&registry),

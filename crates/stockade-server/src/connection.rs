@@ -1,16 +1,41 @@
 //! One connection: its protocol, its requests, its end.
+//!
+//! # Parking
+//!
+//! hyper keeps some 10 KiB for each connection of HTTP/1, whether it is used or
+//! not. So an idle one is taken apart when the sweep says so: what hyper has is
+//! freed, the task keeps the socket, and the first bytes of the next request
+//! make hyper anew.
+//!
+//! That loses nothing because of what holds then (hyper 1.12, `proto/h1`):
+//!
+//! - No request runs, no answer is on its way, and no body of a request is
+//!   alive in this process: each of these has an
+//!   [`InFlight`](crate::record::InFlight). That was so before hyper was polled
+//!   the last time, so hyper has seen the end of all of them: after
+//!   `Dispatcher::poll_read` and `poll_write` it waits for a head, or it has
+//!   closed the connection and is ready.
+//! - The last write was taken whole. `Dispatcher::poll_loop` ends each round
+//!   with a flush, and a flush of `Buffered` is only pending when the socket
+//!   took no more, which [`Io`] notes in the record. The same goes for what TLS
+//!   holds back, because hyper flushes after it writes.
+//! - What hyper has read and not used comes with `into_parts`, and is read
+//!   again. Then nothing is parked: a head has begun.
 
+use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
+use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::{HttpService, service_fn};
+use hyper::service::{HttpService, Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 
 use crate::ServerOptions;
@@ -19,6 +44,7 @@ use crate::io::{Io, Protocol};
 use crate::options::{DEFAULT_MAX_HEADERS, bounded};
 use crate::record::{Order, Record};
 use crate::response_body::ResponseBody;
+use crate::rewound::Rewound;
 use crate::service::{self, Answer, Peer};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
@@ -31,6 +57,8 @@ pub(crate) struct Shared<A> {
     http2: Option<http2::Builder<TokioExecutor>>,
     body_read_timeout: Duration,
     max_headers: usize,
+    /// Takes a connection out of what hyper gives for it.
+    open: upgraded::Open,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
@@ -65,6 +93,7 @@ impl<A: Answer> Shared<A> {
             http2,
             body_read_timeout: bounded(options.body_read_timeout),
             max_headers: options.max_headers,
+            open: upgraded::open::<Rewound<Io>>,
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -77,80 +106,186 @@ impl<A: Answer> Shared<A> {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
-        self.tls = tls.map(|tls| tls.into_acceptor(self.http2.is_some()));
+        if let Some(tls) = tls {
+            self.tls = Some(tls.into_acceptor(self.http2.is_some()));
+            self.open = upgraded::open::<Rewound<tokio_rustls::server::TlsStream<Io>>>;
+        }
         self
     }
 }
 
 /// Serves a connection to its end.
-pub(crate) async fn serve<A: Answer>(
+///
+/// The task of a parked connection has the size of this future, so everything
+/// large in it is in a box, and the socket stays in its place.
+pub(crate) fn serve<A: Answer>(
     shared: Arc<Shared<A>>,
-    mut io: Io,
+    io: Io,
     record: Arc<Record>,
     address: SocketAddr,
     stage: watch::Receiver<Stage>,
-) {
-    #[cfg(feature = "tls")]
-    if let Some(tls) = &shared.tls {
-        let accepted = until_told(&record, tls.accept(io)).await;
-        match accepted {
-            Some(Ok(io)) => {
-                let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
-                let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
-                speak(&shared, io, protocol, record, address, stage).await;
-            }
-            Some(Err(error)) => {
-                log::debug!(target: "stockade::server", "TLS with {address} failed: {error}");
-            }
-            None => {}
+) -> impl Future<Output = ()> + Send + use<A> {
+    let peer = Arc::new(Peer {
+        app: Arc::clone(&shared.app),
+        record,
+        address,
+        stage,
+        open: shared.open,
+        body_read_timeout: shared.body_read_timeout,
+        max_headers: shared.max_headers,
+    });
+    let mut io = Some(Rewound::new(io));
+    async move {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &shared.tls {
+            Box::pin(speak_tls(&shared, tls, &peer, io)).await;
+            return;
         }
-        return;
+        let mut protocol = Protocol::Http1;
+        if shared.http2.is_some() {
+            match until_told(&peer.record, sniff(&mut io)).await {
+                Some(Ok(sniffed)) => protocol = sniffed,
+                Some(Err(_)) | None => return,
+            }
+        }
+        speak(&shared, &peer, &mut io, protocol).await;
     }
-    let protocol = if shared.http2.is_some() {
-        match until_told(&record, io.sniff()).await {
-            Some(Ok(protocol)) => protocol,
-            Some(Err(_)) | None => return,
+}
+
+#[cfg(feature = "tls")]
+async fn speak_tls<A: Answer>(
+    shared: &Shared<A>,
+    tls: &tokio_rustls::TlsAcceptor,
+    peer: &Arc<Peer<A>>,
+    io: Option<Rewound<Io>>,
+) {
+    let Some(io) = io else { return };
+    match until_told(&peer.record, tls.accept(io.into_inner())).await {
+        Some(Ok(io)) => {
+            let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
+            let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+            speak(shared, peer, &mut Some(Rewound::new(io)), protocol).await;
         }
-    } else {
-        Protocol::Http1
-    };
-    speak(&shared, io, protocol, record, address, stage).await;
+        Some(Err(error)) => {
+            log::debug!(target: "stockade::server", "TLS with {} failed: {error}", peer.address);
+        }
+        None => {}
+    }
 }
 
 async fn speak<A: Answer, T>(
     shared: &Shared<A>,
-    io: T,
+    peer: &Arc<Peer<A>>,
+    io: &mut Option<Rewound<T>>,
     protocol: Protocol,
-    record: Arc<Record>,
-    address: SocketAddr,
-    stage: watch::Receiver<Stage>,
 ) where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let peer = Arc::new(Peer {
-        app: Arc::clone(&shared.app),
-        record: Arc::clone(&record),
-        address,
-        stage,
-        open: upgraded::open::<T>,
-        body_read_timeout: shared.body_read_timeout,
-        max_headers: shared.max_headers,
-    });
-    let service = service_fn(move |request| service::serve(&peer, request));
-    let io = TokioIo::new(io);
-    // Pinned here: handed over by value, they would be in the task twice.
-    let outcome = if let (Some(http2), Protocol::Http2) = (&shared.http2, protocol) {
-        record.set_http2();
-        drive(&record, pin!(http2.serve_connection(io, service))).await
-    } else {
-        let connection = shared.http1.serve_connection(io, service);
-        drive(&record, pin!(connection.with_upgrades())).await
+    let left = match (&shared.http2, protocol) {
+        (Some(http2), Protocol::Http2) => {
+            let Some(io) = io.take() else { return };
+            peer.record.set_http2();
+            let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
+            drive(&peer.record, Box::pin(connection).as_mut(), false).await
+        }
+        _ => speak_http1(&shared.http1, peer, io).await,
     };
     // If it was an upgrade, the socket lives on elsewhere.
-    record.set_upgraded();
-    if let Some(Err(error)) = outcome {
+    peer.record.set_upgraded();
+    if let Left::Ended(Err(error)) = left {
+        let address = peer.address;
         log::debug!(target: "stockade::server", "the connection of {address} failed: {error}");
     }
+}
+
+/// Speaks HTTP/1 to the end; between requests that are far apart with little
+/// memory.
+async fn speak_http1<A: Answer, T>(
+    http1: &http1::Builder,
+    peer: &Arc<Peer<A>>,
+    place: &mut Option<Rewound<T>>,
+) -> Left
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    loop {
+        let Some(io) = place.take() else { return Left::Told };
+        let connection = http1.serve_connection(TokioIo::new(io), service_of(peer));
+        let mut connection = Box::new(connection.with_upgrades());
+        let left = drive(&peer.record, Pin::new(&mut *connection), true).await;
+        if !matches!(left, Left::Idle) {
+            return left;
+        }
+        let Some(io) = take_apart(connection) else { return left };
+        let io = place.insert(io);
+        if !io.has_ahead() {
+            peer.record.set_parked();
+            if !rest(&peer.record, io).await {
+                return left;
+            }
+        }
+        peer.record.bytes_came();
+        peer.record.wake_up();
+    }
+}
+
+/// Takes the socket out of hyper, with what was read and not used, and frees
+/// the rest; `None` if it was given away.
+#[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
+fn take_apart<T, S>(connection: Box<Http1<T, S>>) -> Option<Rewound<T>>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    S: HttpService<Incoming, ResBody = ResponseBody>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let parts = connection.into_parts()?;
+    let (mut io, mut read) = (parts.io.into_inner(), parts.read_buf);
+    // Empty lines between requests mean nothing (RFC 9112, section 2.2).
+    let blank = read.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    read.advance(blank);
+    io.give_back(read);
+    Some(io)
+}
+
+type Http1<T, S> = http1::UpgradeableConnection<TokioIo<Rewound<T>>, S>;
+
+/// Waits for the next request; whether one comes.
+async fn rest<T>(record: &Record, io: &mut Rewound<T>) -> bool
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let first = std::future::poll_fn(|cx| {
+        let mut first = [0; FIRST_READ];
+        let mut first = ReadBuf::new(&mut first);
+        ready!(Pin::new(&mut *io).poll_read(cx, &mut first))?;
+        Poll::Ready(io::Result::Ok(Bytes::copy_from_slice(first.filled())))
+    });
+    match until_told(record, first).await {
+        Some(Ok(first)) if !first.is_empty() => {
+            io.give_back(first);
+            true
+        }
+        Some(Err(_)) => false,
+        // The client has gone, or is to go: TLS says goodbye.
+        Some(Ok(_)) | None => {
+            let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
+            let _ = until_told(record, end).await;
+            false
+        }
+    }
+}
+
+/// What answers the requests of a connection.
+fn service_of<A: Answer>(
+    peer: &Arc<Peer<A>>,
+) -> impl Service<
+    http::Request<Incoming>,
+    Response = http::Response<ResponseBody>,
+    Error = Infallible,
+    Future: Send + 'static,
+> + use<A> {
+    let peer = Arc::clone(peer);
+    service_fn(move |request| service::serve(&peer, request))
 }
 
 /// A connection of hyper that can be asked to end.
@@ -181,24 +316,44 @@ where
     }
 }
 
-/// Runs a connection to its end; `None` when it was told to close.
-async fn drive<C: Finish>(
-    record: &Record,
-    mut connection: Pin<&mut C>,
-) -> Option<hyper::Result<()>> {
+/// How the way of a connection and that of hyper part.
+enum Left {
+    /// The connection has ended, well or badly.
+    Ended(hyper::Result<()>),
+    /// It was told to close.
+    Told,
+    /// It is idle and was told to park.
+    Idle,
+}
+
+/// Runs a connection until it ends, or until it is told to close, or to park if
+/// it can.
+async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: bool) -> Left {
     let mut known = None;
     let mut finishing = false;
     std::future::poll_fn(|cx| {
+        let mut was_idle = false;
         loop {
             // The connection first: a request that has come already is served.
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
-                return Poll::Ready(Some(outcome));
+                return Poll::Ready(Left::Ended(outcome));
             }
             match record.order(&mut known, cx) {
-                Order::Close => return Poll::Ready(None),
+                Order::Close => return Poll::Ready(Left::Told),
                 Order::Finish if !finishing => {
                     finishing = true;
                     connection.as_mut().finish();
+                }
+                Order::Park if parks && record.snapshot().may_park() => {
+                    // hyper must be polled after this: see above, Parking.
+                    if was_idle {
+                        return Poll::Ready(Left::Idle);
+                    }
+                    was_idle = true;
+                }
+                Order::Park => {
+                    record.wake_up();
+                    return Poll::Pending;
                 }
                 Order::Stay | Order::Finish => return Poll::Pending,
             }
@@ -207,18 +362,30 @@ async fn drive<C: Finish>(
     .await
 }
 
-/// Runs what comes before the first request; `None` when the connection was
+/// Which protocol it is, by its first bytes.
+async fn sniff(io: &mut Option<Rewound<Io>>) -> io::Result<Protocol> {
+    let Some(io) = io else { return Ok(Protocol::Http1) };
+    let (protocol, begin) = io.get_mut().sniff().await?;
+    io.give_back(begin);
+    Ok(protocol)
+}
+
+/// Runs what comes before a request; `None` when the connection was
 /// told to finish or to close, because there is nothing to finish yet.
 async fn until_told<F: Future>(record: &Record, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut known = None;
     std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if record.order(&mut known, cx) > Order::Stay => Poll::Ready(None),
+        Poll::Pending if record.order(&mut known, cx) >= Order::Finish => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
     .await
 }
+
+/// How much of a request is read at once after a connection was parked, in
+/// bytes: as a rule its whole head.
+const FIRST_READ: usize = 1_024;
 
 /// How large the buffers of a connection may grow at least, in bytes: 64 KiB.
 const MIN_BUFFER: usize = 65_536;

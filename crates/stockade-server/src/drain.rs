@@ -6,7 +6,6 @@
 //! the body is read to a bound by a task of its own, while hyper answers.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -14,26 +13,25 @@ use hyper::body::{Body, Incoming};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use crate::record::{InFlight, Record};
+use crate::request_body::Unread;
 
 /// Reads and forgets the rest of a body.
 ///
 /// The connection counts as busy meanwhile. At the bound the body is dropped,
 /// and hyper closes the connection.
-pub(crate) fn start(mut incoming: Incoming, record: &Arc<Record>) {
+pub(crate) fn start(mut unread: Unread) {
     // A small body has come with its head, as a rule; then it costs no task.
     let mut left = MAX_BYTES;
     let mut cx = Context::from_waker(Waker::noop());
-    if poll(&mut incoming, &mut left, &mut cx).is_ready() {
+    if poll(&mut unread.incoming, &mut left, &mut cx).is_ready() {
         return;
     }
     let Ok(runtime) = Handle::try_current() else { return };
-    let in_flight = InFlight::begin(record);
     runtime.spawn(async move {
-        let rest = std::future::poll_fn(|cx| poll(&mut incoming, &mut left, cx));
+        let rest = std::future::poll_fn(|cx| poll(&mut unread.incoming, &mut left, cx));
         // Too late and too much end alike.
         let _ = timeout(MAX_TIME, rest).await;
-        drop(in_flight);
+        drop(unread);
     });
 }
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -17,11 +18,6 @@ use crate::sweep::Membership;
 pub(crate) struct Io {
     stream: TcpStream,
     record: Arc<Record>,
-    /// The beginning that [`sniff`](Self::sniff) has read, and what of it has
-    /// not been given out yet.
-    ahead: [u8; PREFACE.len()],
-    ahead_start: usize,
-    ahead_end: usize,
     _membership: Membership,
 }
 
@@ -33,28 +29,30 @@ pub(crate) enum Protocol {
 
 impl Io {
     pub(crate) fn new(stream: TcpStream, record: Arc<Record>, membership: Membership) -> Self {
-        let ahead = [0; PREFACE.len()];
-        Self { stream, record, ahead, ahead_start: 0, ahead_end: 0, _membership: membership }
+        Self { stream, record, _membership: membership }
     }
 
-    /// Reads as much of the beginning as tells HTTP/2 from HTTP/1. It is read
-    /// again by whoever comes next.
-    pub(crate) async fn sniff(&mut self) -> io::Result<Protocol> {
+    /// Reads as much of the beginning as tells HTTP/2 from HTTP/1, and gives it
+    /// back to be read again.
+    pub(crate) async fn sniff(&mut self) -> io::Result<(Protocol, Bytes)> {
+        let mut begin = [0; PREFACE.len()];
+        let mut length = 0;
         std::future::poll_fn(|cx| {
             loop {
-                let begin = self.ahead_end;
-                let mut rest = ReadBuf::new(&mut self.ahead[begin..]);
+                let mut rest = ReadBuf::new(&mut begin[length..]);
                 ready!(Pin::new(&mut self.stream).poll_read(cx, &mut rest))?;
                 let count = rest.filled().len();
-                self.ahead_end += count;
+                length += count;
                 self.record.bytes_came();
-                let seen = &self.ahead[..self.ahead_end];
-                if count == 0 || !PREFACE.starts_with(seen) {
-                    return Poll::Ready(Ok(Protocol::Http1));
-                }
-                if seen.len() == PREFACE.len() {
-                    return Poll::Ready(Ok(Protocol::Http2));
-                }
+                let seen = &begin[..length];
+                let protocol = if count == 0 || !PREFACE.starts_with(seen) {
+                    Protocol::Http1
+                } else if seen.len() == PREFACE.len() {
+                    Protocol::Http2
+                } else {
+                    continue;
+                };
+                return Poll::Ready(Ok((protocol, Bytes::copy_from_slice(seen))));
             }
         })
         .await
@@ -72,13 +70,6 @@ impl AsyncRead for Io {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.ahead_start < self.ahead_end {
-            let ahead = &self.ahead[self.ahead_start..self.ahead_end];
-            let count = ahead.len().min(buf.remaining());
-            buf.put_slice(&ahead[..count]);
-            self.ahead_start += count;
-            return Poll::Ready(Ok(()));
-        }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         if buf.filled().len() > before {

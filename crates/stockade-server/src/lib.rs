@@ -48,9 +48,11 @@
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: what they take and give.
 //! - `accept`: from the listening socket to connections, and the shutdown.
-//! - `connection`: one connection; `io`: its socket, watched.
+//! - `connection`: one connection, awake and parked; `io`: its socket, watched;
+//!   `rewound`: bytes of it that are read again.
 //! - `record`, `sweep`: what is known of each connection, and who ends the
-//!   stalled ones. One coarse task instead of a timer for each request.
+//!   stalled ones and parks the idle ones. One coarse task instead of a timer
+//!   for each request.
 //! - `service`: one request. Hot. `host`, `framing`: what is refused at once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
 //!   `response_body`: the answer's.
@@ -70,6 +72,7 @@ mod options;
 mod record;
 mod request_body;
 mod response_body;
+mod rewound;
 mod server;
 mod service;
 mod signals;

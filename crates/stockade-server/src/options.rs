@@ -34,6 +34,14 @@ pub struct ServerOptions {
     /// How long a connection may stay open without a request. Default: 60 s.
     #[serde(rename = "idle_timeout_ms", deserialize_with = "millis")]
     pub idle_timeout: Duration,
+    /// How long a connection of HTTP/1 is idle before it is parked: it gives
+    /// back what memory it can, and takes it again for its next request, which
+    /// costs some microseconds. While many new connections come, those that
+    /// have nothing to ask are parked sooner. No effect if it is not below
+    /// [`idle_timeout`](Self#structfield.idle_timeout); `Duration::MAX` is
+    /// never. Default: 2 s.
+    #[serde(rename = "park_after_ms", deserialize_with = "millis")]
+    pub park_after: Duration,
     /// How long the server waits for the body of a request, in all: only the
     /// time in which it waits counts, and each KiB that comes gives one second
     /// back. So a slow upload lives as long as it moves by 1 KiB a second, a
@@ -90,6 +98,7 @@ impl Default for ServerOptions {
         Self {
             header_read_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
+            park_after: Duration::from_secs(2),
             body_read_timeout: Duration::from_secs(30),
             write_stall_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
@@ -127,6 +136,7 @@ impl ServerOptions {
     setters! {
         header_read_timeout: Duration, "";
         idle_timeout: Duration, "";
+        park_after: Duration, "";
         body_read_timeout: Duration, "";
         write_stall_timeout: Duration, "";
         shutdown_timeout: Duration, "";
@@ -160,6 +170,7 @@ impl ServerOptions {
         let zeros = [
             ("header_read_timeout", self.header_read_timeout.is_zero()),
             ("idle_timeout", self.idle_timeout.is_zero()),
+            ("park_after", self.park_after.is_zero()),
             ("body_read_timeout", self.body_read_timeout.is_zero()),
             ("write_stall_timeout", self.write_stall_timeout.is_zero()),
             ("shutdown_timeout", self.shutdown_timeout.is_zero()),
@@ -220,6 +231,7 @@ mod tests {
         let mistakes = ServerOptions::new()
             .header_read_timeout(zero)
             .idle_timeout(zero)
+            .park_after(zero)
             .body_read_timeout(zero)
             .write_stall_timeout(zero)
             .shutdown_timeout(zero)
@@ -229,8 +241,8 @@ mod tests {
             .http2_max_streams(0)
             .backlog(0)
             .mistakes();
-        assert_eq!(mistakes.len(), 10);
-        assert_eq!(mistakes[5].message(), "the server's max_connections must not be 0");
+        assert_eq!(mistakes.len(), 11);
+        assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
         let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
         let expected = "the server's max_headers must not be above 24576: 40000";
         assert_eq!(mistakes[0].message(), expected);
@@ -241,6 +253,7 @@ mod tests {
         let defaults = ServerOptions::new();
         assert_eq!(defaults.header_read_timeout.as_millis(), 10_000);
         assert_eq!(defaults.idle_timeout.as_millis(), 60_000);
+        assert_eq!(defaults.park_after.as_millis(), 2_000);
         assert_eq!(defaults.body_read_timeout.as_millis(), 30_000);
         assert_eq!(defaults.write_stall_timeout.as_millis(), 30_000);
         assert_eq!(defaults.shutdown_timeout.as_millis(), 10_000);

@@ -17,9 +17,12 @@ pub(crate) struct Record {
     clock: Arc<Clock>,
     /// When the head or the idleness began, times two; plus one for idleness.
     mark: AtomicU64,
-    /// Requests whose answer has not been handed over completely. While there
-    /// is one, `mark` means nothing.
-    in_flight: AtomicU32,
+    /// Requests whose answer has not been handed over completely, or whose body
+    /// has not been read. While there is one, `mark` means nothing. The upper
+    /// half counts those that have ended.
+    requests: AtomicU64,
+    /// How many had ended when somebody [looked](Self::rests) the last time.
+    seen: AtomicU64,
     http2: AtomicBool,
     /// Since when the socket takes no more bytes, or [`NEVER`].
     write_blocked: AtomicU64,
@@ -29,6 +32,7 @@ pub(crate) struct Record {
     moved: AtomicU64,
     close_after: AtomicBool,
     upgraded: AtomicBool,
+    parked: AtomicBool,
     order: AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
@@ -38,10 +42,13 @@ pub(crate) struct Record {
 pub(crate) enum Order {
     /// Go on.
     Stay = 0,
+    /// Give back what an idle connection does not need. The only order that
+    /// ends, with the next request.
+    Park = 1,
     /// Finish what is running, then close.
-    Finish = 1,
+    Finish = 2,
     /// Close now.
-    Close = 2,
+    Close = 3,
 }
 
 impl Record {
@@ -50,13 +57,15 @@ impl Record {
         Self {
             clock,
             mark: AtomicU64::new(now * 2),
-            in_flight: AtomicU32::new(0),
+            requests: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             write_blocked: AtomicU64::new(NEVER),
             owed: AtomicU32::new(0),
             moved: AtomicU64::new(now),
             close_after: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
+            parked: AtomicBool::new(false),
             order: AtomicU8::new(Order::Stay as u8),
             waker: Mutex::new(None),
         }
@@ -113,12 +122,12 @@ impl Record {
     pub(crate) fn snapshot(&self) -> Snapshot {
         // Before the mark, which the last request writes before it ends: else
         // a long request could look like a slow head.
-        let busy = self.in_flight.load(Ordering::Acquire) > 0;
+        let running = self.requests.load(Ordering::Acquire) % ENDED;
         let mark = self.mark.load(Ordering::Relaxed);
         let since = mark / 2;
         let phase = if self.upgraded.load(Ordering::Relaxed) {
             Phase::Upgraded
-        } else if busy {
+        } else if running > 0 {
             Phase::Busy
         } else if mark % 2 == 1 {
             Phase::Idle { since }
@@ -129,9 +138,30 @@ impl Record {
         let owed = self.owed.load(Ordering::Relaxed) > 0;
         Snapshot {
             phase,
+            http2: self.http2.load(Ordering::Relaxed),
+            parked: self.parked.load(Ordering::Relaxed),
             write_blocked: (blocked != NEVER).then_some(blocked),
             owed: owed.then(|| self.moved.load(Ordering::Relaxed)),
         }
+    }
+
+    /// Whether no request has come since this was asked the last time.
+    pub(crate) fn rests(&self) -> bool {
+        let ended = self.requests.load(Ordering::Relaxed) / ENDED;
+        self.seen.swap(ended, Ordering::Relaxed) == ended
+    }
+
+    /// [`Order::Park`] has been carried out.
+    pub(crate) fn set_parked(&self) {
+        self.parked.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes [`Order::Park`] back, if that is the order.
+    pub(crate) fn wake_up(&self) {
+        self.parked.store(false, Ordering::Relaxed);
+        let (park, stay) = (Order::Park as u8, Order::Stay as u8);
+        // Another order stands.
+        let _ = self.order.compare_exchange(park, stay, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Tells the connection what to do and wakes its task.
@@ -153,14 +183,16 @@ impl Record {
         // After the waker: an order that comes between is seen here.
         match self.order.load(Ordering::Acquire) {
             0 => Order::Stay,
-            1 => Order::Finish,
+            1 => Order::Park,
+            2 => Order::Finish,
             _ => Order::Close,
         }
     }
 }
 
 /// A request that is running, until its answer has been handed over or given
-/// up. The connection is idle after the last one.
+/// up; or the body of one, until it has been read or given up. The connection
+/// is idle after the last one.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     record: Arc<Record>,
@@ -168,8 +200,13 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     pub(crate) fn begin(record: &Arc<Record>) -> Self {
-        record.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self { record: Arc::clone(record) }
+        Self::of(Arc::clone(record))
+    }
+
+    /// The same for a record that the caller does not need any more.
+    pub(crate) fn of(record: Arc<Record>) -> Self {
+        record.requests.fetch_add(1, Ordering::Relaxed);
+        Self { record }
     }
 
     pub(crate) fn record(&self) -> &Arc<Record> {
@@ -182,9 +219,13 @@ impl Drop for InFlight {
         let record = &self.record;
         // The mark first: see `snapshot`.
         record.mark.store(record.clock.stamp() * 2 + 1, Ordering::Relaxed);
-        record.in_flight.fetch_sub(1, Ordering::Release);
+        // One less that runs, one more that has ended.
+        record.requests.fetch_add(ENDED - 1, Ordering::Release);
     }
 }
+
+/// One request in the upper half of `requests`.
+const ENDED: u64 = 1 << 32;
 
 /// No time.
 const NEVER: u64 = u64::MAX;
@@ -225,6 +266,34 @@ mod tests {
         drop(InFlight::begin(&record));
         record.bytes_came();
         assert_eq!(record.snapshot().phase, Phase::Idle { since: 10 });
+    }
+
+    #[test]
+    fn a_connection_rests_when_nothing_ended_since_the_last_look() {
+        let record = Arc::new(Record::new(Arc::new(Clock::new(Duration::from_millis(10)))));
+        assert!(record.rests());
+        let request = InFlight::begin(&record);
+        assert!(record.rests());
+        drop(request);
+        assert!(!record.rests());
+        assert!(record.rests());
+    }
+
+    #[test]
+    fn parking_is_taken_back_and_nothing_else_is() {
+        let record = Record::new(Arc::new(Clock::new(Duration::from_millis(10))));
+        let cx = Context::from_waker(Waker::noop());
+        let mut known = None;
+        for (told, left) in [
+            (Order::Park, Order::Stay),
+            (Order::Finish, Order::Finish),
+            (Order::Park, Order::Finish),
+            (Order::Close, Order::Close),
+        ] {
+            record.tell(told);
+            record.wake_up();
+            assert_eq!(record.order(&mut known, &cx), left, "{told:?}");
+        }
     }
 
     #[test]

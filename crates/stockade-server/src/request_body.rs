@@ -15,7 +15,7 @@ use stockade_core::BodyError;
 use tokio::time::{Instant, Sleep};
 
 use crate::drain;
-use crate::record::Record;
+use crate::record::{InFlight, Record};
 
 /// The body of a request as hyper gives it, with a limit to the time that the
 /// server waits for it.
@@ -23,14 +23,22 @@ use crate::record::Record;
 /// A timer exists only when the server has to wait.
 pub(crate) struct RequestBody {
     /// `None` when it has ended, well or badly.
-    incoming: Option<Incoming>,
+    unread: Option<Unread>,
     patience: Patience,
     waiting: Option<Waiting>,
     /// The client sends nothing before it is asked, and it is asked by the
     /// first poll.
     unasked: bool,
     http1: bool,
-    record: Arc<Record>,
+}
+
+/// The body is part of its request even when the answer has gone: as long as it
+/// comes, the connection is not idle.
+pub(crate) struct Unread {
+    // The first to be dropped: who finds the connection idle must find that
+    // hyper knows of the end too (see `connection`).
+    pub(crate) incoming: Incoming,
+    pub(crate) in_flight: InFlight,
 }
 
 struct Waiting {
@@ -52,13 +60,15 @@ impl RequestBody {
         let unasked = head.version == Version::HTTP_11
             && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         let patience = Patience::new(timeout);
-        Self { incoming: Some(incoming), patience, waiting: None, unasked, http1, record }
+        let unread = Some(Unread { incoming, in_flight: InFlight::of(record) });
+        Self { unread, patience, waiting: None, unasked, http1 }
     }
 
     /// The body ends with an error, and the connection with the answer.
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.incoming = None;
-        self.record.close_after();
+        if let Some(unread) = self.unread.take() {
+            unread.in_flight.record().close_after();
+        }
         Poll::Ready(Some(Err(error)))
     }
 
@@ -99,9 +109,9 @@ impl Body for RequestBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = &mut *self;
-        let Some(incoming) = &mut this.incoming else { return Poll::Ready(None) };
+        let Some(unread) = &mut this.unread else { return Poll::Ready(None) };
         this.unasked = false;
-        match Pin::new(incoming).poll_frame(cx) {
+        match Pin::new(&mut unread.incoming).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 this.received(frame.data_ref().map_or(0, Bytes::len));
                 Poll::Ready(Some(Ok(frame)))
@@ -111,7 +121,7 @@ impl Body for RequestBody {
                 this.fail(BodyError::Broken)
             }
             Poll::Ready(None) => {
-                this.incoming = None;
+                this.unread = None;
                 Poll::Ready(None)
             }
             Poll::Pending => match this.poll_patience(cx) {
@@ -122,26 +132,27 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.as_ref().is_none_or(Body::is_end_stream)
+        self.unread.as_ref().is_none_or(|unread| unread.incoming.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        let hint = |unread: &Unread| unread.incoming.size_hint();
+        self.unread.as_ref().map_or_else(|| SizeHint::with_exact(0), hint)
     }
 }
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        let Some(incoming) = self.incoming.take() else { return };
-        if !self.http1 || incoming.is_end_stream() {
+        let Some(unread) = self.unread.take() else { return };
+        if !self.http1 || unread.incoming.is_end_stream() {
             return;
         }
         if self.unasked {
             // The client sends nothing without being asked, so there is nothing
             // to drain; hyper closes the connection after the answer.
-            self.record.close_after();
+            unread.in_flight.record().close_after();
         } else {
-            drain::start(incoming, &self.record);
+            drain::start(unread);
         }
     }
 }

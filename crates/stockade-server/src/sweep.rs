@@ -1,11 +1,11 @@
-//! The sweep: one task that looks at all connections of a server and ends
-//! those that have stalled.
+//! The sweep: one task that looks at all connections of a server, ends those
+//! that have stalled and parks those that are idle.
 //!
 //! A timer for each request would cost a fifth of what hyper costs for it
 //! (measured); this costs nothing between two sweeps. The rule is
 //! [`verdict`], a pure function.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,10 +48,24 @@ impl Clock {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) phase: Phase,
+    pub(crate) http2: bool,
+    pub(crate) parked: bool,
     /// Since when the socket takes no more bytes.
     pub(crate) write_blocked: Option<u64>,
     /// When answers on HTTP/2 moved for the last time, if one waits for room.
     pub(crate) owed: Option<u64>,
+}
+
+impl Snapshot {
+    /// Whether the connection is idle, and of the kind that is parked then.
+    pub(crate) fn may_park(&self) -> bool {
+        let idle = matches!(self.phase, Phase::Idle { .. });
+        idle && !self.http2 && self.write_blocked.is_none()
+    }
+
+    fn parks_now(&self) -> bool {
+        self.may_park() && !self.parked
+    }
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -72,6 +86,7 @@ pub(crate) struct Limits {
     pub(crate) header_read: u64,
     pub(crate) idle: u64,
     pub(crate) write_stall: u64,
+    pub(crate) park: u64,
 }
 
 impl Limits {
@@ -80,13 +95,20 @@ impl Limits {
             header_read: millis(bounded(options.header_read_timeout)),
             idle: millis(bounded(options.idle_timeout)),
             write_stall: millis(bounded(options.write_stall_timeout)),
+            park: millis(bounded(options.park_after)),
         }
     }
 
     /// How often to look: each second, more often for short timeouts.
     pub(crate) fn interval(self) -> Duration {
         let shortest = self.header_read.min(self.idle).min(self.write_stall);
-        Duration::from_millis((shortest / 4).clamp(5, 1_000))
+        // Nobody waits for the parking, so it may be coarser.
+        Duration::from_millis((shortest / 4).min(self.park / 2).clamp(5, 1_000))
+    }
+
+    /// Whether connections are parked at all.
+    fn parks(self) -> bool {
+        self.park < self.idle
     }
 }
 
@@ -101,13 +123,15 @@ fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
         // A client that is asked to go has a while to agree (HTTP/2).
         Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => Order::Close,
         Phase::Idle { since } if passed(since) >= limits.idle => Order::Finish,
+        Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Order::Park,
         Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Order::Stay,
     }
 }
 
 /// All open connections of a server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Registry {
+    limits: Limits,
     // Locked when a connection opens or closes and by the sweep, never by a
     // request.
     open: Mutex<Open>,
@@ -117,9 +141,43 @@ pub(crate) struct Registry {
 struct Open {
     records: HashMap<u64, Arc<Record>>,
     next: u64,
+    /// Connections that came and have not been parked since, in a ring: the one
+    /// that was looked at longest ago is the first.
+    crowd: VecDeque<u64>,
+}
+
+impl Open {
+    /// Parks connections that had little to ask, when many have come.
+    ///
+    /// Allocators do not give much of what is freed back to the system. So it
+    /// is not enough that the sweep parks ten thousand connections after a
+    /// while: their memory must not be needed at the same time.
+    fn thin_out(&mut self) {
+        for _ in 0..LOOKS {
+            if self.crowd.len() <= CROWD {
+                return;
+            }
+            let Some(id) = self.crowd.pop_front() else { return };
+            let Some(record) = self.records.get(&id) else { continue };
+            let seen = record.snapshot();
+            if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
+                continue;
+            }
+            // Not at the first look: it may be about to ask again.
+            if record.rests() && seen.may_park() {
+                record.tell(Order::Park);
+            } else {
+                self.crowd.push_back(id);
+            }
+        }
+    }
 }
 
 impl Registry {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, open: Mutex::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,6 +192,10 @@ impl Registry {
         let id = open.next;
         open.next += 1;
         open.records.insert(id, record);
+        if self.limits.parks() {
+            open.crowd.push_back(id);
+            open.thin_out();
+        }
         Membership { registry: Arc::clone(self), id, _permit: permit }
     }
 
@@ -144,12 +206,14 @@ impl Registry {
         open.records.len()
     }
 
-    fn sweep(&self, now: u64, limits: Limits) {
+    pub(crate) fn sweep(&self, now: u64) {
         for record in self.lock().records.values() {
             let seen = record.snapshot();
-            let order = verdict(&seen, now, limits);
-            if order != Order::Stay {
+            let order = verdict(&seen, now, self.limits);
+            if order >= Order::Finish {
                 log::debug!(target: "stockade::server", "a stalled connection ends: {seen:?}");
+            }
+            if order != Order::Stay {
                 record.tell(order);
             }
         }
@@ -171,16 +235,22 @@ impl Drop for Membership {
 }
 
 /// Sweeps for ever.
-pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>, limits: Limits) {
+pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>) {
     let mut ticks = interval(Duration::from_millis(clock.interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once.
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        registry.sweep(clock.tick(), limits);
+        registry.sweep(clock.tick());
     }
 }
+
+/// How many connections may come without a look at those that came before.
+const CROWD: usize = 256;
+
+/// At how many of them each further one makes us look.
+const LOOKS: usize = 4;
 
 fn millis(duration: Duration) -> u64 {
     // Durations are bounded, so this always fits.
@@ -189,14 +259,97 @@ fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::task::{Context, Waker};
 
-    /// Header 10 s, idle 60 s, write 30 s.
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::record::InFlight;
+
+    fn limits() -> Limits {
+        Limits { header_read: 10_000, idle: 60_000, write_stall: 30_000, park: 2_000 }
+    }
+
+    /// Header 10 s, idle 60 s, write 30 s, parking 2 s; HTTP/2.
     #[track_caller]
     fn check(phase: Phase, blocked: Option<u64>, owed: Option<u64>, now: u64, expected: Order) {
-        let limits = Limits { header_read: 10_000, idle: 60_000, write_stall: 30_000 };
-        let seen = Snapshot { phase, write_blocked: blocked, owed };
+        let limits = limits();
+        let seen = Snapshot { phase, http2: true, parked: false, write_blocked: blocked, owed };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
+    }
+
+    #[test]
+    fn only_an_idle_connection_of_http1_is_parked_and_once() {
+        let limits = limits();
+        let idle = Snapshot {
+            phase: Phase::Idle { since: 1_000 },
+            http2: false,
+            parked: false,
+            write_blocked: None,
+            owed: None,
+        };
+        let cases = [
+            (idle, 2_999, Order::Stay),
+            (idle, 3_000, Order::Park),
+            (idle, 61_000, Order::Finish),
+            (Snapshot { parked: true, ..idle }, 3_000, Order::Stay),
+            (Snapshot { parked: true, ..idle }, 61_000, Order::Finish),
+            (Snapshot { http2: true, ..idle }, 3_000, Order::Stay),
+            (Snapshot { write_blocked: Some(2_000), ..idle }, 3_000, Order::Stay),
+            (Snapshot { phase: Phase::Busy, ..idle }, 3_000, Order::Stay),
+            (Snapshot { phase: Phase::Head { since: 1_000 }, ..idle }, 3_000, Order::Stay),
+            (Snapshot { phase: Phase::Upgraded, ..idle }, 3_000, Order::Stay),
+        ];
+        for (seen, now, expected) in cases {
+            assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
+        }
+    }
+
+    /// The order that a connection has.
+    fn order(record: &Record) -> Order {
+        record.order(&mut None, &Context::from_waker(Waker::noop()))
+    }
+
+    /// So many connections, which have each made one request.
+    fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<Record>, Membership)> {
+        let clock = Arc::new(Clock::new(limits().interval()));
+        let slots = Arc::new(Semaphore::new(count));
+        let enter = |_| {
+            let record = Arc::new(Record::new(Arc::clone(&clock)));
+            let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
+            let membership = registry.enter(Arc::clone(&record), permit);
+            drop(InFlight::begin(&record));
+            (record, membership)
+        };
+        (0..count).map(enter).collect()
+    }
+
+    #[test]
+    fn when_many_come_those_that_rest_are_parked_before_their_time() {
+        let parked = |all: &[(Arc<Record>, Membership)]| {
+            all.iter().filter(|(record, _)| order(record) == Order::Park).count()
+        };
+        let registry = Arc::new(Registry::new(limits()));
+        let few = crowd(&registry, CROWD);
+        assert_eq!(parked(&few), 0);
+        drop(few);
+        let many = crowd(&registry, 10 * CROWD);
+        let awake = many.len() - parked(&many);
+        assert!((1..=2 * CROWD).contains(&awake), "{awake} are awake");
+
+        let never = Limits { park: millis(bounded(Duration::MAX)), ..limits() };
+        assert_eq!(parked(&crowd(&Arc::new(Registry::new(never)), 10 * CROWD)), 0);
+    }
+
+    #[test]
+    fn when_many_come_those_that_are_used_are_left_alone() {
+        let registry = Arc::new(Registry::new(limits()));
+        let (used, _membership) = crowd(&registry, 1).remove(0);
+        for _ in 0..20 {
+            let _come_and_gone = crowd(&registry, CROWD / 2);
+            drop(InFlight::begin(&used));
+        }
+        assert_eq!(order(&used), Order::Stay);
     }
 
     #[test]
@@ -227,10 +380,11 @@ mod tests {
 
     #[test]
     fn short_timeouts_are_looked_at_more_often() {
-        let interval = |header_read| {
-            Limits { header_read, idle: 60_000, write_stall: 30_000 }.interval().as_millis()
-        };
-        assert_eq!((interval(10_000), interval(200), interval(1)), (1_000, 50, 5));
+        let interval =
+            |header_read, park| Limits { header_read, park, ..limits() }.interval().as_millis();
+        let intervals = [interval(10_000, 2_000), interval(200, 2_000), interval(1, 2_000)];
+        assert_eq!(intervals, [1_000, 50, 5]);
+        assert_eq!((interval(10_000, 500), interval(10_000, 1)), (250, 5));
     }
 
     #[test]

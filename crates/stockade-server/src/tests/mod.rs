@@ -4,6 +4,7 @@ mod bodies;
 mod http2;
 mod listening;
 mod log;
+mod parking;
 mod requests;
 mod router;
 mod shutdown;

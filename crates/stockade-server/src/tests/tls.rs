@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::parking::Single;
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::connection::Shared;
+use crate::record::Order;
+use crate::service::Answer;
 use crate::{ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
@@ -21,27 +26,57 @@ struct Secure {
 }
 
 fn start(options: ServerOptions) -> Secure {
+    let (shared, roots) = shared(&options);
+    Secure { server: serve(shared, options), roots }
+}
+
+/// What a server has, and what its clients trust.
+fn shared(options: &ServerOptions) -> (Shared<impl Answer>, RootCertStore) {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let tls = TlsConfig::from_pem(cert.pem(), signing_key.serialize_pem()).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).unwrap();
     let app = Function(|request| -> super::Answering { Box::pin(app(request)) });
-    Secure { server: serve(Shared::new(app, &options).with_tls(Some(tls)), options), roots }
+    (Shared::new(app, options).with_tls(Some(tls)), roots)
 }
 
 impl Secure {
-    async fn connect(&self, protocols: &[&str]) -> TlsStream<tokio::net::TcpStream> {
-        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(self.roots.clone())
-            .with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let name = ServerName::try_from("localhost").unwrap();
-        let stream = self.server.connect().await.stream;
-        soon(TlsConnector::from(Arc::new(config)).connect(name, stream)).await.unwrap()
+    async fn connect(&self, protocols: &[&str]) -> TlsStream<TcpStream> {
+        connect(self.server.connect().await.stream, self.roots.clone(), protocols).await
     }
+}
+
+/// The client's end of TLS.
+async fn connect(
+    stream: TcpStream,
+    roots: RootCertStore,
+    protocols: &[&str],
+) -> TlsStream<TcpStream> {
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let name = ServerName::try_from("localhost").unwrap();
+    soon(TlsConnector::from(Arc::new(config)).connect(name, stream)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
+    let (shared, roots) = shared(&options());
+    let (single, stream) = Single::start(shared).await;
+    let mut client = Client::new(connect(stream, roots, &[]).await);
+    for _ in 0..2 {
+        client.send(super::get("/hello")).await;
+        assert_eq!(client.answer().await.body, "hello");
+        single.park().await;
+    }
+    single.tell(Order::Finish).await;
+    // Without a goodbye it would be an error.
+    let mut byte = [0];
+    assert_eq!(soon(client.stream.read(&mut byte)).await.unwrap(), 0);
 }
 
 #[tokio::test]

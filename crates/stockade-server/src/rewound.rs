@@ -1,0 +1,125 @@
+//! [`Rewound`]: a connection of which something is read a second time.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A connection, and in front of what comes from it some bytes that came before.
+#[derive(Debug)]
+pub(crate) struct Rewound<T> {
+    ahead: Bytes,
+    io: T,
+}
+
+impl<T> Rewound<T> {
+    pub(crate) fn new(io: T) -> Self {
+        Self { ahead: Bytes::new(), io }
+    }
+
+    /// The connection itself, to read what comes after the bytes that came
+    /// before.
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        &mut self.io
+    }
+
+    /// The connection itself; the bytes that came before are lost.
+    #[cfg(feature = "tls")]
+    pub(crate) fn into_inner(self) -> T {
+        self.io
+    }
+
+    /// Puts bytes that were read back in front of those that were not.
+    pub(crate) fn give_back(&mut self, bytes: Bytes) {
+        // An empty slice would keep the memory of what it was cut from.
+        if bytes.is_empty() {
+            return;
+        }
+        self.ahead = if self.ahead.is_empty() {
+            bytes
+        } else {
+            [&bytes[..], &self.ahead[..]].concat().into()
+        };
+    }
+
+    /// Whether there are bytes that came before.
+    pub(crate) fn has_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
+    #[inline]
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            return Pin::new(&mut self.io).poll_read(cx, buf);
+        }
+        let count = self.ahead.len().min(buf.remaining());
+        buf.put_slice(&self.ahead[..count]);
+        self.ahead.advance(count);
+        if self.ahead.is_empty() {
+            // As above.
+            self.ahead = Bytes::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
+    #[inline]
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, buf)
+    }
+
+    #[inline]
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    #[inline]
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_given_back_comes_first_and_in_order() {
+        let mut io = Rewound::new(&b"ef"[..]);
+        io.give_back(Bytes::from_static(b"cd"));
+        io.give_back(Bytes::from_static(b"ab"));
+        assert_eq!(io.read_u8().await.unwrap(), b'a');
+        assert!(io.has_ahead());
+        let mut rest = String::new();
+        io.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "bcdef");
+        assert!(!io.has_ahead());
+    }
+}

@@ -1,0 +1,327 @@
+//! Connections that are idle and give back their memory.
+//!
+//! The test is the sweep, and both ends run on one thread: so a connection has
+//! done what it was told when the test is on again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stockade_core::upgrade::{Upgrade, Upgraded};
+use stockade_core::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, Semaphore, watch};
+
+use super::{Answering, Client, Function, app, get, options, soon, text};
+use crate::accept::{self, Stage};
+use crate::connection::{self, Shared};
+use crate::io::Io;
+use crate::record::{Order, Record};
+use crate::service::Answer;
+use crate::sweep::{Clock, Limits, Phase, Registry};
+
+/// One connection, without the sweep and the rest of a server.
+pub(super) struct Single {
+    clock: Arc<Clock>,
+    registry: Arc<Registry>,
+    record: Arc<Record>,
+    slots: Arc<Semaphore>,
+    _stage: watch::Sender<Stage>,
+}
+
+impl Single {
+    /// It, and the end of the client.
+    pub(super) async fn start<A: Answer>(shared: Shared<A>) -> (Self, TcpStream) {
+        let limits = Limits::of(&options());
+        let clock = Arc::new(Clock::new(Duration::from_secs(1)));
+        let record = Arc::new(Record::new(Arc::clone(&clock)));
+        let slots = Arc::new(Semaphore::new(1));
+        let registry = Arc::new(Registry::new(limits));
+        let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
+        let membership = registry.enter(Arc::clone(&record), permit);
+
+        let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
+        let (stream, address) = soon(listener.accept()).await.unwrap();
+        let io = Io::new(stream, Arc::clone(&record), membership);
+        let stage = watch::Sender::new(Stage::Running);
+        let receiver = stage.subscribe();
+        let (shared, known) = (Arc::new(shared), Arc::clone(&record));
+        tokio::spawn(connection::serve(shared, io, known, address, receiver));
+        (Self { clock, registry, record, slots, _stage: stage }, client)
+    }
+
+    /// Lets so many seconds pass.
+    async fn pass(&self, seconds: usize) {
+        for _ in 0..seconds {
+            self.registry.sweep(self.clock.tick());
+            tokio::task::yield_now().await;
+        }
+    }
+
+    pub(super) async fn tell(&self, order: Order) {
+        self.record.tell(order);
+        tokio::task::yield_now().await;
+    }
+
+    fn is_parked(&self) -> bool {
+        self.record.snapshot().parked
+    }
+
+    /// Lets the time pass after which an idle connection is parked.
+    pub(super) async fn park(&self) {
+        assert!(!self.is_parked());
+        self.pass(2).await;
+        assert!(!self.is_parked(), "too early");
+        self.pass(1).await;
+        assert!(self.is_parked());
+    }
+
+    /// Waits until the server has closed its end.
+    async fn gone(&self) {
+        drop(soon(self.slots.acquire()).await.unwrap());
+    }
+}
+
+async fn start<F, Fut>(app: F) -> (Single, Client<TcpStream>)
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Response> + Send + 'static,
+{
+    let app = Function(move |request| -> Answering { Box::pin(app(request)) });
+    let (single, stream) = Single::start(Shared::new(app, &options())).await;
+    (single, Client::new(stream))
+}
+
+/// A connection that was parked after its first answer.
+async fn parked() -> (Single, Client<TcpStream>) {
+    let (single, mut client) = start(app).await;
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    single.park().await;
+    (single, client)
+}
+
+#[tokio::test]
+async fn a_parked_connection_answers_and_is_parked_again() {
+    let (single, mut client) = parked().await;
+    for _ in 0..2 {
+        client.send(get("/hello")).await;
+        assert_eq!(client.answer().await.body, "hello");
+        single.park().await;
+    }
+}
+
+#[tokio::test]
+async fn a_long_head_and_a_body_come_whole_after_parking() {
+    let (single, mut client) = parked().await;
+    let body = "x".repeat(100_000);
+    let padding = "y".repeat(5_000);
+    client.send(format!("POST /echo HTTP/1.1\r\nHost: a\r\nPadding: {padding}\r\n")).await;
+    client.send(format!("Content-Length: {}\r\n\r\n{body}", body.len())).await;
+    assert_eq!(client.answer().await.body, body);
+    single.park().await;
+}
+
+#[tokio::test]
+async fn requests_in_one_piece_are_all_answered_after_parking() {
+    let (single, mut client) = parked().await;
+    client.send([get("/hello"), get("/404"), get("/hello")].concat()).await;
+    for expected in [200, 404, 200] {
+        assert_eq!(client.answer().await.status, expected);
+    }
+    single.park().await;
+}
+
+#[tokio::test]
+async fn what_came_with_an_earlier_request_is_not_lost() {
+    let (single, mut client) = start(app).await;
+    // hyper has the beginning of the second one when the first one is answered.
+    client.send([&get("/hello"), "GET /he"].concat()).await;
+    assert_eq!(client.answer().await.body, "hello");
+    single.pass(3).await;
+    assert!(!single.is_parked());
+    assert!(matches!(single.record.snapshot().phase, Phase::Head { .. }));
+    client.send("llo HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.body, "hello");
+    single.park().await;
+}
+
+#[tokio::test]
+async fn an_empty_line_behind_a_request_keeps_nothing_awake() {
+    let (single, mut client) = start(app).await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi\r\n").await;
+    assert_eq!(client.answer().await.body, "hi");
+    single.park().await;
+    client.send(get("/hello")).await;
+    assert_eq!(client.answer().await.body, "hello");
+}
+
+#[tokio::test]
+async fn half_a_head_wakes_a_connection_and_has_its_time() {
+    let (single, mut client) = parked().await;
+    client.send("GET /hello HTTP/1.1\r\nHo").await;
+    soon(async {
+        while single.is_parked() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    single.pass(10).await;
+    assert_eq!(single.slots.available_permits(), 0);
+    client.send("st: a\r\n").await;
+    single.pass(1).await;
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn a_connection_whose_body_still_comes_is_not_parked() {
+    let go = Arc::new(Notify::new());
+    let gate = Arc::clone(&go);
+    let (single, mut client) = start(move |mut request: Request| {
+        let gate = Arc::clone(&gate);
+        async move {
+            if request.path() == "/later" {
+                tokio::spawn(async move {
+                    gate.notified().await;
+                    assert_eq!(request.bytes().await.unwrap(), "12345678");
+                });
+            }
+            text(200, "taken")
+        }
+    })
+    .await;
+    client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n1234").await;
+    assert_eq!(client.answer().await.body, "taken");
+    single.pass(5).await;
+    single.tell(Order::Park).await;
+    assert!(!single.is_parked());
+    go.notify_one();
+    client.send("5678").await;
+    client.send(get("/")).await;
+    assert_eq!(client.answer().await.body, "taken");
+    single.park().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_is_busy_is_not_parked() {
+    let (single, mut client) = start(app).await;
+    client.send(get("/hang")).await;
+    soon(async {
+        while single.record.snapshot().phase != Phase::Busy {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    single.tell(Order::Park).await;
+    assert!(!single.is_parked());
+    assert_eq!(single.record.order(&mut None, &noop()), Order::Stay);
+}
+
+fn noop() -> std::task::Context<'static> {
+    std::task::Context::from_waker(std::task::Waker::noop())
+}
+
+#[tokio::test]
+async fn a_parked_connection_keeps_its_place_until_it_ends() {
+    let (single, client) = parked().await;
+    assert_eq!(single.slots.available_permits(), 0);
+    drop(client);
+    single.gone().await;
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_side_ends_a_parked_connection() {
+    let (single, mut client) = parked().await;
+    client.stream.shutdown().await.unwrap();
+    client.closed().await;
+    single.gone().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_a_parked_connection_at_once() {
+    for order in [Order::Finish, Order::Close] {
+        let (single, mut client) = parked().await;
+        single.tell(order).await;
+        assert_eq!(single.slots.available_permits(), 1);
+        client.closed().await;
+    }
+}
+
+#[tokio::test]
+async fn the_shutdown_comes_after_a_request_that_has_begun() {
+    let (single, mut client) = parked().await;
+    client.send("GET /hello HTTP/1.1\r\n").await;
+    soon(async {
+        while single.is_parked() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    single.tell(Order::Finish).await;
+    client.send("Host: a\r\n\r\n").await;
+    let answer = client.answer().await;
+    assert_eq!(answer.body, "hello");
+    assert!(answer.head.contains("\r\nconnection: close\r\n"), "{}", answer.head);
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn the_idle_timeout_ends_a_parked_connection() {
+    let (single, mut client) = parked().await;
+    single.pass(57).await;
+    assert_eq!(single.slots.available_permits(), 0);
+    single.pass(1).await;
+    assert_eq!(single.slots.available_permits(), 1);
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn a_parked_connection_can_leave_http() {
+    let (single, mut client) = start(async |request: Request| {
+        let Some(upgrade) = request.extensions().get::<Upgrade>().copied() else {
+            return text(200, "hello");
+        };
+        if request.path() == "/refuse" {
+            return text(403, "no");
+        }
+        upgrade.switch(|mut upgraded: Upgraded| async move {
+            upgraded.io.write_all(&upgraded.read).await.unwrap();
+            upgraded.io.shutdown().await.unwrap();
+        })
+    })
+    .await;
+    let ask = |path| {
+        format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+    };
+    client.send(get("/")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    single.park().await;
+    client.send(ask("/refuse")).await;
+    assert_eq!(client.answer().await.status, 403);
+    // hyper still has the wish that was refused.
+    single.park().await;
+    client.send(ask("/") + "early").await;
+    assert!(client.head().await.starts_with("http/1.1 101"));
+    let mut rest = std::mem::take(&mut client.read);
+    soon(client.stream.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(rest, b"early");
+}
+
+#[tokio::test]
+async fn the_task_of_a_parked_connection_is_small() {
+    let app = Function(|request| -> Answering { Box::pin(app(request)) });
+    let shared = Arc::new(Shared::new(app, &options()));
+    let limits = Limits::of(&options());
+    let clock = Arc::new(Clock::new(limits.interval()));
+    let record = Arc::new(Record::new(clock));
+    let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+    let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
+    let (stream, address) = soon(listener.accept()).await.unwrap();
+    let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+    let membership = Arc::new(Registry::new(limits)).enter(Arc::clone(&record), permit);
+    let io = Io::new(stream, Arc::clone(&record), membership);
+    let stage = watch::Sender::new(Stage::Running);
+    let task = connection::serve(shared, io, record, address, stage.subscribe());
+    assert!(size_of_val(&task) <= 512, "{} bytes", size_of_val(&task));
+}
