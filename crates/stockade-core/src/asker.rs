@@ -11,13 +11,15 @@ use serde_json::Value;
 /// know that there is one.
 #[derive(Default)]
 pub(crate) struct Asker {
-    value: OnceLock<Value>,
+    /// In a box, because nobody asks on most routes.
+    value: OnceLock<Box<Value>>,
     json: Option<String>,
 }
 
 impl Asker {
     pub(crate) fn of(user: Option<Value>) -> Self {
-        Self { value: user.map_or_else(OnceLock::new, OnceLock::from), json: None }
+        let value = user.map(Box::new).map_or_else(OnceLock::new, OnceLock::from);
+        Self { value, json: None }
     }
 
     /// `value` is what the JSON says, if somebody has read it already.
@@ -31,14 +33,14 @@ impl Asker {
             return Some(value);
         }
         let value = serde_json::from_str(self.json.as_deref()?).ok()?;
-        Some(self.value.get_or_init(|| value))
+        Some(self.value.get_or_init(|| Box::new(value)))
     }
 
     /// The user as a type of the program's own; `None` if there is none.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<Result<T, serde_json::Error>> {
         match &self.json {
             Some(json) => Some(serde_json::from_str(json)),
-            None => self.value.get().map(T::deserialize),
+            None => self.value.get().map(|value| T::deserialize(&**value)),
         }
     }
 }

@@ -24,8 +24,9 @@ use stockade_websockets::WebSocketOptions;
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,
-    /// Only of a WebSocket route.
-    pub(crate) web_socket: Option<WebSocketOptions>,
+    /// Only of a WebSocket route. In a box, as `cors`: there are many routes, and
+    /// few of them have one.
+    pub(crate) web_socket: Option<Box<WebSocketOptions>>,
     /// Whether something was set that only a WebSocket has.
     pub(crate) web_socket_only: bool,
     pub(crate) middleware: Vec<Middleware>,
@@ -39,7 +40,7 @@ pub struct RouteEntry {
     pub(crate) max_body: Option<u64>,
     /// Whether the limit of the router is charged.
     pub(crate) rate_limited: bool,
-    pub(crate) cors: Option<CorsOptions>,
+    pub(crate) cors: Option<Box<CorsOptions>>,
     pub(crate) docs: Docs,
     pub(crate) public: Option<String>,
     pub(crate) location: &'static Location<'static>,
@@ -201,7 +202,7 @@ setters! {
     /// Rules of CORS of this route, instead of the router's, for its preflights
     /// too.
     fn cors(entry, rules: impl Into<CorsOptions>) {
-        entry.cors = Some(rules.into());
+        entry.cors = Some(Box::new(rules.into()));
     }
 
     /// Checks the body before the handler runs, and puts the outcome in its

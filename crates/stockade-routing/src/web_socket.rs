@@ -71,7 +71,7 @@ impl RouteEntry {
         Args: Send + 'static,
     {
         let mut entry = Self::of(web_socket_handler(handler));
-        entry.web_socket = Some(WebSocketOptions::new());
+        entry.web_socket = Some(Box::new(WebSocketOptions::new()));
         entry
     }
 
@@ -79,7 +79,7 @@ impl RouteEntry {
     /// is built.
     pub fn options(mut self, options: WebSocketOptions) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
-        self.web_socket = self.web_socket.map(|_| options);
+        self.web_socket = self.web_socket.map(|_| Box::new(options));
         self
     }
 
@@ -90,7 +90,7 @@ impl RouteEntry {
         origins: impl IntoIterator<Item = S>,
     ) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
-        self.web_socket = self.web_socket.map(|options| options.allowed_origins(origins));
+        self.web_socket = self.web_socket.map(|it| Box::new(it.allowed_origins(origins)));
         self
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn compile(
     if entry.web_socket_only {
         faults.push("only a WebSocket has `options` and `allowed_origins`".to_owned());
     }
-    let mut own = entry.web_socket.take()?;
+    let mut own = *entry.web_socket.take()?;
     if !options.enable_web_sockets {
         faults.push("WebSocket routing is disabled".to_owned());
     }
