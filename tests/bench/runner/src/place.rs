@@ -83,9 +83,11 @@ pub(crate) fn machine() -> String {
         .filter_map(|line| line.strip_prefix("model name")?.split_once(": "))
         .map(|(_, model)| model)
         .collect();
+    // What follows the version is the builder's own.
     let release = read("/proc/sys/kernel/osrelease");
+    let release = release.split('-').next().unwrap_or_default().trim();
     let model = models.first().copied().unwrap_or("an unknown model");
-    format!("{} processors ({model}), Linux {}", models.len(), release.trim())
+    format!("{} processors ({model}), Linux {release}", models.len())
 }
 
 /// Installs what the servers of the folder `node` need, as their lock file has

@@ -20,7 +20,7 @@ pub(crate) fn write(journal: &Journal, options: &Options) -> Outcome {
 }
 
 /// Prints the results; with `--save` copies them to the folder of the benchmark,
-/// and the first table to the README.
+/// and the first table to its README and that of the project.
 pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
     let rows = row::rows(&journal.rounds);
     println!("\n{}", text(journal, &rows, options));
@@ -29,12 +29,17 @@ pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
         return Ok(());
     }
     write_to(place::folder(), journal, options)?;
-    let readme = place::folder().join("README.md");
+    let summary = summary(&rows, options);
+    show(&place::folder().join("README.md"), &(summary.clone() + &links("")))?;
+    show(&place::folder().join("../../README.md"), &(summary + &links("tests/bench/")))
+}
+
+/// Puts the results into a README.
+fn show(readme: &Path, text: &str) -> Outcome {
     let failed = |error| format!("{}: {error}", readme.display());
-    let old = fs::read_to_string(&readme).map_err(failed)?;
-    let new = fill(&old, &(summary(&rows, options) + LINKS));
-    let new = new.ok_or("README.md has no place for a table")?;
-    fs::write(&readme, new).map_err(failed)
+    let old = fs::read_to_string(readme).map_err(failed)?;
+    let new = fill(&old, text).ok_or("README.md has no place for a table")?;
+    fs::write(readme, new).map_err(failed)
 }
 
 fn write_to(folder: &Path, journal: &Journal, options: &Options) -> Outcome {
@@ -54,8 +59,13 @@ fn fill(readme: &str, text: &str) -> Option<String> {
     Some(format!("{before}{BEGIN}\n{text}{END}{after}"))
 }
 
-const LINKS: &str = "All figures are in [results.md](results.md).\n\n\
-                     ![CPU time per request as a ratio to hyper](chart.svg)\n";
+/// Where the rest is, from the folder of a README.
+fn links(folder: &str) -> String {
+    format!(
+        "All figures are in [results.md]({folder}results.md).\n\n\
+         ![CPU time per request as a ratio to hyper]({folder}chart.svg)\n"
+    )
+}
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- end of results -->";
