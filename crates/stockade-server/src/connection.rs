@@ -69,6 +69,8 @@ impl<A: Answer> Shared<A> {
         let mut http1 = http1::Builder::new();
         // The sweep does it, for a fifth less work; see `sweep`.
         http1.header_read_timeout(None);
+        // `Io` notices clients that leave.
+        http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
         if options.max_headers != DEFAULT_MAX_HEADERS {
@@ -108,6 +110,8 @@ impl<A: Answer> Shared<A> {
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
             self.tls = Some(tls.into_acceptor(self.http2.is_some()));
+            // TLS says it in words of its own, which have to be read.
+            self.http1.half_close(false);
             self.open = upgraded::open::<Rewound<tokio_rustls::server::TlsStream<Io>>>;
         }
         self
@@ -147,6 +151,9 @@ pub(crate) fn serve<A: Answer>(
                 Some(Ok(sniffed)) => protocol = sniffed,
                 Some(Err(_)) | None => return,
             }
+        }
+        if let (Some(io), Protocol::Http1) = (&mut io, protocol) {
+            io.get_mut().watch();
         }
         speak(&shared, &peer, &mut io, protocol).await;
     }

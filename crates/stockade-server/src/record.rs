@@ -145,6 +145,12 @@ impl Record {
         }
     }
 
+    /// HTTP/1: whether an answer is being made or sent, and nothing of its request
+    /// is left to be read.
+    pub(crate) fn answers(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) % ENDED == 1 && !self.http2.load(Ordering::Relaxed)
+    }
+
     /// Whether no request has come since this was asked the last time.
     pub(crate) fn rests(&self) -> bool {
         let ended = self.requests.load(Ordering::Relaxed) / ENDED;

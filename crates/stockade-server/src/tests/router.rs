@@ -304,6 +304,41 @@ async fn a_client_that_leaves_ends_the_handler() {
     assert_eq!(soon(sender.send_request(http2::get("/nothing"))).await.unwrap().status(), 404);
 }
 
+#[tokio::test]
+async fn what_comes_while_an_answer_is_made_is_answered_after_it() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = (Arc::clone(&begun), Arc::clone(&go_on));
+    let mut router = Router::new();
+    router.get("/wait", move || {
+        let (begun, go_on) = (Arc::clone(&signals.0), Arc::clone(&signals.1));
+        async move {
+            begun.notify_one();
+            go_on.notified().await;
+            "waited"
+        }
+    });
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+
+    let mut client = connect(&handle).await;
+    client.send(get("/wait")).await;
+    soon(begun.notified()).await;
+    // The server looks whether the client is there, and finds a request.
+    client.send(get("/nothing")).await;
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+    }
+    go_on.notify_one();
+    assert_eq!(client.answer().await.body, "waited");
+    assert_eq!(client.answer().await.status, 404);
+    // And the next one is waited for as before.
+    client.send(get("/wait")).await;
+    soon(begun.notified()).await;
+    drop(client);
+    let mut another = connect(&handle).await;
+    another.send(get("/nothing")).await;
+    assert_eq!(another.answer().await.status, 404);
+}
+
 #[test]
 fn exposed_errors_are_logged_loudly() {
     let warning = "WARN stockade: real messages of 5xx errors are sent to clients; \
