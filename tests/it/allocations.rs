@@ -64,3 +64,20 @@ fn the_defaults_cost_three_more() {
     drop(now(app.handle(request("GET /text"))));
     check(&app, "GET /text", 1 + 3 + 3);
 }
+
+#[test]
+fn a_refusal_is_prepared() {
+    let secret = Secret::new("a secret that has thirty-two bytes").unwrap();
+    let mut router = Router::new();
+    router.use_(with_auth(Auth::secret(secret)));
+    router.get("/text", async || "text");
+    let app = app(router);
+    // The first answers make what the next ones copy.
+    drop(now(app.handle(request("GET /text"))));
+    drop(now(app.handle(request("GET /nowhere"))));
+    // The map of the response and its copy, the text of `RateLimit`, the error
+    // in the extensions, and the bytes of the path; also a box where no route
+    // takes the request.
+    check(&app, "GET /text", 4 + 1 + 3 + 1);
+    check(&app, "GET /nowhere", 4 + 1 + 3 + 1 + 1);
+}

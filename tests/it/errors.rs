@@ -119,6 +119,22 @@ fn problem_details_are_an_option() {
 }
 
 #[test]
+fn an_error_of_many_answers_goes_by_the_settings_of_each() {
+    let plain = RouterOptions::new();
+    let problems = || RouterOptions::new().problem_details(true);
+    for options in [plain.clone(), problems(), plain, problems()] {
+        let expected = if options.problem_details {
+            r#"404 {"type":"about:blank","title":"Not Found","status":404}"#
+        } else {
+            r#"404 {"error":"Not Found"}"#
+        };
+        let app = app(create_router(api(), options));
+        check(&app, "GET /nowhere", expected);
+        check(&app, "GET /nowhere", expected);
+    }
+}
+
+#[test]
 fn the_process_lives_on_after_a_panic() {
     let app = app_of(api());
     for _ in 0..3 {

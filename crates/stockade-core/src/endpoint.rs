@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
@@ -284,12 +285,12 @@ enum State {
     Handler(BoxFuture<'static, Result<Response, ApiError>>),
     /// It is known already; `None` when it was given. In a box, because the
     /// usual request has no need of the room.
-    Ready(Option<Box<Result<Response, ApiError>>>),
+    Ready(Option<Result<Box<Response>, ApiError>>),
 }
 
 impl State {
-    fn ready(outcome: Result<Response, ApiError>) -> Self {
-        Self::Ready(Some(Box::new(outcome)))
+    fn failed(error: ApiError) -> Self {
+        Self::Ready(Some(Err(error)))
     }
 }
 
@@ -298,7 +299,7 @@ impl Rest {
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
         let mut rest = Self { endpoint, at, state: State::Ready(None) };
         if let Err(error) = caught(|| rest.advance(req)) {
-            rest.state = State::ready(Err(error));
+            rest.state = State::failed(error);
         }
         rest
     }
@@ -312,11 +313,11 @@ impl Rest {
                 Run::Sync(check) => match check(&mut req) {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Respond(response)) => {
-                        self.state = State::ready(Ok(response));
+                        self.state = State::Ready(Some(Ok(Box::new(response))));
                         return;
                     }
                     Err(error) => {
-                        self.state = State::ready(Err(error));
+                        self.state = State::failed(error);
                         return;
                     }
                 },
@@ -335,7 +336,7 @@ impl Rest {
         let is_first = self.at == endpoint.middleware.len();
         self.at += 1;
         self.state = match is_first.then(|| endpoint.validation.judge_text(&mut req)) {
-            Some(Err(error)) => State::ready(Err(error)),
+            Some(Err(error)) => State::failed(error),
             Some(Ok(())) if endpoint.validation.body.is_some() => {
                 State::Step(validate_body(Arc::clone(endpoint), req))
             }
@@ -366,7 +367,7 @@ impl Rest {
                 }
                 State::Ready(outcome) => {
                     return Poll::Ready(match outcome.take() {
-                        Some(outcome) => *outcome,
+                        Some(outcome) => outcome.map(|response| *response),
                         None => Err(ApiError::new(500, "polled after its end")),
                     });
                 }
@@ -495,13 +496,15 @@ impl ErrorContext {
     #[cold]
     pub fn answer(&self, error: ApiError) -> Response {
         self.log(&error);
-        if self.settings.problem_details {
-            let body = self.body(&error);
-            return self.respond(error, &body);
+        let kept = error.keep(|| Answer::of(&error, self.settings));
+        // The first one may have gone by other settings.
+        if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
+            let mut response = self.start(&error, answer.body.clone().into());
+            response.headers_mut().extend(answer.headers.iter().cloned());
+            response.extensions_mut().insert(error);
+            return response;
         }
-        let shown = error.shown(self.settings.expose_errors);
-        // It is made of texts and values, which can always be written.
-        let body = to_json(&shown).unwrap_or_default();
+        let body = text(&error, self.settings);
         self.respond_with(error, body.into())
     }
 
@@ -521,22 +524,20 @@ impl ErrorContext {
     }
 
     fn respond_with(&self, error: ApiError, body: HttpBody) -> Response {
+        let mut response = self.start(&error, body);
+        response.headers_mut().extend(headers_of(&error));
+        response.extensions_mut().insert(error);
+        response
+    }
+
+    /// A response without the headers that the error has.
+    fn start(&self, error: &ApiError, body: HttpBody) -> Response {
         let problem = self.settings.problem_details;
         let content_type = if problem { "application/problem+json" } else { "application/json" };
         let content_type = HeaderValue::from_static(content_type);
         let mut response = spare::typed(body, content_type);
         *response.status_mut() =
             StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let headers = response.headers_mut();
-        for (name, value) in error.headers() {
-            match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-                (Ok(name), Ok(value)) => {
-                    headers.append(name, value);
-                }
-                _ => log::error!("an error's header {name:?} is malformed and left out"),
-            }
-        }
-        response.extensions_mut().insert(error);
         response
     }
 
@@ -580,6 +581,40 @@ impl ErrorContext {
             None => format!("{} {route} ({path})", self.method),
         }
     }
+}
+
+/// What the answers to an error have in common that is answered many times.
+struct Answer {
+    settings: Settings,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+}
+
+impl Answer {
+    fn of(error: &ApiError, settings: Settings) -> Self {
+        let headers = headers_of(error).collect();
+        Self { settings, headers, body: text(error, settings).into() }
+    }
+}
+
+/// The body of an error as JSON.
+fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
+    if settings.problem_details {
+        return error.problem(settings.expose_errors).to_string().into();
+    }
+    // It is made of texts and values, which can always be written.
+    to_json(&error.shown(settings.expose_errors)).unwrap_or_default()
+}
+
+/// The headers of an error; what cannot be one is logged.
+fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    error.headers().filter_map(|(name, value)| {
+        let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+        if header.is_none() {
+            log::error!("an error's header {name:?} is malformed and left out");
+        }
+        header
+    })
 }
 
 const TARGET: &str = "stockade::error";

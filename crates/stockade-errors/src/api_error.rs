@@ -2,6 +2,7 @@
 //!
 //! Spec: Errors › Error classes; Errors › Response rules.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
@@ -56,6 +57,8 @@ struct Inner {
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
     source: Option<Arc<dyn Error + Send + Sync>>,
+    /// What its first answer was made of, if it is answered again and again.
+    answer: Option<OnceLock<Arc<dyn Any + Send + Sync>>>,
 }
 
 /// What is said beside the message.
@@ -101,6 +104,7 @@ impl ApiError {
                 members: Vec::new(),
                 headers: Vec::new(),
                 source: None,
+                answer: None,
             }),
         }
     }
@@ -203,6 +207,32 @@ impl ApiError {
         self
     }
 
+    /// Makes it cheap to answer many times, for an error that is made once and
+    /// of which clones are given: whoever answers it can [`keep`](Self::keep)
+    /// what the answer is made of. It holds until the error is changed.
+    ///
+    /// ```
+    /// use stockade_errors::ApiError;
+    ///
+    /// let closed = ApiError::new(403, "closed on Sundays").repeated();
+    /// let text = |error: &ApiError| error.keep(|| error.message().len()).map(|it| *it);
+    /// assert_eq!(text(&closed.clone()), Some(17));
+    /// assert_eq!(text(&closed.with_message("closed")), None);
+    /// ```
+    #[must_use]
+    pub fn repeated(mut self) -> Self {
+        self.inner_mut().answer = Some(OnceLock::new());
+        self
+    }
+
+    /// What an answer is made of, made for the first clone that asks and kept
+    /// for the others; `None` if the error is not [`repeated`](Self::repeated),
+    /// or if something of another type is kept.
+    pub fn keep<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        let answer = self.inner.answer.as_ref()?.get_or_init(|| Arc::new(make()));
+        (**answer).downcast_ref()
+    }
+
     /// The HTTP status, from 400 to 599.
     #[must_use]
     pub fn status(&self) -> u16 {
@@ -288,7 +318,10 @@ impl ApiError {
 
     /// What it is made of, for whoever builds it; of a clone a copy is changed.
     fn inner_mut(&mut self) -> &mut Inner {
-        Arc::make_mut(&mut self.inner)
+        let inner = Arc::make_mut(&mut self.inner);
+        // It was made of what is changed now.
+        inner.answer = None;
+        inner
     }
 
     fn add_details(&self, body: &mut Map<String, Value>) {

@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 
 use http::{HeaderValue, Method, StatusCode, Version, header};
@@ -363,8 +363,11 @@ pub(crate) fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> R
     if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
         return not_allowed(context, others.into_iter());
     }
-    context.answer(ApiError::new(404, "Not Found"))
+    context.answer(NOT_FOUND.clone())
 }
+
+/// Many ask for what is not there.
+static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
 pub(crate) fn is_preflight(req: &Request) -> bool {
     cors::is_preflight(req.method(), req.headers())

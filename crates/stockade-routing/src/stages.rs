@@ -150,11 +150,9 @@ impl Stages {
             // Its headers are those of the handshake alone.
             return;
         }
-        if let Some(headers) = self.usual.headers(self, response, passage) {
-            *response.headers_mut() = headers;
-            return;
+        if !self.usual.add(self, response, passage) {
+            self.dress(response, passage);
         }
-        self.dress(response, passage);
     }
 
     /// Adds the headers one by one.

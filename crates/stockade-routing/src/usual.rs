@@ -1,102 +1,180 @@
 //! [`Usual`]: the headers of the usual response, all of them prepared.
 //!
-//! Hot: copying a map costs a fifth of putting the same headers into one.
+//! Hot: copying a map costs two allocations and half the instructions of putting
+//! the same headers into one.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, header};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, RETRY_AFTER,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
 use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Decision, RATE_LIMIT};
+use stockade_middleware::rate_limit::{Decision, LEGACY_REMAINING, RATE_LIMIT};
 
 use crate::stages::{Passage, Stages};
 
-/// What a response with nothing but a content type gets: the same as by
-/// [`Stages::dress`], which has made it.
+/// What a response gets that says nothing itself of what the stages say: the
+/// same as by [`Stages::dress`], which has made it.
 #[derive(Default)]
 pub(crate) struct Usual {
     /// By the origin of the request, where the answer depends on it; the last
-    /// one is for all others.
-    ///
-    /// Invariant: the content type comes first in each map, then `RateLimit`,
-    /// if there is a limit.
-    maps: Vec<(Option<HeaderValue>, HeaderMap)>,
+    /// one is for all others. Empty if nothing is prepared.
+    lists: Vec<(Option<HeaderValue>, Prepared)>,
+}
+
+/// What is added for one origin.
+struct Prepared {
+    /// Invariant: `RateLimit` comes first, if there is a limit.
+    added: HeaderMap,
+    /// The same behind the headers of a response, for the first few sets of
+    /// names that were seen.
+    shapes: [OnceLock<HeaderMap>; SHAPES],
 }
 
 impl Usual {
     pub(crate) fn prepare(stages: &Stages) -> Self {
         let origins = stages.cors.as_ref().map(|cors| cors.origins()).unwrap_or_default();
         let origins = origins.iter().take(MAX_ORIGINS).cloned().map(Some).chain([None]);
-        let maps = origins.map(|origin| (origin.clone(), map_for(stages, origin)));
-        let maps: Vec<_> = maps.collect();
-        // With nothing to add, what is there stays as it is.
-        let adds = maps.iter().any(|(_, headers)| headers.len() > 1);
-        Self { maps: if adds { maps } else { Vec::new() } }
+        let lists = origins.map(|origin| Some((origin.clone(), Prepared::new(stages, origin)?)));
+        Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
 
-    /// The headers for this response; `None` if it is another than the usual.
-    pub(crate) fn headers(
-        &self,
-        stages: &Stages,
-        response: &Response,
-        passage: &Passage,
-    ) -> Option<HeaderMap> {
-        if self.maps.is_empty() {
-            return None;
-        }
-        let mut own = response.headers().iter();
-        let content_type = own.next().filter(|(name, _)| **name == header::CONTENT_TYPE)?.1;
-        if own.next().is_some() || passage.observation.is_some() {
-            return None;
-        }
+    /// Adds the headers to this response; false, and nothing is added, if it is
+    /// another than the usual.
+    pub(crate) fn add(&self, stages: &Stages, response: &mut Response, passage: &Passage) -> bool {
+        self.try_add(stages, response, passage).is_some()
+    }
+
+    fn try_add(&self, stages: &Stages, response: &mut Response, passage: &Passage) -> Option<()> {
+        let prepared = self.prepared(passage.origin.as_ref())?;
         let extensions = response.extensions();
         if !extensions.is_empty() && extensions.get::<CorsDecided>().is_some() {
             return None;
         }
-        if !same(passage.cors.as_ref(), stages.cors.as_ref()) {
-            return None;
-        }
         let charged = passage.charged.as_ref();
-        if !same(charged.map(|(limiter, _)| limiter), stages.limiter.as_ref()) {
+        if !same(passage.cors.as_ref(), stages.cors.as_ref())
+            || !same(charged.map(|(limiter, _)| limiter), stages.limiter.as_ref())
+        {
             return None;
         }
         let left = match charged {
-            Some((limiter, decision)) if decision.allowed && !limiter.has_legacy_headers() => {
-                Some(limiter.left(*decision)?)
-            }
-            Some(_) => return None,
+            Some((limiter, _)) if limiter.has_legacy_headers() => return None,
+            Some((limiter, decision)) => Some(limiter.left(*decision)?),
             None => None,
         };
-        let mut headers = self.map(passage.origin.as_ref())?.clone();
-        let mut values = headers.values_mut();
-        *values.next()? = content_type.clone();
-        if let Some(left) = left {
-            *values.next()? = left;
+        let headers = response.headers_mut();
+        prepared.add_to(headers, left)?;
+        if let Some((_, decision)) = charged.filter(|(_, decision)| !decision.allowed) {
+            headers.insert(RETRY_AFTER, decision.retry_after_seconds().into());
         }
-        Some(headers)
+        if let Some(observation) = &passage.observation {
+            observation.name(headers);
+        }
+        Some(())
     }
 
-    fn map(&self, origin: Option<&HeaderValue>) -> Option<&HeaderMap> {
-        let (others, listed) = self.maps.split_last()?;
+    fn prepared(&self, origin: Option<&HeaderValue>) -> Option<&Prepared> {
+        let (others, listed) = self.lists.split_last()?;
         let listed = listed.iter().find(|(known, _)| known.as_ref() == origin);
         // One that did not fit is listed all the same.
-        let is_whole = listed.is_some() || self.maps.len() <= MAX_ORIGINS;
+        let is_whole = listed.is_some() || self.lists.len() <= MAX_ORIGINS;
         is_whole.then(|| &listed.unwrap_or(others).1)
     }
 }
 
-fn map_for(stages: &Stages, origin: Option<HeaderValue>) -> HeaderMap {
-    let mut response = Response::default();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let charged = stages.limiter.as_ref().map(|limiter| {
-        headers.insert(RATE_LIMIT, HeaderValue::from_static("")); // its place
-        (Arc::clone(limiter), decision())
-    });
-    let passage = Passage { cors: stages.cors.clone(), origin, charged, observation: None };
-    stages.dress(&mut response, &passage);
-    std::mem::take(response.headers_mut())
+impl Prepared {
+    /// `None` if what the stages say depends on more than the origin.
+    fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
+        let mut response = Response::default();
+        let limiter = stages.limiter.as_ref();
+        let charged = limiter.map(|limiter| (Arc::clone(limiter), decision()));
+        let passage = Passage { cors: stages.cors.clone(), origin, charged, observation: None };
+        stages.dress(&mut response, &passage);
+        let dressed = response.headers_mut();
+        // Security headers can have any name.
+        let left = limiter.and_then(|limiter| limiter.left(decision()));
+        if dressed.remove(RATE_LIMIT) != left || dressed.contains_key(CONTENT_TYPE) {
+            return None;
+        }
+        let mut added = HeaderMap::new();
+        added.extend(left.map(|left| (RATE_LIMIT, left)));
+        append(dressed, &mut added);
+        Some(Self { added, shapes: Default::default() })
+    }
+
+    /// `None`, and nothing is added, if the response says something of it
+    /// itself.
+    fn add_to(&self, headers: &mut HeaderMap, left: Option<HeaderValue>) -> Option<()> {
+        if self.added.is_empty() {
+            return Some(());
+        }
+        let Some(shape) = self.shape(headers)? else {
+            append(&self.added, headers);
+            if let Some(left) = left {
+                headers.insert(RATE_LIMIT, left);
+            }
+            return Some(());
+        };
+        let mut copy = shape.clone();
+        let mut places = copy.values_mut();
+        // The names are the same, in the same order.
+        for value in headers.values_mut() {
+            std::mem::swap(places.next()?, value);
+        }
+        if let Some(left) = left {
+            *places.next()? = left;
+        }
+        *headers = copy;
+        Some(())
+    }
+
+    /// A map of what such a response has in the end, if there is one, with
+    /// other values of its own headers.
+    fn shape(&self, own: &HeaderMap) -> Option<Option<&HeaderMap>> {
+        let single = own.len() == own.keys_len();
+        let fits = |shape: &&HeaderMap| {
+            single
+                && shape.len() == own.len() + self.added.len()
+                && own.keys().zip(shape.keys()).all(|(own, other)| own == other)
+        };
+        let known = self.shapes.iter().map_while(OnceLock::get).find(fits);
+        if known.is_some() {
+            return Some(known);
+        }
+        if own.keys().any(|own| self.says(own)) {
+            return None;
+        }
+        if !single || own.len() > MAX_OWN {
+            return Some(None);
+        }
+        // The first free place, unless another thread is faster.
+        Some(self.shapes.iter().map(|it| it.get_or_init(|| self.shape_for(own))).find(fits))
+    }
+
+    /// Whether the stages look at this header of a response, or say it
+    /// themselves.
+    fn says(&self, own: &HeaderName) -> bool {
+        LOOKED_AT.contains(own) || self.added.contains_key(own)
+    }
+
+    #[cold]
+    fn shape_for(&self, own: &HeaderMap) -> HeaderMap {
+        // A name may be a part of something larger, which is not to be kept.
+        let names = own.keys().filter_map(|name| HeaderName::try_from(name.as_str()).ok());
+        let mut shape: HeaderMap = names.map(|name| (name, HeaderValue::from_static(""))).collect();
+        append(&self.added, &mut shape);
+        shape
+    }
+}
+
+fn append(added: &HeaderMap, headers: &mut HeaderMap) {
+    headers.reserve(added.len() + ROOM);
+    for (name, value) in added {
+        headers.append(name, value.clone());
+    }
 }
 
 /// Any that lets a request pass.
@@ -113,24 +191,31 @@ fn same<T>(left: Option<&Arc<T>>, right: Option<&Arc<T>>) -> bool {
     }
 }
 
+/// Headers of a response that decide what the stages say, or that they remove.
+const LOOKED_AT: [HeaderName; 4] =
+    [RATE_LIMIT, LEGACY_REMAINING, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_ALLOW_CREDENTIALS];
+
+/// For `Retry-After` and the name of the request.
+const ROOM: usize = 2;
+
+/// So many sets of names are remembered for an origin.
+const SHAPES: usize = 6;
+
+/// A set of more names is not remembered.
+const MAX_OWN: usize = 8;
+
 /// More origins than this are not prepared.
 const MAX_ORIGINS: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use stockade_middleware::{Cors, CorsOptions, RateLimit};
+    use stockade_middleware::{Cors, CorsOptions, RateLimit, SecurityHeaders};
 
     use super::*;
     use crate::RouterOptions;
 
-    fn lines(headers: &HeaderMap) -> Vec<String> {
-        let mut lines: Vec<_> =
-            headers.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
-        lines.sort();
-        lines
-    }
-
-    /// Whether the response is a usual one; it is the same in any case.
+    /// Whether the response is a usual one; it is the same in any case. The
+    /// first one of its origin is put together, the next ones are copied.
     #[track_caller]
     fn check(options: &RouterOptions, own: &[(&'static str, &'static str)], usual: bool) {
         let stages = Stages::new(options).unwrap();
@@ -138,53 +223,136 @@ mod tests {
         for cors in [stages.cors.clone(), Some(other), None] {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
                 for allowed in [None, Some(true), Some(false)] {
-                    let decision = |allowed| Decision { allowed, remaining: 7, ..decision() };
+                    let retry_after = Duration::from_secs(9);
+                    let decision = |allowed| Decision { allowed, retry_after, ..decision() };
                     let charged = stages.limiter.clone().zip(allowed.map(decision));
                     let origin = origin.map(HeaderValue::from_static);
                     let is_own = same(cors.as_ref(), stages.cors.as_ref());
-                    let is_charged = stages.limiter.is_none() || allowed == Some(true);
+                    let is_charged = stages.limiter.is_none() || allowed.is_some();
                     let cors = cors.clone();
                     let passage = Passage { cors, origin, charged, observation: None };
-                    let mut response = Response::default();
+                    let mut quick = Response::default();
                     for (name, value) in own {
-                        response.headers_mut().append(*name, HeaderValue::from_static(value));
+                        quick.headers_mut().append(*name, HeaderValue::from_static(value));
                     }
-                    let quick = stages.usual.headers(&stages, &response, &passage);
-                    assert_eq!(quick.is_some(), usual && is_own && is_charged, "{own:?}");
-                    stages.dress(&mut response, &passage);
-                    let slow = lines(response.headers());
-                    assert_eq!(quick.as_ref().map_or_else(|| slow.clone(), lines), slow);
+                    let before = lines(quick.headers());
+                    let mut slow = Response::default();
+                    slow.headers_mut().clone_from(quick.headers());
+                    let is_usual = stages.usual.add(&stages, &mut quick, &passage);
+                    let adds = options.enable_cors || stages.limiter.is_some();
+                    let expected = (usual || !adds) && is_own && is_charged;
+                    assert_eq!(is_usual, expected, "{own:?}");
+                    stages.dress(&mut slow, &passage);
+                    let expected = if is_usual { lines(slow.headers()) } else { before };
+                    assert_eq!(lines(quick.headers()), expected);
                 }
             }
         }
     }
 
-    fn stages_add_nothing(options: &RouterOptions) -> bool {
-        !options.enable_cors && !options.enable_security_headers && options.rate_limit.is_none()
+    /// Of repeated headers the order counts.
+    fn lines(headers: &HeaderMap) -> Vec<String> {
+        let mut lines: Vec<_> =
+            headers.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+        lines.sort_by(|left, right| left.split(':').next().cmp(&right.split(':').next()));
+        lines
     }
 
     #[test]
     fn prepared_headers_are_those_that_are_put_together() {
         let origins = ["https://a.example", "https://b.example"];
+        let plain = || RouterOptions::new().enable_cors(false).enable_security_headers(false);
         let all = [
             RouterOptions::new(),
             RouterOptions::new().rate_limit(None),
-            RouterOptions::new().enable_cors(false).enable_security_headers(false),
-            RouterOptions::new().enable_cors(false).enable_security_headers(false).rate_limit(None),
+            plain(),
+            plain().rate_limit(None),
             RouterOptions::new().cors_origin("*"),
             RouterOptions::new().cors_origin(origins),
             RouterOptions::new().cors_origin(origins).rate_limit(None),
         ];
-        for options in all {
-            let adds = !stages_add_nothing(&options);
-            check(&options, &[("content-type", "text/plain")], adds);
-            check(&options, &[], false);
-            check(&options, &[("x-own", "a")], false);
-            check(&options, &[("content-type", "a/b"), ("vary", "Accept")], false);
-            check(&options, &[("content-type", "a/b"), ("content-type", "c/d")], false);
+        for options in &all {
+            let challenges = [("www-authenticate", "Bearer"), ("www-authenticate", "Basic")];
+            check(options, &[], true);
+            check(options, &[("x-own", "a")], true);
+            check(options, &[("content-type", "text/plain")], true);
+            check(options, &[("content-type", "a/b"), ("content-type", "c/d")], true);
+            check(options, &[challenges[0], ("content-type", "a/b"), challenges[1]], true);
+            check(options, &[("retry-after", "7"), ("retry-after", "8")], true);
+            check(
+                options,
+                &[("set-cookie", "a=b"), ("etag", "\"c\""), ("set-cookie", "d=e")],
+                true,
+            );
+            check(options, &[("ratelimit", "\"own\";r=1;t=2")], false);
+            check(options, &[("access-control-allow-origin", "*")], false);
+            check(options, &[("access-control-allow-credentials", "true")], false);
+            check(options, &[("x-ratelimit-remaining", "7"), ("x-own", "a")], false);
+        }
+    }
+
+    #[test]
+    fn what_the_stages_say_as_well_is_put_together() {
+        let origins = ["https://a.example", "https://b.example"];
+        let own = ("content-type", "a/b");
+        let listed = RouterOptions::new().cors_origin(origins);
+        check(&listed, &[own, ("vary", "Accept")], false);
+        check(&listed, &[own, ("vary", "origin"), ("x-frame-options", "SAMEORIGIN")], false);
+        check(&RouterOptions::new(), &[own, ("vary", "Accept"), ("vary", "Cookie")], true);
+        for name in ["access-control-expose-headers", "ratelimit-policy", "x-frame-options"] {
+            check(&RouterOptions::new(), &[own, (name, "a"), ("x-own", "b"), (name, "c")], false);
         }
         let legacy = RouterOptions::new().rate_limit(RateLimit::new().legacy_headers(true));
-        check(&legacy, &[("content-type", "a/b")], false);
+        check(&legacy, &[own], false);
+    }
+
+    #[test]
+    fn odd_security_headers_are_put_together() {
+        for (name, usual) in [
+            ("vary", true),
+            ("retry-after", true),
+            ("access-control-allow-origin", true),
+            ("content-type", false),
+            ("ratelimit", false),
+        ] {
+            let security = SecurityHeaders::new().set(name, "a").unwrap();
+            let options = RouterOptions::new().security_headers(security);
+            check(&options, &[], usual);
+            check(&options, &[("content-type", "a/b")], usual);
+            check(&options.cors_origin(["https://b.example"]), &[("x-own", "a")], usual);
+        }
+    }
+
+    #[test]
+    fn any_set_of_names_is_told_from_those_that_are_remembered() {
+        let options = RouterOptions::new();
+        let stages = Stages::new(&options).unwrap();
+        let names = ["content-type", "etag", "location", "set-cookie", "x-a", "x-b"];
+        let pairs = names.iter().flat_map(|first| names.iter().map(move |second| [first, second]));
+        let sets: Vec<Vec<_>> = pairs.map(|pair| pair.map(|name| *name).to_vec()).collect();
+        let more = names.iter().map(|name| vec![*name; 3]).chain([vec![], names.repeat(2)]);
+        let sets: Vec<Vec<_>> = sets.into_iter().chain(more).collect();
+        for _ in 0..2 {
+            for set in &sets {
+                let charged = stages.limiter.clone().zip(Some(decision()));
+                let cors = stages.cors.clone();
+                let passage = Passage { cors, origin: None, charged, observation: None };
+                let mut quick = Response::default();
+                for (index, name) in set.iter().enumerate() {
+                    quick.headers_mut().append(*name, index.into());
+                }
+                let mut slow = Response::default();
+                slow.headers_mut().clone_from(quick.headers());
+                assert!(stages.usual.add(&stages, &mut quick, &passage));
+                stages.dress(&mut slow, &passage);
+                assert_eq!(lines(quick.headers()), lines(slow.headers()));
+            }
+        }
+        let shapes = &stages.usual.prepared(None).unwrap().shapes;
+        assert!(shapes.iter().all(|shape| shape.get().is_some()));
+        // Nothing of a response is remembered but its names.
+        let of_etag = shapes.iter().filter_map(|shape| shape.get()?.get("etag"));
+        assert!(of_etag.into_iter().all(HeaderValue::is_empty));
     }
 
     #[test]
@@ -193,8 +361,8 @@ mod tests {
         let stages = Stages::new(&RouterOptions::new().cors_origin(origins)).unwrap();
         let usual = &stages.usual;
         let origin = |text: &str| HeaderValue::try_from(text).unwrap();
-        assert_eq!(usual.maps.len(), MAX_ORIGINS + 1);
-        assert!(usual.map(Some(&origin("https://a63.example"))).is_some());
-        assert!(usual.map(Some(&origin("https://a64.example"))).is_none());
+        assert_eq!(usual.lists.len(), MAX_ORIGINS + 1);
+        assert!(usual.prepared(Some(&origin("https://a63.example"))).is_some());
+        assert!(usual.prepared(Some(&origin("https://a64.example"))).is_none());
     }
 }

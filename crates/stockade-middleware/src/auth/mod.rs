@@ -185,31 +185,79 @@ impl Auth {
     }
 
     fn into_middleware(self) -> Middleware {
-        if self.ways.iter().any(Way::waits) {
-            let auth = Arc::new(self);
+        let waits = self.ways.iter().any(Way::waits);
+        let gate = Gate::new(self);
+        if waits {
+            let gate = Arc::new(gate);
             return Middleware::before(move |mut req: Request| {
-                let auth = Arc::clone(&auth);
+                let gate = Arc::clone(&gate);
                 async move {
-                    let outcome = auth.wait(&mut req).await;
+                    let outcome = gate.wait(&mut req).await;
                     (req, outcome.map(|()| Flow::Continue))
                 }
             });
         }
-        Middleware::new(move |req: &mut Request| {
-            let mut outcome = Outcome::default();
-            for (index, way) in self.ways.iter().enumerate() {
-                let found = way.find_now(req).unwrap_or(Found::Nothing);
-                if outcome.ends_with(index, found, req) {
-                    break;
-                }
+        Middleware::new(move |req: &mut Request| gate.pass(req))
+    }
+
+    /// Spec: Authentication › rule 5; RFC 6750, section 3.
+    fn unauthorized(&self, invalid: Ways) -> ApiError {
+        let mut error = unauthorized();
+        for (index, way) in self.ways.iter().enumerate() {
+            let challenge = match &way.challenge {
+                Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
+                Challenge::Bearer => "Bearer",
+                Challenge::Other(challenge) => challenge,
+            };
+            error = error.with_header("www-authenticate", challenge);
+        }
+        match (self.explains, invalid != Ways::NONE) {
+            (false, _) => error,
+            (true, false) => error.with_member("message", "Missing authorization header"),
+            (true, true) => error.with_member("message", "Invalid token"),
+        }
+    }
+}
+
+/// An [`Auth`] at work, with its usual refusals prepared: whoever tries tokens
+/// is to cost little.
+struct Gate {
+    auth: Auth,
+    /// The ways whose challenge says whether there was something.
+    bearers: Ways,
+    /// Where nothing was found.
+    missing: ApiError,
+    /// Where there was something for each of the `bearers`.
+    invalid: ApiError,
+}
+
+impl Gate {
+    fn new(auth: Auth) -> Self {
+        let mut bearers = Ways::NONE;
+        for (index, way) in auth.ways.iter().enumerate() {
+            if matches!(way.challenge, Challenge::Bearer) {
+                bearers.add(index);
             }
-            self.decide(req, &outcome)
-        })
+        }
+        let missing = auth.unauthorized(Ways::NONE).repeated();
+        let invalid = auth.unauthorized(Ways::ALL).repeated();
+        Self { auth, bearers, missing, invalid }
+    }
+
+    fn pass(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = Outcome::default();
+        for (index, way) in self.auth.ways.iter().enumerate() {
+            let found = way.find_now(req).unwrap_or(Found::Nothing);
+            if outcome.ends_with(index, found, req) {
+                break;
+            }
+        }
+        self.decide(req, &outcome)
     }
 
     async fn wait(&self, req: &mut Request) -> Result<(), ApiError> {
         let mut outcome = Outcome::default();
-        for (index, way) in self.ways.iter().enumerate() {
+        for (index, way) in self.auth.ways.iter().enumerate() {
             let found = way.find(req).await;
             if outcome.ends_with(index, found, req) {
                 break;
@@ -223,26 +271,44 @@ impl Auth {
             return Ok(());
         }
         req.set_user(None);
-        if self.required { Err(self.unauthorized(&outcome.invalid)) } else { Ok(()) }
+        if self.auth.required { Err(self.refusal(outcome.invalid)) } else { Ok(()) }
     }
 
-    /// Spec: Authentication › rule 5; RFC 6750, section 3.
     #[cold]
-    fn unauthorized(&self, invalid: &[usize]) -> ApiError {
-        let mut error = unauthorized();
-        for (index, way) in self.ways.iter().enumerate() {
-            let challenge = match &way.challenge {
-                Challenge::Bearer if invalid.contains(&index) => r#"Bearer error="invalid_token""#,
-                Challenge::Bearer => "Bearer",
-                Challenge::Other(challenge) => challenge,
-            };
-            error = error.with_header("www-authenticate", challenge);
+    fn refusal(&self, invalid: Ways) -> ApiError {
+        let bearers = invalid.and(self.bearers);
+        if invalid == Ways::NONE || !self.auth.explains && bearers == Ways::NONE {
+            self.missing.clone()
+        } else if bearers == self.bearers {
+            self.invalid.clone()
+        } else {
+            self.auth.unauthorized(invalid)
         }
-        match (self.explains, !invalid.is_empty()) {
-            (false, _) => error,
-            (true, false) => error.with_member("message", "Missing authorization header"),
-            (true, true) => error.with_member("message", "Invalid token"),
-        }
+    }
+}
+
+/// Some of the ways, by their index; the last bit is for all that have no other.
+#[derive(Clone, Copy, Default, Eq, PartialEq)]
+struct Ways(u64);
+
+impl Ways {
+    const NONE: Self = Self(0);
+    const ALL: Self = Self(u64::MAX);
+
+    fn add(&mut self, index: usize) {
+        self.0 |= Self::bit(index);
+    }
+
+    fn has(self, index: usize) -> bool {
+        self.0 & Self::bit(index) != 0
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    fn bit(index: usize) -> u64 {
+        1 << index.min(63)
     }
 }
 
@@ -252,7 +318,7 @@ struct Outcome {
     /// Whether there is a user, which is on the request then.
     found: bool,
     /// The ways for which something was there, and there is no user for it.
-    invalid: Vec<usize>,
+    invalid: Ways,
 }
 
 impl Outcome {
@@ -260,7 +326,7 @@ impl Outcome {
     fn ends_with(&mut self, way: usize, found: Found, req: &mut Request) -> bool {
         match found {
             Found::Nothing => {}
-            Found::Invalid => self.invalid.push(way),
+            Found::Invalid => self.invalid.add(way),
             Found::User(user) => {
                 req.set_user(Some(user));
                 self.found = true;
@@ -382,6 +448,40 @@ mod tests {
         // What a rule has read is not read again.
         let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
         assert!(matches!(strict.ways[0].find_now(&req), Some(Found::Json(_, Some(_)))));
+    }
+
+    #[test]
+    fn prepared_refusals_are_those_that_are_made() {
+        let secret = || Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap());
+        let key = || Auth::api_key(|_: ApiKeyHash| None::<String>);
+        let explains = || (|_: String| None::<String>).into_auth();
+        let nobody = || Auth::verify(|_: &Request| None::<String>);
+        for auth in [
+            secret(),
+            key(),
+            explains(),
+            secret().or(key()),
+            key().or(explains()).or(key()),
+            nobody().or(secret()),
+            Auth { explains: true, ..key() },
+        ] {
+            let ways = auth.ways.len();
+            let gate = Gate::new(auth.clone());
+            for invalid in (0..1 << ways).map(Ways) {
+                let (quick, slow) = (gate.refusal(invalid), auth.unauthorized(invalid));
+                let headers = [&quick, &slow].map(|error| error.headers().collect::<Vec<_>>());
+                assert_eq!(headers[0], headers[1], "{auth:?} {}", invalid.0);
+                assert_eq!(quick.body(false), slow.body(false), "{auth:?} {}", invalid.0);
+            }
+        }
+    }
+
+    #[test]
+    fn of_very_many_ways_the_last_count_as_one() {
+        let mut ways = Ways::NONE;
+        ways.add(70);
+        assert!(ways.has(63) && ways.has(64) && !ways.has(62));
+        assert!(Ways::ALL.has(0) && Ways::ALL.has(200));
     }
 
     #[test]

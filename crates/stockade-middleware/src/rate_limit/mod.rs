@@ -56,7 +56,7 @@ mod table;
 
 pub use algorithm::Algorithm;
 pub use decision::{Decision, too_many};
-pub use headers::{RATE_LIMIT, write_headers};
+pub use headers::{LEGACY_REMAINING, RATE_LIMIT, write_headers};
 pub use key::RateKey;
 pub use limiter::RateLimiter;
 pub use memory::MemoryStore;
