@@ -9,7 +9,7 @@ use crate::data::{Data, Kind};
 use crate::equal::equal;
 use crate::format::{Format, TextType};
 use crate::function::{Custom, Default, Transform};
-use crate::number::Num;
+use crate::number::{Num, shown};
 use crate::pattern::Pattern;
 use crate::plan::{Plan, same};
 
@@ -133,7 +133,7 @@ impl Scalars {
     pub(crate) fn of(node: &Node) -> Self {
         match node.inner.as_deref() {
             Some(Inner::Definition(place)) if node.only_refers() => Self::Definition(*place),
-            _ => Plan::of_scalars(node).map_or(Self::Unsaid, |plan| Self::Plan(Box::new(plan))),
+            _ => Plan::of_flat(node).map_or(Self::Unsaid, |plan| Self::Plan(Box::new(plan))),
         }
     }
 
@@ -293,11 +293,14 @@ pub(crate) struct Size {
 pub(crate) struct Bound {
     pub(crate) number: Number,
     num: Num,
+    /// As a message shows it.
+    shown: Box<str>,
 }
 
 impl Bound {
     pub(crate) fn new(number: &Number) -> Self {
-        Self { number: number.clone(), num: Num::of(number) }
+        let shown = shown(number).to_string().into();
+        Self { number: number.clone(), num: Num::of(number), shown }
     }
 
     /// Where the bound lies, seen from `value`.
@@ -307,6 +310,11 @@ impl Bound {
 
     pub(crate) fn num(&self) -> Num {
         self.num
+    }
+
+    /// As a message shows it.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 }
 
@@ -367,8 +375,17 @@ pub(crate) enum AdditionalRule {
 impl ObjectRules {
     /// The place of a property, by its name.
     ///
-    /// `hint` is where it is expected: properties mostly come in schema order.
+    /// `hint` is where it is expected: properties mostly come in schema order,
+    /// perhaps without one that may be left out.
+    #[inline]
     pub(crate) fn find(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.properties.get(hint).is_some_and(|property| same(&property.name, name)) {
+            return Some(hint);
+        }
+        self.search(name, hint + 1)
+    }
+
+    fn search(&self, name: &str, hint: usize) -> Option<usize> {
         if self.properties.get(hint).is_some_and(|property| same(&property.name, name)) {
             return Some(hint);
         }

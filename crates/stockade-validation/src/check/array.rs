@@ -7,7 +7,6 @@ use super::scalar::whole;
 use crate::data::Data;
 use crate::equal::unique;
 use crate::node::{ArrayRules, Bound, Node};
-use crate::number::shown;
 
 impl<'s> Run<'_, 's> {
     /// Judges an array with so many elements.
@@ -46,10 +45,10 @@ impl<'s> Run<'_, 's> {
             rules.is_none_or(|rules| rules.max_items.is_none()) && bound.seen_from(count).is_gt()
         };
         if let Some(bound) = size.min.as_ref().filter(fails_min) {
-            self.fail(node, path, "min", || at_least(shown(&bound.number)));
+            self.fail(node, path, "min", || at_least(bound.shown()));
         }
         if let Some(bound) = size.max.as_ref().filter(fails_max) {
-            self.fail(node, path, "max", || at_most(shown(&bound.number)));
+            self.fail(node, path, "max", || at_most(bound.shown()));
         }
     }
 

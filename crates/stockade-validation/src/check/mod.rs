@@ -38,7 +38,7 @@ use self::path::Path;
 use crate::data::{Data, Kind, Tape};
 use crate::depth::MAX_DEPTH;
 use crate::equal::equal;
-use crate::function::{Default, Verdict};
+use crate::function::{Custom, Default, Verdict};
 use crate::node::{Bound, Compiled, Definition, Node, Scalars, kind};
 use crate::number::Num;
 use crate::options::ValidationOptions;
@@ -183,21 +183,25 @@ impl<'r, 's> Run<'r, 's> {
         self.visit(node, data, &path)
     }
 
-    /// Whether a value is a scalar that is right and stays as it is. Nothing is
-    /// to be done with it.
+    /// Whether a value is right and stays as it is, as far as that is easily
+    /// told: of scalars, and of what contains nothing else. Nothing is to be done
+    /// with it.
+    ///
+    /// So a container is judged twice at the most.
     #[inline]
     fn passes<'d>(&self, node: &Node, value: impl Data<'d>) -> bool {
-        let scalar = value.kind();
         match &node.scalars {
             Scalars::Unsaid => false,
-            Scalars::Plan(plan) => plan.takes_scalar(scalar) && self.held(node).is_none(),
+            Scalars::Plan(plan) => {
+                self.held(node).is_none() && plan.takes_flat(value, self.options)
+            }
             // Whether it may be missing is for the node to say.
             Scalars::Definition(place) => {
                 let definition = self.definitions.get(*place);
                 let plan = definition.and_then(|definition| definition.node.scalars.plan());
                 self.followed < MAX_FOLLOWED
-                    && !matches!(scalar, Kind::Null | Kind::Text(""))
-                    && plan.is_some_and(|plan| plan.takes_scalar(scalar))
+                    && !matches!(value.kind(), Kind::Null | Kind::Text(""))
+                    && plan.is_some_and(|plan| plan.takes_flat(value, self.options))
             }
         }
     }
@@ -310,6 +314,7 @@ impl<'r, 's> Run<'r, 's> {
         }
     }
 
+    #[inline]
     fn custom<'d>(
         &mut self,
         node: &Node,
@@ -317,13 +322,24 @@ impl<'r, 's> Run<'r, 's> {
         path: &Path<'_>,
         patch: Patch<'s>,
     ) -> Patch<'s> {
-        let (Some(custom), Some(root)) = (&node.custom, self.root) else {
-            return patch;
-        };
-        if self.done || matches!(value.kind(), Kind::Null) {
-            return patch;
+        if let (Some(custom), Some(root)) = (&node.custom, self.root)
+            && !self.done
+            && !matches!(value.kind(), Kind::Null)
+        {
+            self.call(node, custom, root, &value.to_value(), path, &patch);
         }
-        let value = &*value.to_value();
+        patch
+    }
+
+    fn call(
+        &mut self,
+        node: &Node,
+        custom: &Custom,
+        root: &Value,
+        value: &Value,
+        path: &Path<'_>,
+        patch: &Patch<'s>,
+    ) {
         let field = path.to_string();
         let verdict = match patch.preview(value) {
             None => custom.call(value, &field, root),
@@ -337,7 +353,6 @@ impl<'r, 's> Run<'r, 's> {
             Ok(Verdict::Because(message)) => self.push(path, message, "custom"),
             Err(failure) => self.fail_run(failure),
         }
-        patch
     }
 
     /// What is held of the value of this node, if a definition has it.
@@ -385,7 +400,7 @@ impl<'r, 's> Run<'r, 's> {
         if self.done {
             return;
         }
-        let error = FieldError::new(path.to_string(), message, rule);
+        let error = FieldError::new(path.shown(), message, rule);
         self.error_bytes += error.field.len() + error.message.len();
         self.errors.push(error);
         self.done = self.options.abort_early

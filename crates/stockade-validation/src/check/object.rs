@@ -196,23 +196,25 @@ impl<'s> Run<'_, 's> {
 
 impl<'d, D: Data<'d>> Walk<D> {
     fn over(rules: &ObjectRules, object: D) -> Self {
-        let mut slots = [None; SLOTS_MAX];
-        let mut unknown = 0;
-        let mut in_order = true;
+        let mut walk = Self {
+            slots: [None; SLOTS_MAX],
+            object: (rules.properties.len() > SLOTS_MAX).then_some(object),
+            unknown: 0,
+            in_order: true,
+        };
         let mut hint = 0;
         for (name, value) in object.members() {
             let Some(index) = rules.find(name, hint) else {
-                unknown += 1;
+                walk.unknown += 1;
                 continue;
             };
-            in_order &= index >= hint && unknown == 0;
+            walk.in_order &= index >= hint && walk.unknown == 0;
             hint = index + 1;
-            if let Some(slot) = slots.get_mut(index) {
+            if let Some(slot) = walk.slots.get_mut(index) {
                 *slot = Some(value);
             }
         }
-        let object = (rules.properties.len() > SLOTS_MAX).then_some(object);
-        Self { slots, object, unknown, in_order }
+        walk
     }
 
     #[inline]

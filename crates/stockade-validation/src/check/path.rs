@@ -23,6 +23,15 @@ pub(super) enum Path<'p> {
 }
 
 impl Path<'_> {
+    /// As text.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            // The usual case, without a formatter.
+            Self::Field { name, parent: Self::Root } => (*name).to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     /// The name of the property, or nothing for an element.
     pub(super) fn name(&self) -> &str {
         match self {

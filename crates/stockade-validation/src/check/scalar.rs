@@ -7,7 +7,7 @@ use serde_json::Number;
 use super::path::Path;
 use super::{Run, is_above, is_below};
 use crate::node::Node;
-use crate::number::{Num, shown};
+use crate::number::Num;
 
 impl Run<'_, '_> {
     pub(super) fn text(&mut self, node: &Node, text: &str, path: &Path<'_>) {
@@ -15,12 +15,12 @@ impl Run<'_, '_> {
             if let Some(least) = rules.min_length
                 && is_shorter(text, least)
             {
-                self.fail(node, path, "minLength", || at_least_characters(&least));
+                self.fail(node, path, "minLength", || at_least_characters(least));
             }
             if let Some(most) = rules.max_length
                 && is_longer(text, most)
             {
-                self.fail(node, path, "maxLength", || at_most_characters(&most));
+                self.fail(node, path, "maxLength", || at_most_characters(most));
             }
         }
         if node.size.is_some() {
@@ -28,8 +28,8 @@ impl Run<'_, '_> {
                 node,
                 whole(text.chars().count()),
                 path,
-                at_least_characters,
-                at_most_characters,
+                |bound| at_least_characters(bound),
+                |bound| at_most_characters(bound),
             );
         }
         let Some(rules) = &node.text else {
@@ -57,25 +57,23 @@ impl Run<'_, '_> {
         let num = Num::of(number);
         if let Some(rules) = &node.number {
             if let Some(bound) = is_below(num, rules.minimum.as_ref()) {
-                self.fail(node, path, "minimum", || at_least(&shown(&bound.number)));
+                self.fail(node, path, "minimum", || at_least(bound.shown()));
             }
             if let Some(bound) = is_above(num, rules.maximum.as_ref()) {
-                self.fail(node, path, "maximum", || at_most(&shown(&bound.number)));
+                self.fail(node, path, "maximum", || at_most(bound.shown()));
             }
             if let Some(bound) = &rules.exclusive_minimum
                 && bound.seen_from(num).is_le()
             {
-                let bound = &bound.number;
                 self.fail(node, path, "exclusiveMinimum", || {
-                    format!("Number must be greater than {}", shown(bound))
+                    ["Number must be greater than ", bound.shown()].concat()
                 });
             }
             if let Some(bound) = &rules.exclusive_maximum
                 && bound.seen_from(num).is_ge()
             {
-                let bound = &bound.number;
                 self.fail(node, path, "exclusiveMaximum", || {
-                    format!("Number must be less than {}", shown(bound))
+                    ["Number must be less than ", bound.shown()].concat()
                 });
             }
         }
@@ -88,17 +86,17 @@ impl Run<'_, '_> {
         node: &Node,
         size: Num,
         path: &Path<'_>,
-        at_least: impl FnOnce(&dyn Display) -> String,
-        at_most: impl FnOnce(&dyn Display) -> String,
+        at_least: impl FnOnce(&str) -> String,
+        at_most: impl FnOnce(&str) -> String,
     ) {
         let Some(bounds) = &node.size else {
             return;
         };
         if let Some(bound) = is_below(size, bounds.min.as_ref()) {
-            self.fail(node, path, "min", || at_least(&shown(&bound.number)));
+            self.fail(node, path, "min", || at_least(bound.shown()));
         }
         if let Some(bound) = is_above(size, bounds.max.as_ref()) {
-            self.fail(node, path, "max", || at_most(&shown(&bound.number)));
+            self.fail(node, path, "max", || at_most(bound.shown()));
         }
     }
 }
@@ -119,18 +117,18 @@ fn is_longer(text: &str, most: usize) -> bool {
     text.len() > most && (text.len() / 4 > most || text.chars().count() > most)
 }
 
-fn at_least_characters(bound: &dyn Display) -> String {
+fn at_least_characters(bound: impl Display) -> String {
     format!("String must be at least {bound} characters")
 }
 
-fn at_most_characters(bound: &dyn Display) -> String {
+fn at_most_characters(bound: impl Display) -> String {
     format!("String must be at most {bound} characters")
 }
 
-fn at_least(bound: &dyn Display) -> String {
-    format!("Number must be at least {bound}")
+fn at_least(bound: &str) -> String {
+    ["Number must be at least ", bound].concat()
 }
 
-fn at_most(bound: &dyn Display) -> String {
-    format!("Number must be at most {bound}")
+fn at_most(bound: &str) -> String {
+    ["Number must be at most ", bound].concat()
 }

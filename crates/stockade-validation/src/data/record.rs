@@ -7,9 +7,9 @@ use serde::Deserializer;
 use serde::de::{Error, Visitor};
 use serde_json::Number;
 
-use super::look::Data;
 use super::tape::{Entry, Extent, Place, Tape};
 use crate::json::{Reader, Refused};
+use crate::plan::same;
 use crate::read::is_private;
 
 impl<'t> Tape<'t> {
@@ -46,13 +46,25 @@ impl<'t> Recorder<'t> {
         Ok(())
     }
 
+    /// A value of an array or object, most of which are texts: these need no
+    /// call.
+    #[inline]
+    fn inner(&mut self) -> Result<(), Refused> {
+        if self.reader.peek() != Some(b'"') {
+            return self.value();
+        }
+        let text = self.reader.text()?;
+        self.entries.push(Entry::Text(text));
+        Ok(())
+    }
+
     fn array(&mut self) -> Result<(), Refused> {
         let start = self.entries.len();
         let mut count = 0;
         self.reader.open()?;
         self.entries.push(Entry::Array(Extent { count, size: 1 }));
         while self.reader.has_next(b']', count == 0)? {
-            self.value()?;
+            self.inner()?;
             count += 1;
         }
         self.extend(start, count);
@@ -70,7 +82,7 @@ impl<'t> Recorder<'t> {
             let name = self.reader.text()?;
             self.name(name, start, count, &mut marks)?;
             self.reader.expect(b':')?;
-            self.value()?;
+            self.inner()?;
             count += 1;
         }
         self.extend(start, count);
@@ -98,11 +110,17 @@ impl<'t> Recorder<'t> {
 
     /// Whether the object at `start`, with so many members so far, has one of
     /// this name.
-    #[cold]
-    fn has(&mut self, name: &str, start: usize, count: usize) -> bool {
-        self.extend(start, count);
-        let object = Place { entries: self.entries.get(start..).unwrap_or_default() };
-        object.member(name).is_some()
+    fn has(&self, name: &str, start: usize, count: usize) -> bool {
+        let mut rest = self.entries.get(start + 1..).unwrap_or_default();
+        for _ in 0..count {
+            if let Some(Entry::Text(known)) = rest.first()
+                && same(known, name)
+            {
+                return true;
+            }
+            rest = Place { entries: rest.get(1..).unwrap_or_default() }.next().entries;
+        }
+        false
     }
 
     /// Notes what a container has so far.
@@ -165,5 +183,6 @@ const MAX_MEMBERS: usize = 64;
 /// What a text has for each value, at the least that is usual.
 const BYTES_PER_ENTRY: usize = 8;
 
-/// How many entries there is room for before the first one.
-const MAX_FIRST: usize = 256;
+/// How many entries there is room for before the first one: a kilobyte, which
+/// an allocator has at hand.
+const MAX_FIRST: usize = 42;

@@ -58,7 +58,7 @@ impl<'d> Place<'d> {
 
     /// The value behind this one.
     #[inline]
-    fn next(self) -> Self {
+    pub(super) fn next(self) -> Self {
         let size = match self.entries.first() {
             Some(Entry::Array(extent) | Entry::Object(extent)) => extent.size,
             _ => 1,

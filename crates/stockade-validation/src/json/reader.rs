@@ -123,6 +123,11 @@ impl<'de> Reader<'de> {
     pub(super) fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
         self.at = end;
+        Self::give(number, visitor)
+    }
+
+    #[inline]
+    fn give<V: Visitor<'de>>(number: Number, visitor: V) -> Result<V::Value, Refused> {
         match number {
             Number::Whole(whole) => visitor.visit_u64(whole),
             Number::Negative(whole) => visitor.visit_i64(whole),
@@ -133,11 +138,12 @@ impl<'de> Reader<'de> {
     /// A number that may be kept as it is.
     #[inline]
     fn any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        let (number, _) = number::read(self.text, self.at)?;
+        let (number, end) = number::read(self.text, self.at)?;
         if matches!(number, Number::Float(_)) && number::keeps_digits() {
             return Err(Refused::Data);
         }
-        self.number(visitor)
+        self.at = end;
+        Self::give(number, visitor)
     }
 
     #[inline]

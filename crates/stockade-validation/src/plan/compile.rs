@@ -24,9 +24,23 @@ impl Plan {
         Compiler { definitions, open: Vec::new(), left: MAX_PLANS }.plan(&schema.root)
     }
 
-    /// The plan of a node for scalars alone; `None` when the node says more of
-    /// them than a plan can, or counts them, as a pattern does.
-    pub(crate) fn of_scalars(node: &Node) -> Option<Self> {
+    /// The plan of a node for scalars and for what contains scalars alone;
+    /// `None` when the node says more of them than a plan can, or counts them,
+    /// as a pattern does.
+    pub(crate) fn of_flat(node: &Node) -> Option<Self> {
+        let inner = |node: &Node| Some(Self::of_scalars(node).unwrap_or_else(Self::never));
+        let has = |kinds: u8| !node.types.given() || node.types.has(kinds);
+        let mut plan = Self::of_scalars(node)?;
+        if has(kind::ARRAY) {
+            plan.array = array(node, inner).unwrap_or(Accept::None);
+        }
+        if has(kind::OBJECT) {
+            plan.object = object(node, inner).unwrap_or(Accept::None);
+        }
+        Some(plan)
+    }
+
+    fn of_scalars(node: &Node) -> Option<Self> {
         let says_more = node.never
             || node.inner.is_some()
             || node.transform.is_some()
@@ -119,8 +133,9 @@ impl Compiler<'_> {
             return Some(Plan::never());
         }
         let has = |kinds: u8| !node.types.given() || node.types.has(kinds);
-        let array = if has(kind::ARRAY) { self.array(node)? } else { Accept::None };
-        let object = if has(kind::OBJECT) { self.object(node)? } else { Accept::None };
+        let mut inner = |node: &Node| self.plan(node);
+        let array = if has(kind::ARRAY) { array(node, &mut inner)? } else { Accept::None };
+        let object = if has(kind::OBJECT) { object(node, inner)? } else { Accept::None };
         Some(Plan::scalars(node, array, object))
     }
 
@@ -140,92 +155,97 @@ impl Compiler<'_> {
         plan.null |= node.nullable;
         Some(plan)
     }
+}
 
-    fn array(&mut self, node: &Node) -> Option<Accept<ArrayPlan>> {
-        if has_containers(node) {
-            return None;
+/// Of arrays, with the plans of what they contain.
+fn array(node: &Node, mut inner: impl FnMut(&Node) -> Option<Plan>) -> Option<Accept<ArrayPlan>> {
+    if has_containers(node) {
+        return None;
+    }
+    if node.literals.is_some() {
+        return Some(Accept::None);
+    }
+    let rules = node.array.as_deref();
+    let (min, max) = array_counts(node, rules)?;
+    let items = rules.and_then(|rules| rules.items.as_ref());
+    let items = items.map_or(Some(Plan::ANY), &mut inner)?;
+    let unique = rules.is_some_and(|rules| rules.unique);
+    let places = match node.inner.as_deref() {
+        Some(Inner::Tuple(places)) => places.iter().map(inner).collect(),
+        _ => Some(Box::default()),
+    };
+    let plan = ArrayPlan { min, max, unique, places: places?, items };
+    let takes_all = plan.min == 0
+        && plan.max == usize::MAX
+        && !plan.unique
+        && plan.places.is_empty()
+        && plan.items.any;
+    Some(if takes_all { Accept::All } else { Accept::If(Box::new(plan)) })
+}
+
+/// Of objects, with the plans of what they contain.
+fn object(node: &Node, inner: impl FnMut(&Node) -> Option<Plan>) -> Option<Accept<ObjectPlan>> {
+    if has_containers(node) {
+        return None;
+    }
+    if node.literals.is_some() {
+        return Some(Accept::None);
+    }
+    match node.object.as_deref() {
+        None => Some(Accept::All),
+        Some(rules) => object_plan(rules, inner).map(|plan| Accept::If(Box::new(plan))),
+    }
+}
+
+fn object_plan(
+    rules: &ObjectRules,
+    mut inner: impl FnMut(&Node) -> Option<Plan>,
+) -> Option<ObjectPlan> {
+    let mut entries = Vec::new();
+    let mut required = 0_u64;
+    let mut defaulted = 0_u64;
+    for (index, property) in rules.properties.iter().take(MAX_ENTRIES).enumerate() {
+        let node = &property.node;
+        let bit = 1_u64 << index;
+        if node.default.is_some() {
+            defaulted |= bit;
+        } else if node.required || property.in_required_list {
+            required |= bit;
         }
-        if node.literals.is_some() {
-            return Some(Accept::None);
-        }
-        let rules = node.array.as_deref();
-        let (min, max) = array_counts(node, rules)?;
-        let items = rules.and_then(|rules| rules.items.as_ref());
-        let items = items.map_or(Some(Plan::ANY), |items| self.plan(items))?;
-        let unique = rules.is_some_and(|rules| rules.unique);
-        let places = match node.inner.as_deref() {
-            Some(Inner::Tuple(places)) => places.iter().map(|node| self.plan(node)).collect(),
-            _ => Some(Box::default()),
+        let default = match &node.default {
+            Some(Default::Value(value)) => Some(value.clone()),
+            Some(Default::Function(_)) | None => None,
         };
-        let plan = ArrayPlan { min, max, unique, places: places?, items };
-        let takes_all = plan.min == 0
-            && plan.max == usize::MAX
-            && !plan.unique
-            && plan.places.is_empty()
-            && plan.items.any;
-        Some(if takes_all { Accept::All } else { Accept::If(Box::new(plan)) })
+        let plan = inner(node)?;
+        entries.push(Entry { name: property.name.clone(), plan, default });
+    }
+    for name in rules.required.iter().filter(|name| name.index.is_none()) {
+        required |= 1_u64.checked_shl(u32::try_from(entries.len()).ok()?).unwrap_or(0);
+        entries.push(Entry { name: name.name.clone(), plan: Plan::ANY, default: None });
+    }
+    let listed = rules.properties.len();
+    if listed > MAX_ENTRIES || entries.len() > MAX_ENTRIES {
+        return None;
     }
 
-    fn object(&mut self, node: &Node) -> Option<Accept<ObjectPlan>> {
-        if has_containers(node) {
-            return None;
-        }
-        if node.literals.is_some() {
-            return Some(Accept::None);
-        }
-        match node.object.as_deref() {
-            None => Some(Accept::All),
-            Some(rules) => self.object_plan(rules).map(|plan| Accept::If(Box::new(plan))),
-        }
-    }
-
-    fn object_plan(&mut self, rules: &ObjectRules) -> Option<ObjectPlan> {
-        let mut entries = Vec::new();
-        let mut required = 0_u64;
-        let mut defaulted = 0_u64;
-        for (index, property) in rules.properties.iter().take(MAX_ENTRIES).enumerate() {
-            let node = &property.node;
-            let bit = 1_u64 << index;
-            if node.default.is_some() {
-                defaulted |= bit;
-            } else if node.required || property.in_required_list {
-                required |= bit;
-            }
-            let default = match &node.default {
-                Some(Default::Value(value)) => Some(value.clone()),
-                Some(Default::Function(_)) | None => None,
-            };
-            let plan = self.plan(node)?;
-            entries.push(Entry { name: property.name.clone(), plan, default });
-        }
-        for name in rules.required.iter().filter(|name| name.index.is_none()) {
-            required |= 1_u64.checked_shl(u32::try_from(entries.len()).ok()?).unwrap_or(0);
-            entries.push(Entry { name: name.name.clone(), plan: Plan::ANY, default: None });
-        }
-        let listed = rules.properties.len();
-        if listed > MAX_ENTRIES || entries.len() > MAX_ENTRIES {
-            return None;
-        }
-
-        let mut by_name: Box<[usize]> = (0..entries.len()).collect();
-        by_name.sort_by(|left, right| order(&entries[*left].name, &entries[*right].name));
-        Some(ObjectPlan {
-            entries: entries.into(),
-            by_name,
-            listed,
-            lists_properties: rules.lists_properties,
-            required,
-            defaulted,
-            additional: match &rules.additional {
-                AdditionalRule::Unsaid => Additional::Unsaid,
-                AdditionalRule::Allowed => Additional::Allowed,
-                AdditionalRule::Refused => Additional::Refused,
-                AdditionalRule::Node(node) => Additional::Plan(self.plan(node)?),
-            },
-            min: rules.min_properties.unwrap_or(0),
-            max: rules.max_properties.unwrap_or(usize::MAX),
-        })
-    }
+    let mut by_name: Box<[usize]> = (0..entries.len()).collect();
+    by_name.sort_by(|left, right| order(&entries[*left].name, &entries[*right].name));
+    Some(ObjectPlan {
+        entries: entries.into(),
+        by_name,
+        listed,
+        lists_properties: rules.lists_properties,
+        required,
+        defaulted,
+        additional: match &rules.additional {
+            AdditionalRule::Unsaid => Additional::Unsaid,
+            AdditionalRule::Allowed => Additional::Allowed,
+            AdditionalRule::Refused => Additional::Refused,
+            AdditionalRule::Node(node) => Additional::Plan(inner(node)?),
+        },
+        min: rules.min_properties.unwrap_or(0),
+        max: rules.max_properties.unwrap_or(usize::MAX),
+    })
 }
 
 fn allows(literals: &Literals, value: &Value) -> bool {

@@ -2,7 +2,7 @@
 
 use super::compile::order;
 use super::tree::{Accept, Additional, ArrayPlan, NumberPlan, ObjectPlan, Plan, TextPlan};
-use crate::data::Kind;
+use crate::data::{Data, Kind};
 use crate::number::{Num, whole_float};
 use crate::options::ValidationOptions;
 
@@ -54,6 +54,27 @@ impl Plan {
             }
             Kind::Text(text) => self.text(text).is_some_and(|kept| kept.len() == text.len()),
             Kind::Array(_) | Kind::Object(_) => false,
+        }
+    }
+
+    /// Whether a value that contains scalars alone, or is one, is accepted and
+    /// stays as it is. So much may be said of others too.
+    #[inline]
+    pub(crate) fn takes_flat<'d>(&self, value: impl Data<'d>, options: &ValidationOptions) -> bool {
+        match value.kind() {
+            Kind::Array(_) | Kind::Object(_) => self.takes_container(value, options),
+            scalar => self.takes_scalar(scalar),
+        }
+    }
+
+    /// Apart, so that a scalar costs no call.
+    #[inline(never)]
+    fn takes_container<'d>(&self, value: impl Data<'d>, options: &ValidationOptions) -> bool {
+        match (value.kind(), &self.array, &self.object) {
+            (Kind::Array(_), Accept::All, _) | (Kind::Object(_), _, Accept::All) => true,
+            (Kind::Array(count), Accept::If(plan), _) => plan.takes_scalars(value, count),
+            (Kind::Object(count), _, Accept::If(plan)) => plan.takes_scalars(value, count, options),
+            _ => false,
         }
     }
 
@@ -153,6 +174,14 @@ impl ArrayPlan {
         self.places.get(index).unwrap_or(&self.items)
     }
 
+    /// Whether elements that are scalars stay as they are.
+    fn takes_scalars<'d>(&self, array: impl Data<'d>, count: usize) -> bool {
+        let mut items = array.items().enumerate();
+        !self.unique
+            && self.takes_count(count)
+            && items.all(|(at, item)| self.at(at).takes_scalar(item.kind()))
+    }
+
     pub(crate) fn takes_count(&self, count: usize) -> bool {
         (self.min..=self.max).contains(&count)
     }
@@ -169,18 +198,50 @@ pub(crate) enum Unknown<'p> {
 
 impl ObjectPlan {
     /// The place of a name. `hint` is where it is expected: properties mostly
-    /// come in schema order.
+    /// come in schema order, perhaps without one that may be left out.
     #[inline]
     pub(crate) fn find(&self, name: &str, hint: usize) -> Option<usize> {
         if self.entries.get(hint).is_some_and(|entry| same(&entry.name, name)) {
             return Some(hint);
         }
-        self.search(name)
+        self.search(name, hint + 1)
     }
 
-    fn search(&self, name: &str) -> Option<usize> {
+    fn search(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.entries.get(hint).is_some_and(|entry| same(&entry.name, name)) {
+            return Some(hint);
+        }
         let found = self.by_name.binary_search_by(|at| order(&self.entries[*at].name, name));
         found.ok().map(|place| self.by_name[place])
+    }
+
+    /// Whether members that are scalars stay as they are, in their order.
+    fn takes_scalars<'d>(
+        &self,
+        object: impl Data<'d>,
+        count: usize,
+        options: &ValidationOptions,
+    ) -> bool {
+        let keeps_unknown = matches!(self.unknown(options), Unknown::Keep);
+        let mut hint = 0;
+        let mut seen = 0_u64;
+        for (name, value) in object.members() {
+            let Some(index) = self.find(name, hint) else {
+                // No listed name may follow it.
+                hint = self.listed;
+                if !keeps_unknown {
+                    return false;
+                }
+                continue;
+            };
+            let fits = index >= hint && self.entries[index].plan.takes_scalar(value.kind());
+            if !fits || index >= self.listed {
+                return false;
+            }
+            seen |= 1 << index;
+            hint = index + 1;
+        }
+        (self.required | self.defaulted) & !seen == 0 && (self.min..=self.max).contains(&count)
     }
 
     pub(crate) fn unknown(&self, options: &ValidationOptions) -> Unknown<'_> {

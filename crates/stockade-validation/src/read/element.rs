@@ -2,14 +2,13 @@
 
 use serde::de::{DeserializeSeed, IgnoredAny, SeqAccess};
 
-use super::judged::{Judged, give_up};
-use crate::options::ValidationOptions;
+use super::judged::{Judged, Reading};
 use crate::plan::{ANY, ArrayPlan};
 
 /// The elements of an array, each judged, and then their count.
 pub(super) struct Elements<'p, A> {
     plan: Option<&'p ArrayPlan>,
-    options: &'p ValidationOptions,
+    reading: &'p Reading<'p>,
     count: usize,
     ended: bool,
     inner: A,
@@ -18,14 +17,14 @@ pub(super) struct Elements<'p, A> {
 impl<'de, 'p, A: SeqAccess<'de>> Elements<'p, A> {
     pub(super) fn new(
         plan: Option<&'p ArrayPlan>,
-        options: &'p ValidationOptions,
+        reading: &'p Reading<'p>,
         inner: A,
     ) -> Result<Self, A::Error> {
         // Whether elements are equal is seen when all are there.
         if plan.is_some_and(|plan| plan.unique) {
-            return Err(give_up());
+            return Err(reading.give_up());
         }
-        Ok(Self { plan, options, count: 0, ended: false, inner })
+        Ok(Self { plan, reading, count: 0, ended: false, inner })
     }
 
     /// Whatever the type did not ask for must not be there.
@@ -33,7 +32,7 @@ impl<'de, 'p, A: SeqAccess<'de>> Elements<'p, A> {
         if self.ended || self.next_element::<IgnoredAny>()?.is_none() {
             return Ok(());
         }
-        Err(give_up())
+        Err(self.reading.give_up())
     }
 }
 
@@ -46,7 +45,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Elements<'_, A> {
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
         let plan = self.plan.map_or(&ANY, |plan| plan.at(self.count));
-        let seed = Judged::new(plan, self.options, seed);
+        let seed = Judged::new(plan, self.reading, seed);
         let element = self.inner.next_element_seed(seed)?;
         if element.is_some() {
             self.count += 1;
@@ -54,7 +53,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Elements<'_, A> {
         }
         self.ended = true;
         if self.plan.is_some_and(|plan| !plan.takes_count(self.count)) {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
         Ok(None)
     }

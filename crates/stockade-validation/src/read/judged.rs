@@ -5,7 +5,12 @@
 //! three exceptions: what the type skips is read and judged all the same, bytes are asked for as
 //! a `Value` would answer, and enums are taken apart here, because a variant
 //! does not tell whether it came as text or as an object.
+//!
+//! A type may go on after an error, with a default in the place of the value,
+//! or not look at it at all. So the values are counted in the [`Reading`]: one
+//! with a value that was not found right leads to nothing.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserializer;
@@ -22,7 +27,7 @@ use crate::plan::{ANY, Accept, Plan};
 #[derive(Clone, Copy)]
 pub(super) struct Judged<'p, I> {
     pub(super) plan: &'p Plan,
-    pub(super) options: &'p ValidationOptions,
+    pub(super) reading: &'p Reading<'p>,
     /// The type is a struct with named fields, for which order has no meaning.
     named: bool,
     /// The value is the name of a member.
@@ -37,34 +42,69 @@ pub(crate) fn is_private(name: &str) -> bool {
     name.starts_with("$serde_json::private::")
 }
 
-/// This way does not lead to a value; another one may.
-pub(super) fn give_up<E: Error>() -> E {
-    E::custom("")
+/// One way from text to a typed value.
+pub(super) struct Reading<'o> {
+    pub(super) options: &'o ValidationOptions,
+    /// How many values are begun and not found right.
+    open: Cell<usize>,
+}
+
+impl<'o> Reading<'o> {
+    /// With the whole as its first value.
+    pub(super) fn new(options: &'o ValidationOptions) -> Self {
+        Self { options, open: Cell::new(1) }
+    }
+
+    /// A value is going to be asked for.
+    #[inline]
+    fn begin(&self) {
+        self.open.set(self.open.get().wrapping_add(1));
+    }
+
+    /// What the schema says of a value is fulfilled.
+    #[inline]
+    fn fulfil(&self) {
+        self.open.set(self.open.get().wrapping_sub(1));
+    }
+
+    /// This way does not lead to a value; another one may.
+    #[cold]
+    pub(super) fn give_up<E: Error>(&self) -> E {
+        self.begin();
+        E::custom("")
+    }
+
+    /// Whether all values are right.
+    pub(super) fn is_fulfilled(&self) -> bool {
+        self.open.get() == 0
+    }
 }
 
 impl<'p, I> Judged<'p, I> {
-    pub(super) fn new(plan: &'p Plan, options: &'p ValidationOptions, inner: I) -> Self {
-        Self { plan, options, named: false, is_name: false, inner }
+    pub(super) fn new(plan: &'p Plan, reading: &'p Reading<'p>, inner: I) -> Self {
+        Self { plan, reading, named: false, is_name: false, inner }
     }
 
     /// For the name of a member whose object is not judged.
-    pub(super) fn of_name(options: &'p ValidationOptions, inner: I) -> Self {
-        Self { is_name: true, ..Self::new(&ANY, options, inner) }
+    pub(super) fn of_name(reading: &'p Reading<'p>, inner: I) -> Self {
+        Self { is_name: true, ..Self::new(&ANY, reading, inner) }
     }
 
     /// The text as it goes on.
     #[inline]
     fn text<'t, E: Error>(&self, text: &'t str) -> Result<&'t str, E> {
         if self.is_name && is_private(text) {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
-        self.plan.text(text).ok_or_else(give_up)
+        let text = self.plan.text(text).ok_or_else(|| self.reading.give_up())?;
+        self.reading.fulfil();
+        Ok(text)
     }
 
     /// The same about something else.
     fn with<J>(self, inner: J) -> (I, Judged<'p, J>) {
-        let Self { plan, options, named, is_name, inner: own } = self;
-        (own, Judged { plan, options, named, is_name, inner })
+        let Self { plan, reading, named, is_name, inner: own } = self;
+        (own, Judged { plan, reading, named, is_name, inner })
     }
 }
 
@@ -73,6 +113,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Judged<'_, S> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
+        self.reading.begin();
         let (seed, judged) = self.with(inner);
         seed.deserialize(judged)
     }
@@ -137,7 +178,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Judged<'_, D> {
     ) -> Result<V::Value, D::Error> {
         // A `RawValue` would get text that nobody looked at.
         if name.starts_with('$') {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
         let (inner, judged) = self.with(visitor);
         inner.deserialize_newtype_struct(name, judged)
@@ -199,8 +240,9 @@ macro_rules! judge_whole {
             #[inline]
             fn $method<E: Error>(self, whole: $type) -> Result<V::Value, E> {
                 if !self.plan.takes_whole(whole.into()) {
-                    return Err(give_up());
+                    return Err(self.reading.give_up());
                 }
+                self.reading.fulfil();
                 self.inner.$method(whole)
             }
         )*
@@ -227,8 +269,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
     #[inline]
     fn visit_f64<E: Error>(self, float: f64) -> Result<V::Value, E> {
         if !float.is_finite() || !self.plan.takes_number(|| Num::of_float(float)) {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
+        self.reading.fulfil();
         if self.plan.wants_whole()
             && let Num::Whole(whole) = Num::of_float(float)
         {
@@ -245,8 +288,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
     #[inline]
     fn visit_bool<E: Error>(self, flag: bool) -> Result<V::Value, E> {
         if !self.plan.takes_bool(flag) {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
+        self.reading.fulfil();
         self.inner.visit_bool(flag)
     }
 
@@ -274,16 +318,18 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
     #[inline]
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
         if !self.plan.null {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
+        self.reading.fulfil();
         self.inner.visit_none()
     }
 
     #[inline]
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
         if !self.plan.null {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         }
+        self.reading.fulfil();
         self.inner.visit_unit()
     }
 
@@ -304,11 +350,12 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
         let plan = match &self.plan.array {
             Accept::All => None,
             Accept::If(plan) => Some(&**plan),
-            Accept::None => return Err(give_up()),
+            Accept::None => return Err(self.reading.give_up()),
         };
-        let mut elements = Elements::new(plan, self.options, access)?;
+        let mut elements = Elements::new(plan, self.reading, access)?;
         let value = self.inner.visit_seq(&mut elements)?;
         elements.finish()?;
+        self.reading.fulfil();
         Ok(value)
     }
 
@@ -317,11 +364,12 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
         let plan = match &self.plan.object {
             Accept::All => None,
             Accept::If(plan) => Some(&**plan),
-            Accept::None => return Err(give_up()),
+            Accept::None => return Err(self.reading.give_up()),
         };
-        let mut members = Members::new(plan, self.options, self.named, access);
+        let mut members = Members::new(plan, self.reading, self.named, access);
         let value = self.inner.visit_map(&mut members)?;
         members.finish()?;
+        self.reading.fulfil();
         Ok(value)
     }
 }

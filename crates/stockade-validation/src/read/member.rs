@@ -9,15 +9,14 @@ use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::judged::{Judged, give_up, is_private};
-use crate::options::ValidationOptions;
+use super::judged::{Judged, Reading, is_private};
 use crate::plan::{ANY, ObjectPlan, Plan, Unknown};
 
 /// The members of an object, each judged by its name; then the names that must
 /// be there, the counts, and the defaults of those that are not.
 pub(super) struct Members<'p, A> {
     plan: Option<&'p ObjectPlan>,
-    options: &'p ValidationOptions,
+    reading: &'p Reading<'p>,
     /// The order of the members has no meaning for the type.
     named: bool,
     /// Where the next listed name is expected.
@@ -49,13 +48,13 @@ enum Next<'p> {
 impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
     pub(super) fn new(
         plan: Option<&'p ObjectPlan>,
-        options: &'p ValidationOptions,
+        reading: &'p Reading<'p>,
         named: bool,
         inner: A,
     ) -> Self {
         Self {
             plan,
-            options,
+            reading,
             named,
             hint: 0,
             seen: 0,
@@ -75,7 +74,7 @@ impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
         if self.ended || self.next_key::<IgnoredAny>()?.is_none() {
             return Ok(());
         }
-        Err(give_up())
+        Err(self.reading.give_up())
     }
 
     /// Reads names until there is one for the type.
@@ -83,7 +82,7 @@ impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
     fn name(&mut self, plan: &'p ObjectPlan) -> Result<Option<Cow<'de, str>>, A::Error> {
         while let Some(name) = self.inner.next_key_seed(Name)? {
             if is_private(&name) {
-                return Err(give_up());
+                return Err(self.reading.give_up());
             }
             self.count += 1;
             let index = plan.find(&name, self.hint);
@@ -94,13 +93,13 @@ impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
                 self.next = Next::Judged(&plan.entries[index].plan);
                 return Ok(Some(name));
             }
-            match plan.unknown(self.options) {
+            match plan.unknown(self.reading.options) {
                 Unknown::Keep => self.next = Next::Judged(&ANY),
                 Unknown::Judge(plan) => self.next = Next::Judged(plan),
-                Unknown::Refuse => return Err(give_up()),
+                Unknown::Refuse => return Err(self.reading.give_up()),
                 Unknown::Strip => {
                     let skipped = PhantomData::<IgnoredAny>;
-                    self.inner.next_value_seed(Judged::new(&ANY, self.options, skipped))?;
+                    self.inner.next_value_seed(Judged::new(&ANY, self.reading, skipped))?;
                     continue;
                 }
             }
@@ -121,7 +120,7 @@ impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
         let entry = &plan.entries[absent.trailing_zeros() as usize];
         // A default is not the last member, where that has a meaning.
         let Some(default) = entry.default.as_ref().filter(|_| self.named) else {
-            return Err(give_up());
+            return Err(self.reading.give_up());
         };
         self.seen |= absent & absent.wrapping_neg();
         self.next = Next::Default(default);
@@ -136,7 +135,7 @@ impl<'de, 'p, A: MapAccess<'de>> Members<'p, A> {
             && (plan.min == 0 || least >= plan.min)
             && self.count <= plan.max
             && (self.named || !self.mixed);
-        if fits { Ok(()) } else { Err(give_up()) }
+        if fits { Ok(()) } else { Err(self.reading.give_up()) }
     }
 }
 
@@ -149,7 +148,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
         let Some(plan) = self.plan else {
-            let key = self.inner.next_key_seed(Judged::of_name(self.options, seed))?;
+            let key = self.inner.next_key_seed(Judged::of_name(self.reading, seed))?;
             self.ended = key.is_none();
             return Ok(key);
         };
@@ -177,9 +176,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         match self.next {
-            Next::Judged(plan) => self.inner.next_value_seed(Judged::new(plan, self.options, seed)),
+            Next::Judged(plan) => self.inner.next_value_seed(Judged::new(plan, self.reading, seed)),
             // Its own copy, as the type may keep it.
-            Next::Default(value) => seed.deserialize(value.clone()).map_err(|_| give_up()),
+            Next::Default(value) => {
+                seed.deserialize(value.clone()).map_err(|_| self.reading.give_up())
+            }
         }
     }
 

@@ -6,10 +6,10 @@ use serde_json::Value;
 use stockade_errors::FieldError;
 
 use super::asked::is_named;
-use super::judged::Judged;
+use super::judged::{Judged, Reading};
 use super::misfit::is_duplicate;
 use super::twice::Twice;
-use super::untyped::{is_array, misfit, not_utf8};
+use super::untyped::{misfit, not_utf8};
 use super::{ReadError, read_value};
 use crate::check;
 use crate::data::Tape;
@@ -71,10 +71,15 @@ impl Schema {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
-        match self.plan().map(|plan| read_quickly(plan, utf8, options)) {
-            Some(Ok(value)) => return Ok(value),
-            Some(Err(Refused::Syntax)) => return self.read_parsed(utf8, options),
-            Some(Err(Refused::Data)) | None => {}
+        if let Some(plan) = self.plan() {
+            // A large value is not moved more often than it must be.
+            let mut reader = Reader::new(utf8);
+            let reading = Reading::new(options);
+            match read_quickly(plan, &reading, &mut reader) {
+                Ok(value) if reading.is_fulfilled() && reader.end().is_ok() => return Ok(value),
+                Err(Refused::Syntax) => return self.read_parsed(utf8, options),
+                Ok(_) | Err(Refused::Data) => {}
+            }
         }
         match self.tape(utf8) {
             Some(tape) => {
@@ -134,7 +139,9 @@ impl Schema {
         D: Deserializer<'de>,
     {
         pattern::begin();
-        T::deserialize(Judged::new(self.plan()?, options, reader)).ok()
+        let reading = Reading::new(options);
+        let read = T::deserialize(Judged::new(self.plan()?, &reading, reader));
+        read.ok().filter(|_| reading.is_fulfilled())
     }
 
     /// Whether an object without this property gets it from its default.
@@ -161,20 +168,18 @@ impl Schema {
     }
 }
 
-/// The value, if everything is right and the plan can tell.
+/// The value, as far as it is right and the plan can tell.
+#[inline]
 fn read_quickly<T: DeserializeOwned>(
     plan: &Plan,
-    text: &str,
-    options: &ValidationOptions,
+    reading: &Reading<'_>,
+    reader: &mut Reader<'_>,
 ) -> Result<T, Refused> {
-    if is_array(text.as_bytes()) && is_named::<T>() {
+    if reader.peek() == Some(b'[') && is_named::<T>() {
         return Err(Refused::Data);
     }
     pattern::begin();
-    let mut reader = Reader::new(text);
-    let value = T::deserialize(Judged::new(plan, options, &mut reader))?;
-    reader.end()?;
-    Ok(value)
+    T::deserialize(Judged::new(plan, reading, reader))
 }
 
 /// The error of a text that has a field of the type twice: parsed data has

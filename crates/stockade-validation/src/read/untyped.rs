@@ -46,11 +46,6 @@ pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     })
 }
 
-/// Whether the text begins as an array.
-pub(super) fn is_array(text: &[u8]) -> bool {
-    text.trim_ascii_start().first() == Some(&b'[')
-}
-
 /// Says which field does not fit: the text is read a second time, now with an
 /// eye on the path, which would slow down all that is right.
 #[cold]
