@@ -135,7 +135,7 @@ impl AsyncWrite for Io {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.watches && !self.has_more && self.record.answers() {
+        if self.watches && !self.has_more && self.record.is_unwatched() {
             self.look(cx)?;
         }
         Pin::new(&mut self.stream).poll_flush(cx)

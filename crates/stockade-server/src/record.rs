@@ -33,6 +33,7 @@ pub(crate) struct Record {
     close_after: AtomicBool,
     upgraded: AtomicBool,
     parked: AtomicBool,
+    awaits_body: AtomicBool,
     order: AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
@@ -66,6 +67,7 @@ impl Record {
             close_after: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
+            awaits_body: AtomicBool::new(false),
             order: AtomicU8::new(Order::Stay as u8),
             waker: Mutex::new(None),
         }
@@ -145,10 +147,19 @@ impl Record {
         }
     }
 
-    /// HTTP/1: whether an answer is being made or sent, and nothing of its request
-    /// is left to be read.
-    pub(crate) fn answers(&self) -> bool {
-        self.requests.load(Ordering::Relaxed) % ENDED == 1 && !self.http2.load(Ordering::Relaxed)
+    /// HTTP/1: whether a request is running and nobody reads from its client: it
+    /// has sent everything, or a handler holds what it has not read.
+    pub(crate) fn is_unwatched(&self) -> bool {
+        let running = self.requests.load(Ordering::Relaxed) % ENDED;
+        running > 0
+            && !self.http2.load(Ordering::Relaxed)
+            && !self.awaits_body.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody waits for more of the body of a request, so that the end
+    /// of the client is seen by reading.
+    pub(crate) fn set_awaits_body(&self, awaits: bool) {
+        self.awaits_body.store(awaits, Ordering::Relaxed);
     }
 
     /// Whether no request has come since this was asked the last time.

@@ -41,6 +41,12 @@ pub(crate) struct Unread {
     pub(crate) in_flight: InFlight,
 }
 
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.in_flight.record().set_awaits_body(false);
+    }
+}
+
 struct Waiting {
     since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
@@ -111,7 +117,9 @@ impl Body for RequestBody {
         let this = &mut *self;
         let Some(unread) = &mut this.unread else { return Poll::Ready(None) };
         this.unasked = false;
-        match Pin::new(&mut unread.incoming).poll_frame(cx) {
+        let polled = Pin::new(&mut unread.incoming).poll_frame(cx);
+        unread.in_flight.record().set_awaits_body(polled.is_pending());
+        match polled {
             Poll::Ready(Some(Ok(frame))) => {
                 this.received(frame.data_ref().map_or(0, Bytes::len));
                 Poll::Ready(Some(Ok(frame)))

@@ -24,7 +24,8 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
 }
 
 /// The times of an object that [`object`] reads, without the rest of it; `None`
-/// where [`object`] gives nothing, and for a time that is none.
+/// where [`object`] gives nothing or, with other features of serde_json, would
+/// give nothing, and for a time that is none.
 pub(super) fn times(json: &str) -> Option<Times> {
     serde_json::from_str(json).ok().map(|Skimmed(times)| times)
 }
@@ -218,10 +219,27 @@ impl<'de> Visitor<'de> for Checked {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self, A::Error> {
+        let Some(Name(first)) = access.next_key()? else { return Ok(self) };
+        if first.starts_with(PRIVATE) {
+            // With `arbitrary_precision` a number comes like this.
+            let number: String = access.next_value()?;
+            let is_number = first == NUMBER && number.parse::<serde_json::Number>().is_ok();
+            return if is_number { Ok(self) } else { Err(A::Error::custom("a private name")) };
+        }
+        let Self = access.next_value()?;
         while let Some((Self, Self)) = access.next_entry()? {}
         Ok(self)
     }
 }
+
+/// How the first name of an object begins that [`Value`] takes for a message
+/// from serde_json to itself; what follows is read once more, and may be no
+/// value at all. Its features `arbitrary_precision` and `raw_value` do that, and
+/// any crate may turn them on.
+const PRIVATE: &str = "$serde_json::private::";
+
+/// Such a name, of a number.
+const NUMBER: &str = "$serde_json::private::Number";
 
 #[cfg(test)]
 mod tests {
@@ -285,6 +303,20 @@ mod tests {
         for json in [r#"{"exp":"2"}"#, r#"{"nbf":-1}"#, r#"{"iat":[1]}"#, r#"{"exp":null}"#] {
             assert!(times(json).is_none(), "{json}");
         }
+    }
+
+    #[test]
+    fn what_serde_json_could_take_for_its_own_is_not_read() {
+        for json in [
+            r#"{"a":{"$serde_json::private::RawValue":"no JSON"}}"#,
+            r#"{"a":{"\u0024serde_json::private::RawValue":"[1]"}}"#,
+            r#"{"a":{"$serde_json::private::Number":"no number"}}"#,
+            r#"{"a":[{"$serde_json::private::Number":"1","b":2}]}"#,
+        ] {
+            assert!(times(json).is_none(), "{json}");
+        }
+        let plain = r#"{"a":{"b":1,"$serde_json::private::RawValue":"x"},"$serde":0}"#;
+        assert!(times(plain).is_some() && object(plain.as_bytes()).is_some());
     }
 
     #[test]

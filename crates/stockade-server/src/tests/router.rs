@@ -267,15 +267,46 @@ async fn a_declared_length_above_the_limit_is_refused_within_100_ms() {
     assert!(best < ms(100), "{best:?}");
 }
 
+/// Tells when it is dropped.
+struct Guard(Arc<Notify>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_a_handler_that_has_not_read_the_body() {
+    let (begun, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = (Arc::clone(&begun), Arc::clone(&ended));
+    let mut router = Router::new();
+    router.post("/hang", move |req: Request| {
+        let (begun, guard) = (Arc::clone(&signals.0), Guard(Arc::clone(&signals.1)));
+        async move {
+            let _unread = (guard, req);
+            begun.notify_one();
+            std::future::pending::<&str>().await
+        }
+    });
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+
+    for rest in [
+        "Content-Length: 2\r\n\r\n{}",
+        "Content-Length: 9\r\n\r\n{}",
+        "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    ] {
+        let mut client = connect(&handle).await;
+        client.send(format!("POST /hang HTTP/1.1\r\nHost: a\r\n{rest}")).await;
+        soon(begun.notified()).await;
+        drop(client);
+        soon(ended.notified()).await;
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_leaves_ends_the_handler() {
-    /// Tells when the handler is dropped.
-    struct Guard(Arc<Notify>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.notify_one();
-        }
-    }
     let (begun, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = (Arc::clone(&begun), Arc::clone(&ended));
     let mut router = Router::new();
