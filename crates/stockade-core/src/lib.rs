@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - `request`, `params`, `peer`: [`Request`] and its parts.
+//! - `request`, `params`, `peer`, `asker`: [`Request`] and its parts.
 //! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
 //! - `read`, `media`: a request's body, read once and parsed by its content
 //!   type.

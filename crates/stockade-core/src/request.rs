@@ -50,7 +50,7 @@ pub(crate) struct Inner {
     pub(crate) writer: Option<writer::Link>,
     /// What was put in the place of the parameters and the query; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
-    /// A `Value` and not the user's own type, because roles are read from it.
+    /// Not of the user's own type, because roles are read from it.
     pub(crate) user: Asker,
     peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.

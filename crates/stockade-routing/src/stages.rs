@@ -98,14 +98,8 @@ impl Stages {
 
     /// Finds the client of this request.
     pub(crate) fn find_client(&self, req: &mut Request, options: &CallOptions) {
-        // Without a proxy it is the other end of the connection, as it is anyway.
-        let trust = options.trust_over(&self.trust);
-        if trust.is_set() {
-            let client = self.client(req, options);
-            req.set_client_ip(client);
-        } else {
-            warn_untrusted(req.headers(), trust, &WARNED);
-        }
+        let client = self.client(req, options);
+        req.set_client_ip(client);
     }
 
     fn client(&self, req: &Request, options: &CallOptions) -> Option<IpAddr> {
