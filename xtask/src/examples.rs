@@ -13,7 +13,8 @@ use std::time::Duration;
 use crate::{Outcome, announce, cargo, root, target_directory};
 
 pub fn run() -> Outcome {
-    cargo(&["build", "-p", "stockade-examples", "--examples", "--all-features"])?;
+    // With the features of `cargo test --workspace`, which has compiled them.
+    cargo(&["build", "--workspace", "--examples", "--all-features"])?;
     check_validation_only()?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|error| error.to_string())?;
     let exchanges = exchanges(&readme);

@@ -4,7 +4,6 @@
 //! As a part of `ci` it is a short run, which does not look at the speed. Memory
 //! is read from `/proc`, so that elsewhere than on Linux nothing is run.
 
-use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
@@ -14,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::floods::memory_of_process;
-use crate::{Outcome, announce, cargo, skip, target_directory};
+use crate::{Outcome, announce, cargo, is_part_of, skip, target_directory};
 
 /// Clients in the whole run, each with one request.
 const CLIENTS: u32 = 1_000_000;
@@ -46,7 +45,7 @@ pub fn run() -> Outcome {
         return Ok(());
     }
     cargo(&["build", "--release", "-p", "stockade-examples", "--example", "limits"])?;
-    let is_whole = env::args().nth(1).is_some_and(|task| task == "keys");
+    let is_whole = !is_part_of("ci");
     let clients = if is_whole { CLIENTS } else { FEW_CLIENTS };
     let mut faults = Vec::new();
     for cap in [clients / 10, clients] {

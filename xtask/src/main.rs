@@ -8,6 +8,7 @@ mod autobahn;
 mod bench;
 mod bench_websockets;
 mod browser;
+mod check;
 mod examples;
 mod floods;
 mod jwt_features;
@@ -22,87 +23,131 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use When::{Asked, Ci, CiAndNightly, Nightly};
+
 const TASKS: &[Task] = &[
-    Task { name: "ci", about: "everything that must hold before a merge", run: ci },
-    Task { name: "fmt", about: "check the formatting; `fmt --fix` writes it", run: fmt },
-    Task { name: "lint", about: "clippy, each feature alone, tidiness of the files", run: lint },
-    Task { name: "test", about: "unit, integration and documentation tests", run: test },
-    Task { name: "doc", about: "build the documentation; `doc --open` shows it", run: doc },
+    Task { name: "ci", about: "everything that must hold before a merge", when: Asked, run: ci },
+    Task {
+        name: "check",
+        about: "format, clippy, tests of the crates that differ; `--since main`",
+        when: Asked,
+        run: check::run,
+    },
+    Task {
+        name: "nightly",
+        about: "what takes too long for ci, in its long form",
+        when: Asked,
+        run: nightly,
+    },
+    Task { name: "fmt", about: "check the formatting; `fmt --fix` writes it", when: Ci, run: fmt },
+    Task {
+        name: "lint",
+        about: "clippy, each feature and each crate alone, tidiness of the files",
+        when: Ci,
+        run: lint,
+    },
+    Task { name: "test", about: "unit, integration and documentation tests", when: Ci, run: test },
+    Task {
+        name: "test-alone",
+        about: "tests of each crate with its own features alone",
+        when: Nightly,
+        run: test_alone,
+    },
+    Task {
+        name: "doc",
+        about: "build the documentation; `doc --open` shows it",
+        when: Ci,
+        run: doc,
+    },
     Task {
         name: "examples",
         about: "build and run the examples, send the shop the README's lines",
+        when: Ci,
         run: examples::run,
-    },
-    Task {
-        name: AUTOBAHN,
-        about: "run the Autobahn test suite against the echo example; not part of ci",
-        run: autobahn::run,
-    },
-    Task {
-        name: BENCH_WEBSOCKETS,
-        about: "CPU of an echo beside its peers; not part of ci",
-        run: bench_websockets::run,
     },
     Task {
         name: "floods",
         about: "flood the echo example and look at its memory; `--seconds`, `--idle`",
+        when: CiAndNightly,
         run: floods::run,
     },
     Task {
         name: "keys",
         about: "a million clients against the rate limit of an example; in ci fewer",
+        when: CiAndNightly,
         run: keys::run,
-    },
-    Task {
-        name: BROWSER,
-        about: "let Chromium judge cross-origin requests and a live page; not part of ci",
-        run: browser::run,
     },
     Task {
         name: "counts",
         about: "instructions and allocations per request, against what is recorded",
+        when: Ci,
         run: bench::counts,
     },
     Task {
-        name: BENCH,
-        about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`; not part of ci",
-        run: bench::run,
+        name: "audit",
+        about: "who depends on whom, licences, advisories",
+        when: Ci,
+        run: audit::run,
     },
-    Task { name: "audit", about: "who depends on whom, licences, advisories", run: audit::run },
+    // Installs a package.
     Task {
-        name: JWT_FEATURES,
-        about: "tokens under each set of features of jsonwebtoken; not part of ci",
+        name: "browser",
+        about: "let Chromium judge cross-origin requests and a live page",
+        when: Nightly,
+        run: browser::run,
+    },
+    // Compiles aws-lc for minutes.
+    Task {
+        name: "jwt-features",
+        about: "tokens under each set of features of jsonwebtoken",
+        when: Nightly,
         run: jwt_features::run,
     },
+    // Compiles a runtime of its own.
     Task {
-        name: LAMBDA,
-        about: "build and test the example for AWS Lambda; not part of ci",
+        name: "lambda",
+        about: "build and test the example for AWS Lambda",
+        when: Nightly,
         run: lambda::run,
     },
+    // Needs CPython 2.7.
+    Task {
+        name: "autobahn",
+        about: "run the Autobahn test suite against the echo example",
+        when: Asked,
+        run: autobahn::run,
+    },
+    // Compiles the peers, and figures need a machine that is not busy.
+    Task {
+        name: "bench-websockets",
+        about: "CPU of an echo beside its peers",
+        when: Asked,
+        run: bench_websockets::run,
+    },
+    // Needs a machine of its own.
+    Task {
+        name: "bench",
+        about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`",
+        when: Asked,
+        run: bench::run,
+    },
 ];
-
-/// Not part of `ci`, because it needs CPython 2.7.
-const AUTOBAHN: &str = "autobahn";
-
-/// Not part of `ci`, because it compiles the peers, and figures need a machine
-/// that is not busy.
-const BENCH_WEBSOCKETS: &str = "bench-websockets";
-/// Not part of `ci`, because it needs a machine of its own.
-const BENCH: &str = "bench";
-
-/// Not part of `ci`, because it installs a package.
-const BROWSER: &str = "browser";
-
-/// Not part of `ci`, because it downloads and compiles a runtime of its own.
-const LAMBDA: &str = "lambda";
-
-/// Not part of `ci`, because it compiles aws-lc for minutes.
-const JWT_FEATURES: &str = "jwt-features";
 
 struct Task {
     name: &'static str,
     about: &'static str,
+    when: When,
     run: fn() -> Outcome,
+}
+
+/// The runs that a task is a part of, besides being asked for by its name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum When {
+    Asked,
+    Ci,
+    Nightly,
+    /// In `ci` in a short form.
+    CiAndNightly,
 }
 
 /// What a task says when it fails.
@@ -126,28 +171,48 @@ fn main() -> ExitCode {
     }
 }
 
-/// All tasks in order; the first failure ends it.
+/// The tasks of `ci` in order; the first failure ends it.
 fn ci() -> Outcome {
+    let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
+    let summary = run_all("ci", TASKS.iter().filter(in_ci))?;
+    for task in TASKS.iter().filter(|task| task.when == Nightly) {
+        skip(&format!("{} (`cargo xtask {}`, a part of `nightly`)", task.about, task.name));
+    }
+    report("ci", &summary);
+    Ok(())
+}
+
+/// What `ci` leaves out, and the long form of what it shortens.
+fn nightly() -> Outcome {
+    let in_nightly = |task: &&Task| matches!(task.when, Nightly | CiAndNightly);
+    let summary = run_all("nightly", TASKS.iter().filter(in_nightly))?;
+    report("nightly", &summary);
+    Ok(())
+}
+
+/// Runs tasks in order until one fails; gives a line for each.
+fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<String, String> {
     let mut summary = String::new();
-    let apart = ["ci", AUTOBAHN, BENCH, BENCH_WEBSOCKETS, BROWSER, JWT_FEATURES, LAMBDA];
-    for task in TASKS.iter().filter(|task| !apart.contains(&task.name)) {
+    for task in tasks {
         let start = Instant::now();
         (task.run)().map_err(|error| {
-            format!("{error}\nrepeat this step with: cargo xtask {}", task.name)
+            format!("{run}: {error}\nrepeat this step with: cargo xtask {}", task.name)
         })?;
         summary += &format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
     }
-    skip("tokens under other features of jsonwebtoken (`cargo xtask jwt-features`)");
-    skip("the example for AWS Lambda (`cargo xtask lambda`)");
-    skip("the benchmark beside peers (`cargo xtask bench`)");
-    skip("cross-origin requests of a real browser (`cargo xtask browser`)");
-    skip("WebSockets beside their peers (`cargo xtask bench-websockets`)");
-    skip("the Autobahn test suite for WebSockets (`cargo xtask autobahn`)");
-    println!("\nci passed\n{summary}");
+    Ok(summary)
+}
+
+fn report(run: &str, summary: &str) {
+    println!("\n{run} passed\n{summary}");
     for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("  SKIPPED: {what}");
     }
-    Ok(())
+}
+
+/// Returns true if the running task is a part of this one.
+fn is_part_of(name: &str) -> bool {
+    env::args().nth(1).is_some_and(|task| task == name)
 }
 
 /// Says that something was not checked, now and again at the end of `ci`.
@@ -175,7 +240,11 @@ fn lint() -> Outcome {
     for feature in AUTH_FEATURES {
         cargo(&["check", "-p", "stockade-auth", "--features", feature])?;
     }
-    cargo(&["check", "-p", "stockade", "--no-default-features"])
+    cargo(&["check", "-p", "stockade", "--no-default-features"])?;
+    for krate in STANDALONE {
+        cargo(&["check", "-p", krate])?;
+    }
+    Ok(())
 }
 
 /// Each is compiled alone by `lint`.
@@ -186,7 +255,11 @@ const FACADE_FEATURES: &[&str] =
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 
 fn test() -> Outcome {
-    cargo(&["test", "--workspace", "--all-features"])?;
+    cargo(&["test", "--workspace", "--all-features"])
+}
+
+/// The tests of `test` again, without the features that other crates switch on.
+fn test_alone() -> Outcome {
     for krate in STANDALONE {
         cargo(&["test", "-p", krate])?;
     }
@@ -201,8 +274,7 @@ fn target_directory() -> Result<PathBuf, String> {
     Ok(path.replace("\\\\", "\\").into())
 }
 
-/// Crates that promise to work alone, tested without the features that other
-/// crates switch on.
+/// Crates that promise to work alone.
 const STANDALONE: &[&str] = &[
     "stockade-errors",
     "stockade-path",
