@@ -27,6 +27,11 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade", 6),
 ];
 
+/// The names of our crates.
+pub fn crates() -> impl Iterator<Item = &'static str> {
+    LEVELS.iter().map(|(name, _)| *name)
+}
+
 /// Members of the workspace that are no part of the library, and so no part of
 /// the levels: they may depend on everything.
 const WITHOUT_LEVEL: &[&str] = &[

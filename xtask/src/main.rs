@@ -89,6 +89,12 @@ const TASKS: &[Task] = &[
         when: Ci,
         run: audit::run,
     },
+    Task {
+        name: "package",
+        about: "make the packages that are published, and compile each",
+        when: Nightly,
+        run: package,
+    },
     // Installs a package.
     Task {
         name: "browser",
@@ -286,6 +292,13 @@ const STANDALONE: &[&str] = &[
     "auth-only",
     "validation-only",
 ];
+
+/// Refuses a checkout with changes that are not committed, as cargo does.
+fn package() -> Outcome {
+    let mut args = vec!["package"];
+    audit::crates().for_each(|krate| args.extend(["-p", krate]));
+    cargo(&args)
+}
 
 fn doc() -> Outcome {
     let mut args = vec!["doc", "--workspace", "--all-features", "--no-deps"];

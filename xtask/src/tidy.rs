@@ -55,8 +55,10 @@ fn manifest(name: &str, text: &str) -> Vec<String> {
     if !text.contains("[lints]\nworkspace = true") {
         faults.push(format!("{name}: `[lints] workspace = true` is missing"));
     }
-    if !text.contains("description = ") {
-        faults.push(format!("{name}: the description is missing"));
+    for key in ["description", "readme", "keywords", "categories"] {
+        if !text.contains(&format!("\n{key} = ")) {
+            faults.push(format!("{name}: `{key}` is missing, which a package has"));
+        }
     }
     faults
 }
@@ -88,6 +90,6 @@ mod tests {
         assert_eq!(source("a.rs", "fn a() {}\n").len(), 1);
         assert_eq!(source("a.rs", "//! A. \n").len(), 1);
         assert_eq!(source("a.rs", "//! A.\n#[ignore]\n").len(), 1);
-        assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 2);
+        assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 5);
     }
 }

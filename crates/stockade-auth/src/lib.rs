@@ -73,3 +73,8 @@ pub use token::{
 
 /// The target of this crate's log lines.
 const LOG_TARGET: &str = "stockade::auth";
+
+/// The examples of the package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

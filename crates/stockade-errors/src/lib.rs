@@ -31,3 +31,8 @@ pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use field_error::FieldError;
 pub use status::status_text;
+
+/// The examples of the package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -81,3 +81,8 @@ pub use pattern::{Pattern, join};
 pub use segment::{Param, Part, Precedence, SPLAT, Segment};
 pub use spans::Spans;
 pub use variant::Variant;
+
+/// The examples of the package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -103,3 +103,8 @@ pub use options::SerializationOptions;
 pub use read::deserialize_from_json;
 pub use set::{deserialize_set, serialize_set};
 pub use write::serialize_for_json;
+
+/// The examples of the package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -124,3 +124,8 @@ pub use read::{Asked, asked};
 
 #[doc(hidden)]
 pub mod __private;
+
+/// The examples of the package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
