@@ -77,14 +77,11 @@ fn every_response_carries_the_security_headers() {
         ("POST /text\ncontent-length: 5\n\n12345", 413),
         ("GET /fails", 500),
         ("GET /panics", 500),
-        ("GET /a\\b", 400),
+        ("GET *", 400),
         ("OPTIONS /text\norigin: http://a\naccess-control-request-method: GET", 204),
         ("OPTIONS /nowhere\norigin: http://a\naccess-control-request-method: GET", 204),
         ("OPTIONS *", 204),
     ] {
-        if text.contains('\\') {
-            continue; // `http::Uri` does not even read it; the server's tests send it.
-        }
         assert_eq!(seen(&app, text, &names), format!("{status} {values}"), "{text}");
     }
     let none = with(RouterOptions::new().enable_security_headers(false));

@@ -37,6 +37,8 @@ pub(crate) struct Stages {
     /// `None` when nothing is noted, so that it costs one branch.
     observers: Option<Box<Observers>>,
     clock: Clock,
+    /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
+    warned: &'static AtomicBool,
     pub(crate) usual: Usual,
 }
 
@@ -63,6 +65,7 @@ impl Stages {
             trust: options.trust_proxy.clone(),
             observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Box::new),
             clock: options.clock.clone(),
+            warned: &WARNED,
             usual: Usual::default(),
         };
         stages.usual = Usual::prepare(&stages);
@@ -108,7 +111,7 @@ impl Stages {
         if trust.is_set() {
             return client_address(peer, req.headers(), trust);
         }
-        warn_untrusted(req.headers(), trust, &WARNED);
+        warn_untrusted(req.headers(), trust, self.warned);
         peer.map(|ip| ip.to_canonical())
     }
 
@@ -249,14 +252,24 @@ mod tests {
 
     use super::*;
 
-    // No other test of this crate sends a header of a proxy.
     #[test]
     fn forwarded_alone_is_warned_of() {
-        let stages = Stages::new(&RouterOptions::new()).unwrap();
-        let request = http::Request::get("/").header("forwarded", "for=192.0.2.1");
-        let mut request = Request::from(request.body(()).unwrap());
-        assert!(!WARNED.load(Ordering::Relaxed));
-        stages.enter(&mut request, &CallOptions::new());
-        assert!(WARNED.load(Ordering::Relaxed));
+        // The flag of the process may be set by any other test.
+        static OWN: AtomicBool = AtomicBool::new(false);
+        let mut stages = Stages::new(&RouterOptions::new()).unwrap();
+        assert!(std::ptr::eq(stages.warned, &raw const WARNED));
+        stages.warned = &OWN;
+        let check = |headers: &[(&str, &str)], expected: bool| {
+            let mut request = http::Request::get("/");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let mut request = Request::from(request.body(()).unwrap());
+            stages.enter(&mut request, &CallOptions::new());
+            assert_eq!(OWN.load(Ordering::Relaxed), expected, "{headers:?}");
+        };
+        check(&[], false);
+        check(&[("x-real-ip", "192.0.2.1")], false);
+        check(&[("forwarded", "for=192.0.2.1")], true);
     }
 }
