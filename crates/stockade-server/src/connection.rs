@@ -21,6 +21,12 @@
 //!   holds back, because hyper flushes after it writes.
 //! - What hyper has read and not used comes with `into_parts`, and is read
 //!   again. Then nothing is parked: a head has begun.
+//!
+//! Each is private behaviour of hyper, so the workspace takes 1.12 and no later
+//! minor version. `tests/parking.rs` guards them, in this order:
+//! `a_connection_whose_body_still_comes_is_not_parked`,
+//! `an_answer_that_the_socket_does_not_take_is_not_lost` and
+//! `what_came_with_an_earlier_request_is_not_lost`.
 
 use std::convert::Infallible;
 use std::io;

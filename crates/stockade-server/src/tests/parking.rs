@@ -218,6 +218,35 @@ async fn a_connection_that_is_busy_is_not_parked() {
     assert_eq!(single.record.order(&mut None, &noop()), Order::Stay);
 }
 
+#[tokio::test]
+async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
+    let (single, mut client) =
+        start(async |_: Request| text(200, "z".repeat(MORE_THAN_SOCKETS_HOLD))).await;
+    client.send(get("/")).await;
+    soon(async {
+        while single.record.snapshot().write_blocked.is_none() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    single.pass(5).await;
+    single.tell(Order::Park).await;
+    assert!(!single.is_parked());
+    client.head().await;
+    while client.read.len() < MORE_THAN_SOCKETS_HOLD {
+        client.more().await;
+    }
+    assert!(client.read.len() == MORE_THAN_SOCKETS_HOLD);
+    assert!(client.read.drain(..).all(|byte| byte == b'z'));
+    // All of it has left hyper, which has nothing to keep.
+    single.pass(3).await;
+    assert!(single.is_parked());
+}
+
+/// 32 MiB; Linux gives a socket at most 4 MiB to send from, and the buffer of
+/// one that nobody reads does not grow.
+const MORE_THAN_SOCKETS_HOLD: usize = 33_554_432;
+
 fn noop() -> std::task::Context<'static> {
     std::task::Context::from_waker(std::task::Waker::noop())
 }
