@@ -75,10 +75,9 @@ fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
     for exchange in exchanges {
         println!("{}", exchange.command);
         let answer = exchange.send(&address)?;
-        for expected in &exchange.expected {
-            if !answer.lines().any(|line| line == expected) {
-                return Err(format!("{expected:?} is in README.md, but not in\n{answer}"));
-            }
+        let differences = exchange.differences(&answer);
+        if !differences.is_empty() {
+            return Err(format!("{}\nThe shop sends\n{answer}", differences.join("\n")));
         }
     }
     terminate(shop)
@@ -106,14 +105,18 @@ fn terminate(_shop: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A `curl` line of README.md, and the lines that it shows as the answer.
+/// A `curl` line of README.md, and the answer that it shows.
+#[derive(Default)]
 struct Exchange {
     command: String,
-    expected: Vec<String>,
+    /// The lines of the answer: with `-i` head, empty line and body, else the body.
+    shown: Vec<String>,
+    /// The headers that README.md says it does not show.
+    left_out: Vec<String>,
 }
 
 impl Exchange {
-    /// Sends what the line would send; with `-i` the head is part of the answer.
+    /// Sends what the line would send; returns the head and the body.
     fn send(&self, address: &str) -> Result<String, String> {
         let words = words(&self.command);
         let value_of = |option: &str| {
@@ -125,36 +128,108 @@ impl Exchange {
         let default = if body.is_empty() { "GET" } else { "POST" };
         let method = value_of("-X").map_or(default, String::as_str);
         let header = value_of("-H").map(|header| format!("{header}\r\n")).unwrap_or_default();
+        let length = match body.len() {
+            0 => String::new(),
+            length => format!("Content-Length: {length}\r\n"),
+        };
+        // As curl: without `Connection: close`, which the answer would repeat.
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-             Content-Length: {}\r\n{header}\r\n{body}",
-            body.len()
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nUser-Agent: curl\r\nAccept: */*\r\n\
+             {header}{length}\r\n{body}"
         );
         let fault = |error: std::io::Error| format!("{address}: {error}");
         let mut stream = TcpStream::connect(address).map_err(fault)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(fault)?;
         stream.write_all(request.as_bytes()).map_err(fault)?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).map_err(fault)?;
-        Ok(answer.replace('\r', ""))
+        let mut answer = Vec::new();
+        while !is_whole(&answer)? {
+            let mut piece = [0; 4096];
+            let count = stream.read(&mut piece).map_err(fault)?;
+            if count == 0 {
+                return Err(format!(
+                    "{address} closes after {:?}",
+                    String::from_utf8_lossy(&answer)
+                ));
+            }
+            answer.extend_from_slice(&piece[..count]);
+        }
+        Ok(String::from_utf8_lossy(&answer).replace('\r', ""))
+    }
+
+    /// Compares the whole answer with what README.md shows of it: status and
+    /// body must be the same, and each header must be shown or be left out by
+    /// its name. The order of the headers has no meaning.
+    fn differences(&self, answer: &str) -> Vec<String> {
+        let (head, body) = answer.split_once("\n\n").unwrap_or((answer, ""));
+        let shown = self.shown.join("\n");
+        if !words(&self.command).iter().any(|word| word == "-i") {
+            return difference("body", &shown, body).into_iter().collect();
+        }
+        let (shown_head, shown_body) = shown.split_once("\n\n").unwrap_or((&shown, ""));
+        let (mut sent, mut shown) = (head.lines(), shown_head.lines());
+        let status = [sent.next().unwrap_or_default(), shown.next().unwrap_or_default()];
+        let mut differences = Vec::from_iter(difference("status", status[1], status[0]));
+        let mut sent: Vec<&str> = sent.collect();
+        for line in shown {
+            match sent.iter().position(|other| *other == line) {
+                Some(index) => drop(sent.remove(index)),
+                None => differences.push(format!("README.md shows {line:?}, which is not sent")),
+            }
+        }
+        let name_of = |line: &str| line.split_once(':').map(|(name, _)| name.to_owned());
+        let mut rest: Vec<String> = sent.into_iter().filter_map(name_of).collect();
+        for name in &self.left_out {
+            match rest.iter().position(|other| other == name) {
+                Some(index) => drop(rest.remove(index)),
+                None => {
+                    differences.push(format!("README.md leaves out {name:?}, which is not sent"))
+                }
+            }
+        }
+        let forgotten = rest.iter().map(|name| format!("README.md does not speak of {name:?}"));
+        differences.extend(forgotten);
+        differences.extend(difference("body", shown_body, body));
+        differences
     }
 }
 
-/// The `$ curl` lines of the README with what follows them.
+fn difference(part: &str, shown: &str, sent: &str) -> Option<String> {
+    (shown != sent).then(|| format!("README.md shows the {part} {shown:?}"))
+}
+
+/// Returns true once the answer has as many bytes as its head says.
+fn is_whole(answer: &[u8]) -> Result<bool, String> {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return Ok(false) };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length = length.and_then(|length| length.parse::<usize>().ok());
+    Ok(body.len() >= length.ok_or(format!("no length in {head:?}"))?)
+}
+
+/// The `$ curl` lines of the README with what follows them, up to the next one
+/// or the end of the block; and the line below the block that begins with
+/// `(Left out`, which counts for the last one.
 fn exchanges(readme: &str) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
     let mut inside = false;
     for line in readme.lines() {
         if let Some(command) = line.strip_prefix("$ curl ") {
-            exchanges.push(Exchange { command: format!("curl {command}"), expected: Vec::new() });
+            let command = format!("curl {command}");
+            exchanges.push(Exchange { command, ..Exchange::default() });
             inside = true;
         } else if line.starts_with("```") {
             inside = false;
-        } else if inside
-            && !line.is_empty()
-            && let Some(exchange) = exchanges.last_mut()
-        {
-            exchange.expected.push(line.to_owned());
+        } else if let Some(exchange) = exchanges.last_mut() {
+            if inside {
+                exchange.shown.push(line.to_owned());
+            } else if line.starts_with("(Left out") {
+                exchange.left_out.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+    }
+    for exchange in &mut exchanges {
+        while exchange.shown.last().is_some_and(String::is_empty) {
+            exchange.shown.pop();
         }
     }
     exchanges
@@ -179,12 +254,57 @@ const PATIENCE: Duration = Duration::from_secs(10);
 mod tests {
     use super::*;
 
+    const README: &str = "```\n$ curl 'localhost:3000/a b'\n{}\n\n$ curl -i localhost:3000/c\n\
+        HTTP/1.1 200 OK\nallow: GET\ncontent-length: 2\n\n{}\n```\n\n\
+        (Left out: `date` and `x-name`.)\n{}\n";
+
     #[test]
     fn curl_lines_are_read() {
-        let readme = "```\n$ curl -i 'localhost:3000/a b'\nHTTP/1.1 200 OK\n\n{}\n```\n{}\n";
-        let exchanges = exchanges(readme);
-        assert_eq!(exchanges.len(), 1);
-        assert_eq!(exchanges[0].expected, ["HTTP/1.1 200 OK", "{}"]);
-        assert_eq!(words(&exchanges[0].command), ["curl", "-i", "localhost:3000/a b"]);
+        let exchanges = exchanges(README);
+        assert_eq!(exchanges.len(), 2);
+        assert_eq!(exchanges[0].shown, ["{}"]);
+        assert_eq!(words(&exchanges[0].command), ["curl", "localhost:3000/a b"]);
+        let head = ["HTTP/1.1 200 OK", "allow: GET", "content-length: 2"];
+        assert_eq!(exchanges[1].shown, [&head[..], &["", "{}"]].concat());
+        assert_eq!(exchanges[1].left_out, ["date", "x-name"]);
+    }
+
+    #[test]
+    fn an_answer_is_shown_whole_or_its_rest_is_named() {
+        let exchanges = exchanges(README);
+        let check = |index: usize, answer: &str, expected: &[&str]| {
+            assert_eq!(exchanges[index].differences(answer), expected, "{answer}");
+        };
+        check(0, "HTTP/1.1 200 OK\ndate: x\n\n{}", &[]);
+        check(0, "HTTP/1.1 200 OK\ndate: {}\n\n[]", &["README.md shows the body \"{}\""]);
+        let same = "HTTP/1.1 200 OK\ndate: 1\nallow: GET\nx-name: 2\ncontent-length: 2\n\n{}";
+        check(1, same, &[]);
+        for (old, new, expected) in [
+            ("200 OK", "404 Not Found", "README.md shows the status \"HTTP/1.1 200 OK\""),
+            ("\n\n{}", "\n\n[]", "README.md shows the body \"{}\""),
+            ("x-name: 2\n", "", "README.md leaves out \"x-name\", which is not sent"),
+            ("date: 1", "date: 1\nvary: Origin", "README.md does not speak of \"vary\""),
+            ("date: 1", "date: 1\nallow: PUT", "README.md does not speak of \"allow\""),
+            ("allow: GET\n", "", "README.md shows \"allow: GET\", which is not sent"),
+        ] {
+            check(1, &same.replace(old, new), &[expected]);
+        }
+        let other = same.replace("GET", "PUT");
+        let expected = [
+            "README.md shows \"allow: GET\", which is not sent",
+            "README.md does not speak of \"allow\"",
+        ];
+        check(1, &other, &expected);
+    }
+
+    #[test]
+    fn an_answer_is_whole_by_its_length() {
+        let check = |answer: &str, expected: Option<bool>| {
+            assert_eq!(is_whole(answer.as_bytes()).ok(), expected, "{answer:?}");
+        };
+        check("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n", Some(false));
+        check("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{", Some(false));
+        check("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}", Some(true));
+        check("HTTP/1.1 200 OK\r\ndate: x\r\n\r\n", None);
     }
 }
