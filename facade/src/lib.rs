@@ -1,4 +1,9 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # Before it is open to the world
+//!
+//! [`in_production`] says what to set: addresses, proxies, limits, logs,
+//! shutdown, secrets, memory.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "actix")]
@@ -45,6 +50,9 @@ pub use stockade_macros::{ApiError, Reply, routes};
 pub use stockade_routing::{
     App, CallOptions, Clock, RouteEntry, RouteTree, Router, RouterOptions, create_router,
 };
+
+#[doc = include_str!("../docs/in-production.md")]
+pub mod in_production {}
 
 pub mod prelude;
 
