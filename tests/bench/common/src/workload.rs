@@ -26,6 +26,12 @@ impl Workload {
             Mode::Full => self.full || matches!(self.name, "post" | "bad"),
         }
     }
+
+    /// Whether its answer takes an HMAC-SHA256, that of a bearer token.
+    #[must_use]
+    pub fn hashes(&self) -> bool {
+        matches!(self.name, "secure" | "refused")
+    }
 }
 
 /// All workloads, in the order of the tables.
