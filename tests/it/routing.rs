@@ -79,7 +79,10 @@ fn the_path_is_matched_raw() {
     matches(&["/admin"], "/public/../admin", "404");
     matches(&["/x"], "/x?y=/z", "/x {}");
     matches(&["/x"], "http://host/x", "/x {}");
-    matches(&["/*"], "/a%00b", "400");
+    for control in ["%00", "%0a", "%0D", "%1B", "%7f"] {
+        matches(&["/*"], &format!("/a{control}b"), "400");
+        matches(&["/*"], &format!("/a%20%41{control}"), "400");
+    }
     matches(&["/*"], "/a\\b", "400");
 }
 

@@ -77,6 +77,7 @@ mod variant;
 
 pub use constraint::Constraint;
 pub use error::PatternError;
+pub use parse::find_control_escape;
 pub use pattern::{Pattern, join};
 pub use segment::{Param, Part, Precedence, SPLAT, Segment};
 pub use spans::Spans;

@@ -80,9 +80,9 @@ impl<'p> Reader<'p> {
                 return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
             }
         }
-        if let Some(offset) = text.find("%00") {
+        if let Some(offset) = find_control_escape(text) {
             let start = self.at + offset;
-            let hint = "requests with `%00` in their path are refused";
+            let hint = "requests with an encoded control character in their path are refused";
             let at = start..start + "%00".len();
             return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
         }
@@ -216,6 +216,24 @@ fn why_not(character: char) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`; gives
+/// the offset of its `%`.
+///
+/// Decoded it would end a line of a header, a name or a text elsewhere.
+///
+/// ```
+/// assert_eq!(stockade_path::find_control_escape("/a%0d%0ab"), Some(2));
+/// assert_eq!(stockade_path::find_control_escape("/a%20b%2"), None);
+/// ```
+#[must_use]
+pub fn find_control_escape(path: &str) -> Option<usize> {
+    path.as_bytes().windows(3).position(|escape| match escape {
+        [b'%', b'0' | b'1', low] => low.is_ascii_hexdigit(),
+        [b'%', b'7', low] => low.eq_ignore_ascii_case(&b'f'),
+        _ => false,
+    })
 }
 
 /// Far above any route; it bounds the depth of the matcher's tree.

@@ -296,18 +296,18 @@ pub(crate) fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
 
 /// Whether the path may be matched at all.
 ///
-/// A backslash or a control character, also as `%00`, is never part of a path
+/// A backslash or a control character, also as `%0A`, is never part of a path
 /// that means well.
 pub(crate) fn is_sound(path: &str) -> bool {
     // Other control characters than DEL are not in what `http` takes for a path.
     let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
-    path.starts_with('/') && odd.is_none_or(|at| means_well(&path.as_bytes()[at..]))
+    path.starts_with('/') && odd.is_none_or(|at| means_well(&path[at..]))
 }
 
 #[cold]
-fn means_well(path: &[u8]) -> bool {
-    !path.iter().any(|byte| *byte == b'\\' || byte.is_ascii_control())
-        && memchr::memmem::find(path, b"%00").is_none()
+fn means_well(path: &str) -> bool {
+    !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
+        && stockade_path::find_control_escape(path).is_none()
 }
 
 /// The one control character that `http` takes in a path.

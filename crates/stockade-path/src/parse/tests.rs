@@ -136,7 +136,10 @@ fn what_no_request_has_is_refused() {
     check_error("/:a??", "?", "only follows a parameter");
     check_error("/a#b", "#", "%23");
     check_error(r"/a\b", r"\", "%5C");
-    check_error("/a%00b", "%00", "refused");
+    for escape in ["%00", "%0a", "%0D", "%1f", "%7F"] {
+        check_error(&format!("/a%20{escape}b"), escape, "refused");
+    }
+    assert!(segments("/%20%2F%7E%8F%0x%").is_ok());
     check_error("/{id}", "{", "parameters are written `:id`");
     check_error("/id}", "}", "parameters are written `:id`");
     for bad in [" ", "\t", "\u{0}", "\u{7f}", "\u{85}", "\u{3000}", "<", ">", "`"] {
