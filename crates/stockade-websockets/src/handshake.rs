@@ -128,8 +128,7 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
         tokens(req)?;
     }
     if single(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
-        return Err(ApiError::new(426, "only version 13 of WebSocket is spoken here")
-            .with_header("Sec-WebSocket-Version", "13"));
+        return Err(upgrade_required("only version 13 of WebSocket is spoken here", extended));
     }
     let accept = if extended {
         None
@@ -157,9 +156,7 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
 fn tokens(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
-        return Err(ApiError::new(426, "only WebSockets are spoken here")
-            .with_header("Upgrade", "websocket")
-            .with_header("Connection", "Upgrade"));
+        return Err(upgrade_required("only WebSockets are spoken here", false));
     }
     // HEAD comes here too: a proxy would not expect a connection after it.
     if *req.method() != Method::GET {
@@ -177,6 +174,18 @@ fn tokens(req: &Request) -> Result<(), ApiError> {
         return Err(ApiError::new(400, "a WebSocket does not begin with a body"));
     }
     Ok(())
+}
+
+/// 426, with what is spoken here. HTTP/2 has no `Upgrade`.
+///
+/// Source: RFC 9110, section 15.5.22; RFC 6455, section 4.4.
+#[cold]
+fn upgrade_required(message: &'static str, extended: bool) -> ApiError {
+    let error = ApiError::new(426, message).with_header("Sec-WebSocket-Version", "13");
+    if extended {
+        return error;
+    }
+    error.with_header("Upgrade", "websocket").with_header("Connection", "Upgrade")
 }
 
 /// The value of a header that is there exactly once.

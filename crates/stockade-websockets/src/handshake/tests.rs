@@ -75,8 +75,21 @@ fn only_version_13_is_spoken() {
     for version in ["", "8", "12", "14", "013", "13, 8"] {
         check(&[("sec-websocket-version", version)], 426);
     }
-    let error = judged(good(&["sec-websocket-version"]), WebSocketOptions::new()).unwrap_err();
-    assert_eq!(error.headers().collect::<Vec<_>>(), [("Sec-WebSocket-Version", "13")]);
+}
+
+#[test]
+fn who_should_upgrade_is_told_to_what() {
+    let version = ("Sec-WebSocket-Version", "13");
+    for missing in ["sec-websocket-version", "upgrade"] {
+        let error = judged(good(&[missing]), WebSocketOptions::new()).unwrap_err();
+        let expected = [version, ("Upgrade", "websocket"), ("Connection", "Upgrade")];
+        assert_eq!(error.headers().collect::<Vec<_>>(), expected, "{missing}");
+    }
+    let request = HttpRequest::connect("https://example.com/").body(()).unwrap();
+    let mut request = Request::from(request);
+    request.extensions_mut().insert(Upgrade::extended_connect());
+    let error = judge(&request, &rules(WebSocketOptions::new())).unwrap_err();
+    assert_eq!(error.headers().collect::<Vec<_>>(), [version]);
 }
 
 #[test]
