@@ -66,6 +66,8 @@ mod connection;
 mod drain;
 mod error;
 mod framing;
+#[cfg(test)]
+mod guard;
 mod host;
 mod io;
 mod options;

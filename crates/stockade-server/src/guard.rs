@@ -1,0 +1,343 @@
+//! [`Guard`]: the framing of the requests on a connection of HTTP/1, checked
+//! before hyper reads them.
+//!
+//! hyper forgives some of what another server on the way may read otherwise: a
+//! line that ends with LF alone, a chunk extension that is none, a size with
+//! endless zeros. Whoever reads it otherwise finds another end of the request,
+//! and what follows is a request that somebody else has not seen. So every
+//! byte is followed here: through a head line by line, through a body to its
+//! end. What is refused:
+//!
+//! - in a head: a line that does not end with CRLF, a second empty line before
+//!   it, a fragment in the target;
+//! - `Content-Length` beside `Transfer-Encoding`, two different lengths, a
+//!   length that is not a number or begins with a zero that means nothing, a
+//!   body that does not end with `chunked`, and the names `Content_Length` and
+//!   `Transfer_Encoding`, which some programs take for those with a hyphen;
+//! - in a chunked body: all that its grammar does not have (see [`Chunks`]).
+//!
+//! Hot: most bytes are skipped, line by line or body by body. Whatever is not
+//! refused here is judged by hyper, so that this needs no rule that hyper has.
+//!
+//! Source: RFC 9112, sections 2.2, 3, 6 and 7.1.
+
+mod chunks;
+#[cfg(test)]
+mod tests;
+
+use self::chunks::Chunks;
+
+/// How far the requests of a connection have been read.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    at: At,
+    /// The last byte of what was read before is the CR of a line's end.
+    cr: bool,
+    /// The method of a request line was read before.
+    in_target: bool,
+    /// The number of `Content-Length` that is being read, then how many bytes
+    /// of the body are left.
+    left: u64,
+    /// Of the head that is being read.
+    length: Option<u64>,
+    /// Of the head that is being read: whether its last transfer coding is
+    /// `chunked`.
+    chunked: Option<bool>,
+}
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// A request, or an empty line before it, of which there was one already.
+    Start {
+        blank: bool,
+    },
+    StartLf,
+    RequestLine,
+    /// A header line, or the empty line at the end of the head.
+    LineStart,
+    /// The name of a header line that may be that of a framing header, of
+    /// which so many bytes have come.
+    Name {
+        field: Field,
+        length: usize,
+        /// One of them is a `_` in the place of a hyphen.
+        shadow: bool,
+    },
+    /// A header line that means nothing for the framing.
+    Line,
+    Length(Length),
+    Coding(Coding),
+    CodingLf {
+        chunked: bool,
+    },
+    HeadLf,
+    Body,
+    Chunks(Chunks),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    ContentLength,
+    TransferEncoding,
+}
+
+impl Field {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Self::ContentLength => b"content-length",
+            Self::TransferEncoding => b"transfer-encoding",
+        }
+    }
+}
+
+/// Where in the value of `Content-Length` the next byte stands.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Before,
+    Digits,
+    After,
+    Lf,
+}
+
+/// What the last item of `Transfer-Encoding` is so far.
+#[derive(Clone, Copy, Debug)]
+enum Coding {
+    /// So many bytes of `chunked`.
+    Chunked(usize),
+    /// All of them, with white space behind.
+    Spaced,
+    Other,
+}
+
+impl Guard {
+    /// A guard at the beginning of a request.
+    pub(crate) fn new() -> Self {
+        Self { at: START, cr: false, in_target: false, left: 0, length: None, chunked: None }
+    }
+
+    /// Reads what comes next on the connection.
+    ///
+    /// # Errors
+    /// When something is refused: how many bytes before it are good. Nothing
+    /// may be read after that.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            at += self.step(&bytes[at..]).map_err(|good| at + good)?;
+        }
+        Ok(())
+    }
+
+    /// Reads some of the bytes, of which there is at least one; gives how many,
+    /// or how many of them are good.
+    #[inline]
+    fn step(&mut self, bytes: &[u8]) -> Result<usize, usize> {
+        match self.at {
+            At::Line => return self.line(bytes),
+            At::LineStart => return self.line_start(bytes),
+            At::Name { field, length, shadow } => return self.name(field, length, shadow, bytes),
+            At::RequestLine => return self.request_line(bytes),
+            At::Body => return Ok(self.body(bytes)),
+            At::Chunks(mut chunks) => {
+                let ended = chunks.read(bytes)?;
+                self.at = if ended.is_some() { START } else { At::Chunks(chunks) };
+                return Ok(ended.unwrap_or(bytes.len()));
+            }
+            At::Start { .. }
+            | At::StartLf
+            | At::Length(_)
+            | At::Coding(_)
+            | At::CodingLf { .. }
+            | At::HeadLf => {}
+        }
+        self.byte(bytes[0])
+    }
+
+    /// Reads one byte where each counts.
+    fn byte(&mut self, byte: u8) -> Result<usize, usize> {
+        let next = match (self.at, byte) {
+            (At::Start { blank: false }, b'\r') => At::StartLf,
+            (At::Start { .. }, b'\r' | b'\n') | (At::Coding(_), b'\n') => return Err(0),
+            (At::Start { .. }, _) => {
+                self.cr = false;
+                self.in_target = false;
+                self.at = At::RequestLine;
+                return Ok(0);
+            }
+            (At::StartLf, b'\n') => At::Start { blank: true },
+            (At::Length(Length::Lf), b'\n') => {
+                if self.chunked.is_some() || self.length.is_some_and(|other| other != self.left) {
+                    return Err(0);
+                }
+                self.length = Some(self.left);
+                At::LineStart
+            }
+            (At::Length(at), byte) => At::Length(self.length(at, byte).ok_or(0_usize)?),
+            (At::Coding(coding), b'\r') => At::CodingLf { chunked: coding.is_chunked() },
+            (At::Coding(coding), byte) => At::Coding(coding.then(byte)),
+            (At::CodingLf { chunked }, b'\n') if self.length.is_none() => {
+                // The last line counts, as hyper has it.
+                self.chunked = Some(chunked);
+                At::LineStart
+            }
+            (At::HeadLf, b'\n') => {
+                let length = self.length.take().unwrap_or(0);
+                match self.chunked.take() {
+                    Some(true) => At::Chunks(Chunks::new()),
+                    Some(false) => return Err(0),
+                    None if length == 0 => START,
+                    None => {
+                        self.left = length;
+                        At::Body
+                    }
+                }
+            }
+            _ => return Err(0),
+        };
+        self.at = next;
+        Ok(1)
+    }
+
+    /// A `#` in the method is for hyper; behind it, it is a fragment.
+    fn request_line(&mut self, bytes: &[u8]) -> Result<usize, usize> {
+        let mut from = 0;
+        while let Some(found) = memchr::memchr2(b'\n', b'#', &bytes[from..]) {
+            let found = from + found;
+            if bytes[found] == b'\n' {
+                return self.line_end(bytes, found);
+            }
+            if self.in_target || bytes[..found].contains(&b' ') {
+                return Err(found);
+            }
+            from = found + 1;
+        }
+        self.in_target |= bytes.contains(&b' ');
+        Ok(self.no_line_end(bytes))
+    }
+
+    #[inline]
+    fn line(&mut self, bytes: &[u8]) -> Result<usize, usize> {
+        match memchr::memchr(b'\n', bytes) {
+            Some(end) => self.line_end(bytes, end),
+            None => Ok(self.no_line_end(bytes)),
+        }
+    }
+
+    /// The LF at `end` has to come after a CR. Other CRs hyper refuses.
+    #[inline]
+    fn line_end(&mut self, bytes: &[u8], end: usize) -> Result<usize, usize> {
+        let cr = end.checked_sub(1).map_or(self.cr, |before| bytes[before] == b'\r');
+        if !cr {
+            return Err(end);
+        }
+        self.at = At::LineStart;
+        Ok(end + 1)
+    }
+
+    #[cold]
+    fn no_line_end(&mut self, bytes: &[u8]) -> usize {
+        self.cr = bytes.last() == Some(&b'\r');
+        bytes.len()
+    }
+
+    #[inline]
+    fn line_start(&mut self, bytes: &[u8]) -> Result<usize, usize> {
+        let field = match bytes[0] {
+            b'\r' => {
+                self.at = At::HeadLf;
+                return Ok(1);
+            }
+            b'\n' => return Err(0),
+            b'c' | b'C' => Field::ContentLength,
+            b't' | b'T' => Field::TransferEncoding,
+            _ => {
+                self.cr = false;
+                self.at = At::Line;
+                return self.line(bytes);
+            }
+        };
+        self.name(field, 0, false, bytes)
+    }
+
+    /// Compares the name of a header line with that of `field`.
+    fn name(
+        &mut self,
+        field: Field,
+        mut length: usize,
+        mut shadow: bool,
+        bytes: &[u8],
+    ) -> Result<usize, usize> {
+        let name = field.name();
+        for (read, &byte) in bytes.iter().enumerate() {
+            match name.get(length) {
+                Some(b'-') if byte == b'_' => shadow = true,
+                Some(wanted) if byte.eq_ignore_ascii_case(wanted) => {}
+                None if byte == b':' && shadow => return Err(read),
+                None if byte == b':' => {
+                    self.left = 0;
+                    self.at = match field {
+                        Field::ContentLength => At::Length(Length::Before),
+                        Field::TransferEncoding => At::Coding(Coding::Chunked(0)),
+                    };
+                    return Ok(read + 1);
+                }
+                _ => {
+                    self.cr = false;
+                    self.at = At::Line;
+                    return Ok(read);
+                }
+            }
+            length += 1;
+        }
+        self.at = At::Name { field, length, shadow };
+        Ok(bytes.len())
+    }
+
+    /// Reads a byte of the value of `Content-Length`.
+    fn length(&mut self, at: Length, byte: u8) -> Option<Length> {
+        match (at, byte) {
+            (Length::Before, b' ' | b'\t') => Some(Length::Before),
+            (Length::Digits | Length::After, b' ' | b'\t') => Some(Length::After),
+            (Length::Digits | Length::After, b'\r') => Some(Length::Lf),
+            // A zero in front may be read as octal elsewhere.
+            (Length::Digits, _) if self.left == 0 => None,
+            (Length::Before | Length::Digits, b'0'..=b'9') => {
+                let left = self.left.checked_mul(10)?;
+                self.left = left.checked_add(u64::from(byte - b'0'))?;
+                Some(Length::Digits)
+            }
+            _ => None,
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) -> usize {
+        let here = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= here as u64;
+        if self.left == 0 {
+            self.at = START;
+        }
+        here
+    }
+}
+
+impl Coding {
+    fn is_chunked(self) -> bool {
+        matches!(self, Self::Chunked(7) | Self::Spaced)
+    }
+
+    fn then(self, byte: u8) -> Self {
+        match (self, byte) {
+            (_, b',') | (Self::Chunked(0), b' ' | b'\t') => Self::Chunked(0),
+            (Self::Chunked(7) | Self::Spaced, b' ' | b'\t') => Self::Spaced,
+            (Self::Chunked(length), byte)
+                if b"chunked".get(length).is_some_and(|it| byte.eq_ignore_ascii_case(it)) =>
+            {
+                Self::Chunked(length + 1)
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+const START: At = At::Start { blank: false };
