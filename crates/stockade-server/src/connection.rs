@@ -20,7 +20,8 @@
 //!   took no more, which [`Io`] notes in the record. The same goes for what TLS
 //!   holds back, because hyper flushes after it writes.
 //! - What hyper has read and not used comes with `into_parts`, and is read
-//!   again. Then nothing is parked: a head has begun.
+//!   again, by a [`Guard`](crate::guard::Guard) that begins anew as well. Then
+//!   nothing is parked: a head has begun.
 //!
 //! Each is private behaviour of hyper, so the workspace takes 1.12 and no later
 //! minor version. `tests/parking.rs` guards them, in this order:
@@ -46,6 +47,7 @@ use tokio::sync::watch;
 
 use crate::ServerOptions;
 use crate::accept::Stage;
+use crate::guarded::Guarded;
 use crate::io::{Io, Protocol};
 use crate::options::{DEFAULT_MAX_HEADERS, bounded};
 use crate::record::{Order, Record};
@@ -223,7 +225,7 @@ where
 {
     loop {
         let Some(io) = place.take() else { return Left::Told };
-        let connection = http1.serve_connection(TokioIo::new(io), service_of(peer));
+        let connection = http1.serve_connection(TokioIo::new(Guarded::new(io)), service_of(peer));
         let mut connection = Box::new(connection.with_upgrades());
         let left = drive(&peer.record, Pin::new(&mut *connection), true).await;
         if !matches!(left, Left::Idle) {
@@ -252,15 +254,16 @@ where
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let parts = connection.into_parts()?;
-    let (mut io, mut read) = (parts.io.into_inner(), parts.read_buf);
-    // Empty lines between requests mean nothing (RFC 9112, section 2.2).
-    let blank = read.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-    read.advance(blank);
+    let (mut io, mut read) = parts.io.into_inner().into_parts(parts.read_buf);
+    // An empty line between requests means nothing (RFC 9112, section 2.2).
+    if read.starts_with(b"\r\n") {
+        read.advance(2);
+    }
     io.give_back(read);
     Some(io)
 }
 
-type Http1<T, S> = http1::UpgradeableConnection<TokioIo<Rewound<T>>, S>;
+type Http1<T, S> = http1::UpgradeableConnection<TokioIo<Guarded<Rewound<T>>>, S>;
 
 /// Waits for the next request; whether one comes.
 async fn rest<T>(record: &Record, io: &mut Rewound<T>) -> bool

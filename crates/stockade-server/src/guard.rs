@@ -23,6 +23,8 @@
 
 mod chunks;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 
 use self::chunks::Chunks;

@@ -31,7 +31,10 @@
 //! | opens too many connections | they wait | [`max_connections`] |
 //! | sends no `Host`, two, or a malformed one | 400 | – |
 //! | frames a body by a transfer coding other than `chunked` | 400, the connection closes | – |
-//! | gives a length beside `chunked` | the length is ignored, the connection closes | – |
+//! | gives a length beside a transfer coding, or one that is no plain number | 400, the connection closes | – |
+//! | breaks the grammar of a chunked body | 400, the connection closes | – |
+//! | ends a line of a head with LF alone, sends more than one empty line before it, or a fragment in the target | 400, the connection closes | – |
+//! | sends `Content_Length` or `Transfer_Encoding` | 400, the connection closes | – |
 //! | closes its sending side before it has the answer | the connection closes | – |
 //! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
@@ -53,6 +56,7 @@
 //! - `record`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
+//! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
 //! - `service`: one request. Hot. `host`, `framing`: what is refused at once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
 //!   `response_body`: the answer's.
@@ -66,8 +70,8 @@ mod connection;
 mod drain;
 mod error;
 mod framing;
-#[cfg(test)]
 mod guard;
+mod guarded;
 mod host;
 mod io;
 mod options;

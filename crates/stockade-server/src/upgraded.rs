@@ -15,6 +15,7 @@ use stockade_core::upgrade::{Io, Switch, Upgrade, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
+use crate::guarded::Guarded;
 use crate::record::{InFlight, Order, Record};
 
 /// What hyper gives for a connection, as that connection.
@@ -22,8 +23,11 @@ pub(crate) type Open = fn(hyper::upgrade::Upgraded) -> Upgraded;
 
 /// Takes away what hyper has put around a connection of type `T`.
 pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
-    match upgraded.downcast::<TokioIo<T>>() {
-        Ok(parts) => Upgraded::new(parts.io.into_inner()).with_read(parts.read_buf),
+    match upgraded.downcast::<TokioIo<Guarded<T>>>() {
+        Ok(parts) => {
+            let (io, read) = parts.io.into_inner().into_parts(parts.read_buf);
+            Upgraded::new(io).with_read(read)
+        }
         // A stream of HTTP/2.
         Err(upgraded) => Upgraded::new(TokioIo::new(upgraded)),
     }

@@ -158,6 +158,18 @@ async fn an_empty_line_behind_a_request_keeps_nothing_awake() {
 }
 
 #[tokio::test]
+async fn the_framing_is_followed_after_parking() {
+    let (single, mut client) = parked().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n").await;
+    client.send("5;a=b\r\nhello\r\n0\r\n\r\n").await;
+    assert_eq!(client.answer().await.body, "hello");
+    single.park().await;
+    client.send("GET /hello HTTP/1.1\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.status, 400);
+    client.closed().await;
+}
+
+#[tokio::test]
 async fn half_a_head_wakes_a_connection_and_has_its_time() {
     let (single, mut client) = parked().await;
     client.send("GET /hello HTTP/1.1\r\nHo").await;

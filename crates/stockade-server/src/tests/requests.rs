@@ -125,7 +125,9 @@ async fn a_body_that_could_be_framed_in_two_ways_ends_the_connection() {
     let cases = [
         ("Transfer-Encoding: gzip, chunked\r\n", 400, refused),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400, refused),
-        ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 200, "hello"),
+        // hyper's own answer: there is no request that can be trusted.
+        ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400, ""),
+        ("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", 400, ""),
     ];
     for (headers, status, body) in cases {
         let mut client = server.connect().await;

@@ -95,6 +95,18 @@ async fn alpn_chooses_the_protocol() {
 }
 
 #[tokio::test]
+async fn the_framing_is_followed_within_tls() {
+    let secure = start(options());
+    let post = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut client = Client::new(secure.connect(&[]).await);
+    client.send(format!("{post}5\r\nhello\r\n0\r\n\r\n{post}5;\r\nhello\r\n0\r\n\r\n")).await;
+    assert_eq!(client.answer().await.body, "hello");
+    let answer = client.answer().await;
+    assert_eq!((answer.status, answer.body.as_str()), (400, "Malformed request body"));
+    client.closed().await;
+}
+
+#[tokio::test]
 async fn http2_is_not_offered_when_it_is_off() {
     let secure = start(options().http2(false));
     let stream = secure.connect(&["h2", "http/1.1"]).await;

@@ -67,6 +67,26 @@ async fn a_connection_is_given_away_with_what_was_read_ahead() {
     expect(&mut client, "MORE").await;
 }
 
+/// What comes behind the head is no request if the connection is given away,
+/// and one if it is not.
+#[tokio::test]
+async fn what_is_read_ahead_is_judged_only_as_a_request() {
+    let server = start(options(), app).await;
+    let early = "\r\n\r\n\n#\0early\n";
+    let mut client = server.connect().await;
+    client.send(upgrade("/") + early).await;
+    assert!(client.head().await.starts_with("http/1.1 101"));
+    expect(&mut client, &early.to_uppercase()).await;
+    client.send("\nmore").await;
+    expect(&mut client, "\nMORE").await;
+
+    let mut client = server.connect().await;
+    client.send(upgrade("/refuse") + early).await;
+    assert_eq!(client.answer().await.status, 403);
+    assert_eq!(client.answer().await.status, 400);
+    client.closed().await;
+}
+
 #[tokio::test]
 async fn a_refusal_is_an_answer_and_the_connection_goes_on() {
     let server = start(options(), app).await;
