@@ -14,7 +14,9 @@ use http::{HeaderMap, Version, header};
 /// What is wrong with the host of a request, in words for the client.
 ///
 /// HTTP/1.0 needs none. On HTTP/2 `:authority` counts, and a `Host` beside it
-/// must be the same.
+/// must be the same, as must the `Host` beside a target of HTTP/1.1 that has an
+/// authority: RFC 9112 lets the target win, but not every program on the way
+/// does.
 pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
     if head.version < Version::HTTP_11 {
         return Ok(());
@@ -37,6 +39,12 @@ pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
         (Some(host), Some(authority)) if head.version == Version::HTTP_2 => {
             if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
                 return Err("Host and :authority differ");
+            }
+            host
+        }
+        (Some(host), Some(authority)) if head.uri.scheme().is_some() => {
+            if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
+                return Err("Host and the request target differ");
             }
             host
         }
@@ -181,7 +189,13 @@ mod tests {
         check_head(http10, "/", "", Ok(()));
         check_head(http10, "/", "a b", Ok(()));
         check_head(http11, "/", "a.example", Ok(()));
-        check_head(http11, "http://b.example/", "a.example", Ok(()));
+        check_head(http11, "http://a.example:80/", "A.example:80", Ok(()));
+        check_head(http11, "a.example:443", "b.example", Ok(())); // CONNECT, which is refused
+        let differ = Err("Host and the request target differ");
+        check_head(http11, "http://b.example/", "a.example", differ);
+        check_head(http11, "http://a.example:80/", "a.example", differ);
+        check_head(http11, "http://u@a.example/", "a.example", differ);
+        check_head(http10, "http://b.example/", "a.example", Ok(()));
         check_head(http11, "/", "", Err("Missing Host header"));
         check_head(http11, "http://a.example/", "", Err("Missing Host header"));
         check_head(http11, "/", "a a", Err("More than one Host header"));

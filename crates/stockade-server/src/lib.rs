@@ -29,7 +29,10 @@
 //! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
 //! | opens too many connections | they wait | [`max_connections`] |
-//! | sends no `Host`, two, or a malformed one | 400 | – |
+//! | sends no `Host`, two, a malformed one, or another one than the target has | 400 | – |
+//! | asks for a target that is not ASCII, or of another scheme than `http` and `https` | 400 | – |
+//! | sends two lines of `Content-Type` | 400 | – |
+//! | expects anything but `100-continue` | 417 | – |
 //! | frames a body by a transfer coding other than `chunked` | 400, the connection closes | – |
 //! | gives a length beside a transfer coding, or one that is no plain number | 400, the connection closes | – |
 //! | breaks the grammar of a chunked body | 400, the connection closes | – |
@@ -57,7 +60,8 @@
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
 //! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
-//! - `service`: one request. Hot. `host`, `framing`: what is refused at once.
+//! - `service`: one request. Hot. `head`, `host`, `framing`: what is refused at
+//!   once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
 //!   `response_body`: the answer's.
 //! - `upgraded`: connections that leave HTTP, such as WebSockets.
@@ -72,6 +76,7 @@ mod error;
 mod framing;
 mod guard;
 mod guarded;
+mod head;
 mod host;
 mod io;
 mod options;

@@ -26,7 +26,7 @@ use crate::accept::Stage;
 use crate::record::{InFlight, Record};
 use crate::request_body::RequestBody;
 use crate::response_body::{ResponseBody, until_shutdown};
-use crate::{framing, host, upgraded};
+use crate::{framing, head, host, upgraded};
 
 /// What answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
@@ -195,5 +195,6 @@ fn check<A>(
             ApiError::new(400, message)
         })?;
     }
+    head::check(head).map_err(|(status, message)| ApiError::new(status, message))?;
     host::check(head).map_err(|message| ApiError::new(400, message))
 }

@@ -1,0 +1,96 @@
+//! The check of a head beside its framing and its host: the target,
+//! `Content-Type` and `Expect`.
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Uri, Version, header};
+
+/// The status and the words for what is wrong with a head.
+pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
+    if !is_target(&head.uri) {
+        return Err((400, "Malformed request target"));
+    }
+    // Without a header that is there twice there is nothing to look for.
+    let twice = head.headers.keys_len() < head.headers.len();
+    if twice && more_than_one_type(&head.headers) {
+        return Err((400, "More than one Content-Type header"));
+    }
+    if head.headers.contains_key(header::EXPECT) && expects_what_is_unknown(head) {
+        return Err((417, ""));
+    }
+    Ok(())
+}
+
+/// Whether the target is ASCII and, if it has a scheme, of HTTP.
+///
+/// Source: RFC 9112, section 3.2; RFC 9110, section 4.2.
+fn is_target(target: &Uri) -> bool {
+    target.path_and_query().is_none_or(|path| path.as_str().is_ascii())
+        && target.scheme_str().is_none_or(|scheme| matches!(scheme, "http" | "https"))
+}
+
+/// One program would go by the first, another one by the last.
+#[cold]
+fn more_than_one_type(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some()
+}
+
+/// Source: RFC 9110, section 10.1.1.
+#[cold]
+fn expects_what_is_unknown(head: &Parts) -> bool {
+    let is_known = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    // HTTP/1.0 has no such header.
+    head.version >= Version::HTTP_11 && !head.headers.get_all(header::EXPECT).iter().all(is_known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `headers` as `name: value`, separated by `|`.
+    #[track_caller]
+    fn check_of(version: Version, target: &str, headers: &str, expected: Result<(), u16>) {
+        let mut request = http::Request::get(target).version(version);
+        for line in headers.split('|').filter(|line| !line.is_empty()) {
+            let (name, value) = line.split_once(": ").unwrap();
+            request = request.header(name, value);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        let status = check(&head).map_err(|(status, _)| status);
+        assert_eq!(status, expected, "{version:?} {target} {headers}");
+    }
+
+    #[test]
+    fn a_target_is_ascii_and_of_http() {
+        for version in [Version::HTTP_10, Version::HTTP_11, Version::HTTP_2] {
+            for good in ["/", "*", "/a?b=%C3%A9", "http://a/", "https://a/x", "HTTP://a", "a:443"] {
+                check_of(version, good, "", Ok(()));
+            }
+            for wrong in ["/\u{e9}", "/?\u{e9}", "http://a/\u{e9}", "ftp://a/", "ws://a/", "x://a"]
+            {
+                check_of(version, wrong, "", Err(400));
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_has_one_type() {
+        let one = "content-type: text/plain";
+        check_of(Version::HTTP_11, "/", one, Ok(()));
+        check_of(Version::HTTP_11, "/", &format!("{one}|accept: a|accept: b"), Ok(()));
+        check_of(Version::HTTP_11, "/", &format!("{one}|{one}"), Err(400));
+        check_of(Version::HTTP_2, "/", &format!("{one}|content-type: text/html"), Err(400));
+    }
+
+    #[test]
+    fn nothing_is_expected_but_100_continue() {
+        check_of(Version::HTTP_11, "/", "expect: 100-Continue", Ok(()));
+        check_of(Version::HTTP_11, "/", "expect: 100-continue|expect: 100-continue", Ok(()));
+        for unknown in ["200-ok", "100-continue, x", "100-continue|expect: x", "100-continue; q=1"]
+        {
+            let expect = format!("expect: {unknown}");
+            check_of(Version::HTTP_11, "/", &expect, Err(417));
+            check_of(Version::HTTP_2, "/", &expect, Err(417));
+            check_of(Version::HTTP_10, "/", &expect, Ok(()));
+        }
+    }
+}
