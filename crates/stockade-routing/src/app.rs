@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::{Endpoint, Middleware, Request, Response, RouteDoc, Settings, States};
+use stockade_core::{Endpoint, Middleware, Request, RouteDoc, Settings, States};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
@@ -102,11 +102,16 @@ impl App {
         dispatch::dispatch(&self.inner, request.into(), options)
     }
 
-    /// The answer to a request that a host refuses by itself, such as one with
-    /// a malformed `Host`: in the same form as every other error.
-    #[must_use]
-    pub fn refuse(&self, request: &Request, error: ApiError, options: &CallOptions) -> Response {
-        dispatch::refuse(&self.inner, request, error, options)
+    /// Answers a request that a host refuses by itself, such as one with a
+    /// malformed `Host`: in the same form as every other error, and charged to
+    /// the rate limit, so that the answer may be its 429.
+    pub fn refuse(
+        &self,
+        request: impl Into<Request>,
+        error: ApiError,
+        options: &CallOptions,
+    ) -> Answering {
+        dispatch::refuse(&self.inner, request.into(), error, options)
     }
 
     /// The value of type `T` that [`RouterOptions::state`] provides.

@@ -39,37 +39,68 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(Box::new(preflight(app, &req, &mut passage)))
     } else {
-        let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
-        match app.stages.limiter(options).filter(|_| is_charged) {
-            Some(limiter) if limiter.waits() => {
-                let key = stages::key_of(limiter, &req);
-                let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
-                let (limiter, options) = (Arc::clone(limiter), options.clone());
-                State::Charging(Box::new(Charging {
-                    charge: Box::pin(charge),
-                    limiter,
-                    endpoint,
-                    req,
-                    options,
-                }))
-            }
-            Some(limiter) => {
-                let key = stages::key_of(limiter, &req);
-                match limiter.charge(&key, app.stages.now()) {
-                    Charge::Now(decision) => {
-                        passage.charged = Some((Arc::clone(limiter), decision));
-                        begin(app, endpoint, req, options, &passage)
-                    }
-                    Charge::Later(_) => {
-                        let error = ApiError::new(500, "the store of a rate limit waits unasked");
-                        State::refused(app, &req, options, error)
-                    }
-                }
-            }
-            None => begin(app, endpoint, req, options, &passage),
-        }
+        charged(app, endpoint, req, options, None, &mut passage)
     };
     Answering { app: Arc::clone(app), passage, state, is_head, version }
+}
+
+/// Answers a request that a host does not hand over, after it was charged.
+#[cold]
+pub(crate) fn refuse(
+    app: &Arc<Inner>,
+    mut req: Request,
+    error: ApiError,
+    options: &CallOptions,
+) -> Answering {
+    let is_head = req.method() == Method::HEAD;
+    let version = req.version();
+    // It comes no further: headers for everyone are enough.
+    let mut passage = app.stages.enter(&mut req, options);
+    let state = charged(app, None, req, options, Some(Box::new(error)), &mut passage);
+    Answering { app: Arc::clone(app), passage, state, is_head, version }
+}
+
+/// Charges a request to the rate limit, and goes on if that says yes. A request
+/// with a `refusal` comes no further than that.
+#[inline]
+fn charged(
+    app: &Inner,
+    endpoint: Option<Arc<Endpoint>>,
+    req: Request,
+    options: &CallOptions,
+    refusal: Option<Box<ApiError>>,
+    passage: &mut Passage,
+) -> State {
+    let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
+    match app.stages.limiter(options).filter(|_| is_charged) {
+        Some(limiter) if limiter.waits() => {
+            let key = stages::key_of(limiter, &req);
+            let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
+            let (limiter, options) = (Arc::clone(limiter), options.clone());
+            State::Charging(Box::new(Charging {
+                charge: Box::pin(charge),
+                limiter,
+                endpoint,
+                req,
+                options,
+                refusal,
+            }))
+        }
+        Some(limiter) => {
+            let key = stages::key_of(limiter, &req);
+            match limiter.charge(&key, app.stages.now()) {
+                Charge::Now(decision) => {
+                    passage.charged = Some((Arc::clone(limiter), decision));
+                    begin(app, endpoint, req, options, refusal, passage)
+                }
+                Charge::Later(_) => {
+                    let error = ApiError::new(500, "the store of a rate limit waits unasked");
+                    State::refused(app, &req, options, error)
+                }
+            }
+        }
+        None => begin(app, endpoint, req, options, refusal, passage),
+    }
 }
 
 /// Goes on after the rate limit.
@@ -78,11 +109,15 @@ fn begin(
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
     options: &CallOptions,
+    refusal: Option<Box<ApiError>>,
     passage: &Passage,
 ) -> State {
     let charged = passage.charged.as_ref().map(|(_, decision)| *decision);
     if let Some(decision) = charged.filter(|decision| !decision.allowed) {
         return State::refused(app, &req, options, too_many(&decision));
+    }
+    if let Some(error) = refusal {
+        return State::refused(app, &req, options, *error);
     }
     match endpoint {
         None => State::Ready(Box::new(unplaced(app, &req, settings_of(app, options)))),
@@ -154,6 +189,7 @@ struct Charging {
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
     options: CallOptions,
+    refusal: Option<Box<ApiError>>,
 }
 
 impl fmt::Debug for Charging {
@@ -173,7 +209,7 @@ impl Charging {
         match outcome {
             Ok(decision) => {
                 passage.charged = Some((self.limiter, decision));
-                begin(app, self.endpoint, self.req, &self.options, passage)
+                begin(app, self.endpoint, self.req, &self.options, self.refusal, passage)
             }
             Err(error) => State::refused(app, &self.req, &self.options, error),
         }
@@ -268,24 +304,6 @@ fn is_tunnel(req: &Request) -> bool {
 /// host can say.
 fn is_extended_connect(req: &Request) -> bool {
     req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
-}
-
-/// Answers a request that a host does not hand over.
-#[cold]
-pub(crate) fn refuse(
-    app: &Inner,
-    req: &Request,
-    error: ApiError,
-    options: &CallOptions,
-) -> Response {
-    let mut context = ErrorContext::of(req).with_settings(settings_of(app, options));
-    // It comes no further: headers for everyone are enough.
-    let mut passage = app.stages.refuse(req, options, &mut context);
-    let mut response = context.answer(error);
-    app.stages.leave(&mut response, &passage);
-    finish(&mut response, req.method() == Method::HEAD, req.version());
-    passage.end(&mut response);
-    response
 }
 
 pub(crate) fn settings_of(app: &Inner, options: &CallOptions) -> Settings {

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
-use stockade_core::{ErrorContext, Request, Response, upgrade};
+use stockade_core::{Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::client_address::{client_address, warn_untrusted};
 use stockade_middleware::cors::{self, CorsDecided};
@@ -79,22 +79,6 @@ impl Stages {
         let mut passage = self.passage(req, options);
         if let Some(observers) = &self.observers {
             passage.observation = Some(Box::new(observers.enter(req)));
-        }
-        passage
-    }
-
-    /// As [`enter`](Self::enter), for a request that a host refuses. Its name is
-    /// in `context`.
-    pub(crate) fn refuse(
-        &self,
-        req: &Request,
-        options: &CallOptions,
-        context: &mut ErrorContext,
-    ) -> Passage {
-        let mut passage = self.passage(req, options);
-        if let Some(observers) = &self.observers {
-            let client = self.client(req, options);
-            passage.observation = Some(Box::new(observers.refuse(req, client, context)));
         }
         passage
     }

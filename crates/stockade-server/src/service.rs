@@ -39,7 +39,7 @@ pub(crate) trait Answer: Send + Sync + 'static {
     fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Outcome);
 
     /// The answer to a request that the application does not get to see.
-    fn refuse(&self, request: &Request, error: ApiError) -> Response;
+    fn refuse(&self, request: Request, error: ApiError) -> Self::Answering;
 
     /// A shutdown begins.
     fn leaving(&self) {}
@@ -64,7 +64,7 @@ impl Answer for Hosted {
     }
 
     #[cold]
-    fn refuse(&self, request: &Request, error: ApiError) -> Response {
+    fn refuse(&self, request: Request, error: ApiError) -> Answering {
         self.app.refuse(request, error, &self.call)
     }
 
@@ -123,27 +123,21 @@ pub(crate) fn serve<A: Answer>(
         HttpBody::new(RequestBody::new(body, &head, peer.body_read_timeout, record))
     };
     let request = Request::framed(head, body).with_peer(PeerAddr(peer.address));
-    let state = match outcome {
-        Ok(()) => State::Answering(peer.app.answer(request)),
-        Err(error) => State::Refused(Box::new(peer.app.refuse(&request, error))),
+    let answering = match outcome {
+        Ok(()) => peer.app.answer(request),
+        Err(error) => peer.app.refuse(request, error),
     };
-    Serving { state, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
+    Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
 }
 
 /// The future of [`serve`].
 pub(crate) struct Serving<A: Answer> {
-    state: State<A::Answering>,
+    answering: A::Answering,
     on_upgrade: Option<OnUpgrade>,
     /// `None` when the answer was given.
     in_flight: Option<InFlight>,
     peer: Arc<Peer<A>>,
     http2: bool,
-}
-
-enum State<F> {
-    Answering(F),
-    /// In a box, because the usual request has no need of the room.
-    Refused(Box<Response>),
 }
 
 impl<A: Answer> Future for Serving<A> {
@@ -152,10 +146,7 @@ impl<A: Answer> Future for Serving<A> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut slot = Poll::Pending;
-        match &mut this.state {
-            State::Answering(answering) => A::poll_into(answering, cx, &mut slot),
-            State::Refused(response) => slot = Poll::Ready(Ok(std::mem::take(&mut **response))),
-        }
+        A::poll_into(&mut this.answering, cx, &mut slot);
         let Poll::Ready(Ok(mut response)) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };

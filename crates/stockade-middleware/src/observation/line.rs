@@ -52,15 +52,7 @@ impl Line {
                 context = context.with_id(id);
             }
         }
-        Self::new(context, req.client_ip(), TraceParent::of(req.headers()))
-    }
-
-    pub(super) fn new(
-        context: ErrorContext,
-        client: Option<IpAddr>,
-        trace: Option<TraceParent>,
-    ) -> Self {
-        Self { context, client, trace }
+        Self { context, client: req.client_ip(), trace: TraceParent::of(req.headers()) }
     }
 
     /// Logs that the request has come.

@@ -1,13 +1,11 @@
 //! [`Observers`]: what a router notes of every request.
 
-use std::net::IpAddr;
-
-use stockade_core::{ErrorContext, Request};
+use stockade_core::Request;
 
 use super::{Line, Observation};
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
-use crate::request_id::{Names, RequestIds, TraceParent};
+use crate::request_id::{Names, RequestIds};
 
 /// What is noted of every request. Default: nothing.
 #[derive(Clone, Debug, Default)]
@@ -58,25 +56,6 @@ impl Observers {
     pub fn enter(&self, req: &mut Request) -> Observation {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
         let line = self.logs().then(|| Line::of(req));
-        let observation = Observation::begin(req.method()).named(names).logging(line);
-        #[cfg(feature = "metrics")]
-        let observation = self.counting(req, observation);
-        observation
-    }
-
-    /// A request that is refused before it has begun, by a host.
-    pub fn refuse(
-        &self,
-        req: &Request,
-        client: Option<IpAddr>,
-        context: &mut ErrorContext,
-    ) -> Observation {
-        let names = self.request_ids.and_then(|ids| known(ids.names(req.headers())));
-        if let Some(names) = &names {
-            *context = context.clone().with_id(names.id().as_str());
-        }
-        let trace = TraceParent::of(req.headers());
-        let line = self.logs().then(|| Line::new(context.clone(), client, trace));
         let observation = Observation::begin(req.method()).named(names).logging(line);
         #[cfg(feature = "metrics")]
         let observation = self.counting(req, observation);

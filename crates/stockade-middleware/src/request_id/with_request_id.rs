@@ -7,7 +7,7 @@ use stockade_core::{ApiError, IntoMiddleware, Middleware, Next, Request, Respons
 
 use super::RequestId;
 use super::id::X_REQUEST_ID;
-use super::trace::{TRACEPARENT, sent, tidy};
+use super::trace::{TRACEPARENT, tidy};
 
 /// Gives each request an id: the one in `X-Request-Id`, if it can be believed,
 /// else a new one. It is in the request's headers, in [`RequestId`] and in
@@ -50,10 +50,6 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn id(&self) -> &RequestId {
-        &self.id
-    }
-
     /// Adds them to the headers of a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.id.to_header_value());
@@ -90,11 +86,6 @@ impl RequestIds {
             req.extensions_mut().insert(id.clone());
         }
         Ok(Names { id, trace })
-    }
-
-    /// The names of a request that nothing comes after.
-    pub(crate) fn names(self, headers: &HeaderMap) -> Result<Names, ApiError> {
-        Ok(Names { id: self.id(headers)?, trace: sent(headers).cloned() })
     }
 
     fn id(self, headers: &HeaderMap) -> Result<RequestId, ApiError> {

@@ -47,8 +47,8 @@ impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F>
         *slot = answering.as_mut().poll(cx).map(Ok);
     }
 
-    fn refuse(&self, request: &Request, error: ApiError) -> Response {
-        ErrorContext::of(request).answer(error)
+    fn refuse(&self, request: Request, error: ApiError) -> Answering {
+        Box::pin(async move { ErrorContext::of(&request).answer(error) })
     }
 }
 

@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, Full};
 use stockade_core::extract::Body;
 use stockade_core::reply::ResponseWriter;
 use stockade_core::{ApiError, Request, Response};
+use stockade_middleware::rate_limit::HOUR;
 use stockade_routing::{Router, RouterOptions};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -172,6 +173,36 @@ async fn refusals_of_the_server_have_the_form_of_the_routers_errors() {
     let answer = client.answer().await;
     let expected = r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"Missing Host header"}"#;
     assert_eq!(answer.body, expected);
+}
+
+#[tokio::test]
+async fn refusals_of_the_server_are_charged() {
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(3 / HOUR));
+    router.get("/hello", async || "hello");
+    let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
+    let cases = [
+        ("GET /hello HTTP/1.1\r\n\r\n", 400, "Missing Host header", "2"),
+        ("GET /hello HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n", 417, "Expectation Failed", "1"),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            400,
+            "Unsupported Transfer-Encoding",
+            "0",
+        ),
+        ("GET /hello HTTP/1.1\r\nHost: a/b\r\n\r\n", 429, "Too Many Requests", "0"),
+        ("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n", 429, "Too Many Requests", "0"),
+    ];
+    for (request, status, message, left) in cases {
+        let mut client = connect(&handle).await;
+        client.send(request).await;
+        let answer = client.answer().await;
+        let body = format!(r#"{{"error":"{message}"}}"#);
+        assert_eq!((answer.status, answer.body), (status, body), "{request}");
+        let headers = ["\r\nx-content-type-options: nosniff\r\n", &format!(";r={left};")];
+        for header in headers {
+            assert!(answer.head.contains(header), "{header} in {}", answer.head);
+        }
+    }
 }
 
 #[tokio::test]
