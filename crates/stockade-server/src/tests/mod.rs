@@ -1,6 +1,7 @@
 //! Tests on real sockets of this machine. Each wait is bounded.
 
 mod bodies;
+mod conformance;
 mod http2;
 mod listening;
 mod log;
