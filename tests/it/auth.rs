@@ -62,7 +62,11 @@ fn a_token_says_who_asks() {
     let ada = token(json!({ "id": "ada", "role": "admin" }));
     check(&app, &format!("GET /own\nauthorization: Bearer {ada}"), "200 ada admin");
     check(&app, &format!("GET /own\nauthorization: bearer {ada}"), "200 ada admin");
+    check(&app, &format!("GET /own\nauthorization: Bearer  {ada}"), "200 ada admin");
     check(&app, &format!("GET /own\nauthorization: {ada}"), "200 ada admin");
+    for twice in ["Bearer Bearer", "bearer  Bearer", "Bearer Bearer Bearer"] {
+        check(&app, &format!("GET /own\nauthorization: {twice} {ada}"), UNAUTHORIZED);
+    }
     check(&app, "GET /own", UNAUTHORIZED);
     check(&app, "GET /own\nauthorization: Bearer x.y.z", UNAUTHORIZED);
     check(&app, &format!("GET /own\nauthorization: Bearer {ada}x"), UNAUTHORIZED);
@@ -200,6 +204,18 @@ fn a_function_from_a_token_says_what_was_wrong() {
         check(&app, &format!("GET {path}"), missing);
         check(&app, &format!("GET {path}\nauthorization: Bearer no"), invalid);
     }
+}
+
+#[test]
+fn a_function_never_sees_a_second_bearer() {
+    let known = |token: String| verify_token(&token, &secret()).map(|_| "ada");
+    let mut router = Router::new();
+    router.get("/x", async || "in").middleware(with_auth(known));
+    let app = app(router);
+    let ada = token(json!({}));
+    check(&app, &format!("GET /x\nauthorization: Bearer {ada}"), "200 in");
+    let invalid = r#"401 {"error":"Unauthorized","message":"Invalid token"}"#;
+    check(&app, &format!("GET /x\nauthorization: Bearer Bearer {ada}"), invalid);
 }
 
 #[test]

@@ -20,6 +20,7 @@
 //! | To | Take |
 //! |---|---|
 //! | make and check tokens (HS256) | [`Secret`], [`generate_jwt`], [`verify_token`] |
+//! | read the token in `Authorization` | [`bearer_token`] |
 //! | change a secret | [`KeyRing`] |
 //! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
@@ -68,7 +69,8 @@ pub use secret::{KeyRing, Secret};
 pub use session::{SessionId, SessionIdError};
 pub use token::{
     Claims, Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, TokenError,
-    TokenIssuer, TokenKeys, TokenVerifier, generate_jwt, verify_token, verify_token_as,
+    TokenIssuer, TokenKeys, TokenVerifier, bearer_token, generate_jwt, verify_token,
+    verify_token_as,
 };
 
 /// The target of this crate's log lines.

@@ -4,12 +4,14 @@
 //! - `clock`: the time, as a function.
 //! - `issue`: [`generate_jwt`] and [`TokenIssuer`].
 //! - `verify`: [`verify_token`] and [`TokenVerifier`], the hot path.
+//! - `bearer`: the token in a value of `Authorization`.
 //! - `compact`: a token taken apart; `header`: what a header may say.
 //! - `keys`: which keys verify and sign.
 //! - `claims`: [`Claims`]; `json`: objects in which every name stands once.
 //!
 //! Spec: Authentication › Token functions.
 
+mod bearer;
 mod claims;
 mod clock;
 mod compact;
@@ -21,6 +23,7 @@ mod json;
 mod keys;
 mod verify;
 
+pub use bearer::bearer_token;
 pub use claims::Claims;
 pub use clock::Clock;
 pub(crate) use compact::Compact;

@@ -16,8 +16,8 @@ use crate::base64url;
 /// The claims of a token, or `None` when it is empty, malformed, forged or
 /// expired, or longer than [`MAX_TOKEN_LENGTH`].
 ///
-/// The token may begin with `Bearer ` (one space, any case). One without `exp`
-/// is accepted; `exp` is compared in whole seconds, and the second that it
+/// The token may begin with `Bearer` (once, any case) and spaces. One without
+/// `exp` is accepted; `exp` is compared in whole seconds, and the second that it
 /// names is still valid. An `nbf` in the future is `None`. `iss` and `aud` are
 /// not looked at: [`TokenVerifier`] asks for them, and tells why a token is
 /// refused.

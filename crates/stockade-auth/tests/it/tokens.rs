@@ -67,10 +67,10 @@ fn the_system_clock_is_the_default() {
 #[test]
 fn the_word_bearer_is_optional() {
     let token = issue(&json!({}), "1h");
-    for prefix in ["", "Bearer ", "bearer ", "BEARER "] {
+    for prefix in ["", "Bearer ", "bearer ", "BEARER ", "Bearer  "] {
         accept(&format!("{prefix}{token}"));
     }
-    for prefix in [" ", "Bearer  ", "Bearer", "Bearer\t", "Basic ", "Bearer Bearer ", "\n"] {
+    for prefix in [" ", "Bearer", "Bearer\t", "Basic ", "Bearer Bearer ", "Bearer  bearer ", "\n"] {
         assert!(verify_token(&format!("{prefix}{token}"), &secret()).is_none(), "{prefix:?}");
     }
 }

@@ -1,0 +1,52 @@
+//! [`bearer_token`]: the token in a value of `Authorization`.
+
+/// Returns the token of a value of `Authorization`: the text after `Bearer`, in
+/// any case, and one or more spaces; the whole text where the word does not
+/// begin it.
+///
+/// The word is taken off once: of `Bearer Bearer x` the rest is `Bearer x`,
+/// which is no token. [`verify_token`](crate::verify_token) calls this itself.
+///
+/// ```
+/// use stockade_auth::bearer_token;
+///
+/// assert_eq!(bearer_token("Bearer a.b.c"), "a.b.c");
+/// assert_eq!(bearer_token("a.b.c"), "a.b.c");
+/// ```
+///
+/// Source: RFC 6750, section 2.1; RFC 9110, section 11.4.
+#[must_use]
+pub fn bearer_token(value: &str) -> &str {
+    let Some((word, rest)) = value.split_at_checked(WORD.len()) else { return value };
+    if !word.eq_ignore_ascii_case(WORD) || !(rest.is_empty() || rest.starts_with(' ')) {
+        return value;
+    }
+    rest.trim_start_matches(' ')
+}
+
+const WORD: &str = "Bearer";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_is_taken_off_once() {
+        #[track_caller]
+        fn check(value: &str, expected: &str) {
+            assert_eq!(bearer_token(value), expected);
+        }
+        check("Bearer a.b.c", "a.b.c");
+        check("bEARER a.b.c", "a.b.c");
+        check("Bearer  a.b.c", "a.b.c");
+        check("Bearer Bearer a", "Bearer a");
+        check("Bearer\ta", "Bearer\ta");
+        check("Bearer ", "");
+        check("Bearer", "");
+        check("Bearers a", "Bearers a");
+        check("Bearer.a.b", "Bearer.a.b");
+        check(" Bearer a", " Bearer a");
+        check("Bearé a", "Bearé a");
+        check("", "");
+    }
+}
