@@ -202,8 +202,14 @@ fn a_function_from_a_token_says_what_was_wrong() {
     let invalid = r#"401 {"error":"Unauthorized","message":"Invalid token"}"#;
     for path in ["/now", "/later"] {
         check(&app, &format!("GET {path}"), missing);
-        check(&app, &format!("GET {path}\nauthorization: Bearer no"), invalid);
+        for value in ["Bearer no", "Bearer", "Basic YTpi", "Digest x", "no", ""] {
+            check(&app, &format!("GET {path}\nauthorization: {value}"), invalid);
+        }
+        let twice = format!("GET {path}\nauthorization: Bearer no\nauthorization: Bearer no");
+        check(&app, &twice, invalid);
     }
+    // Another scheme asks for no token to be replaced (RFC 6750, section 3.1).
+    assert_eq!(challenges(&app, "GET /now\nauthorization: Basic YTpi"), "Bearer");
 }
 
 #[test]

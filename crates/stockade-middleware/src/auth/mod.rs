@@ -202,7 +202,7 @@ impl Auth {
     }
 
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
-    fn unauthorized(&self, invalid: Ways) -> ApiError {
+    fn unauthorized(&self, invalid: Ways, is_foreign: bool) -> ApiError {
         let mut error = unauthorized();
         for (index, way) in self.ways.iter().enumerate() {
             let challenge = match &way.challenge {
@@ -212,7 +212,7 @@ impl Auth {
             };
             error = error.with_header("www-authenticate", challenge);
         }
-        match (self.explains, invalid != Ways::NONE) {
+        match (self.explains, is_foreign || invalid != Ways::NONE) {
             (false, _) => error,
             (true, false) => error.with_member("message", "Missing authorization header"),
             (true, true) => error.with_member("message", "Invalid token"),
@@ -228,6 +228,8 @@ struct Gate {
     bearers: Ways,
     /// Where nothing was found.
     missing: ApiError,
+    /// Where something was found that none of the ways reads.
+    foreign: ApiError,
     /// Where there was something for each of the `bearers`.
     invalid: ApiError,
 }
@@ -240,9 +242,10 @@ impl Gate {
                 bearers.add(index);
             }
         }
-        let missing = auth.unauthorized(Ways::NONE).repeated();
-        let invalid = auth.unauthorized(Ways::ALL).repeated();
-        Self { auth, bearers, missing, invalid }
+        let missing = auth.unauthorized(Ways::NONE, false).repeated();
+        let foreign = auth.unauthorized(Ways::NONE, true).repeated();
+        let invalid = auth.unauthorized(Ways::ALL, false).repeated();
+        Self { auth, bearers, missing, foreign, invalid }
     }
 
     fn pass(&self, req: &mut Request) -> Result<(), ApiError> {
@@ -272,18 +275,23 @@ impl Gate {
             return Ok(());
         }
         req.set_user(None);
-        if self.auth.required { Err(self.refusal(outcome.invalid)) } else { Ok(()) }
+        if self.auth.required {
+            Err(self.refusal(outcome.invalid, outcome.is_foreign))
+        } else {
+            Ok(())
+        }
     }
 
     #[cold]
-    fn refusal(&self, invalid: Ways) -> ApiError {
+    fn refusal(&self, invalid: Ways, is_foreign: bool) -> ApiError {
         let bearers = invalid.and(self.bearers);
-        if invalid == Ways::NONE || !self.auth.explains && bearers == Ways::NONE {
-            self.missing.clone()
+        let says_invalid = self.auth.explains && (is_foreign || invalid != Ways::NONE);
+        if bearers == Ways::NONE {
+            if says_invalid { self.foreign.clone() } else { self.missing.clone() }
         } else if bearers == self.bearers {
             self.invalid.clone()
         } else {
-            self.auth.unauthorized(invalid)
+            self.auth.unauthorized(invalid, is_foreign)
         }
     }
 }
@@ -320,6 +328,8 @@ struct Outcome {
     found: bool,
     /// The ways for which something was there, and there is no user for it.
     invalid: Ways,
+    /// True where a header was there that holds something else than a way reads.
+    is_foreign: bool,
 }
 
 impl Outcome {
@@ -327,6 +337,7 @@ impl Outcome {
     fn ends_with(&mut self, way: usize, found: Found, req: &mut Request) -> bool {
         match found {
             Found::Nothing => {}
+            Found::Foreign => self.is_foreign = true,
             Found::Invalid => self.invalid.add(way),
             Found::User(user) => {
                 req.set_user(Some(user));
@@ -402,7 +413,7 @@ fn token(value: &str) -> Result<&str, Found> {
     let token = bearer_token(value);
     let is_foreign = token.len() == value.len() && value.contains(' ');
     if is_foreign || token.is_empty() {
-        Err(Found::Nothing)
+        Err(Found::Foreign)
     } else if bearer_token(token).len() < token.len() {
         // Whoever gets it would take off the second word.
         Err(Found::Invalid)
@@ -472,11 +483,13 @@ mod tests {
         ] {
             let ways = auth.ways.len();
             let gate = Gate::new(auth.clone());
-            for invalid in (0..1 << ways).map(Ways) {
-                let (quick, slow) = (gate.refusal(invalid), auth.unauthorized(invalid));
+            for case in 0..2 << ways {
+                let (invalid, foreign) = (Ways(case >> 1), case & 1 == 1);
+                let quick = gate.refusal(invalid, foreign);
+                let slow = auth.unauthorized(invalid, foreign);
                 let headers = [&quick, &slow].map(|error| error.headers().collect::<Vec<_>>());
-                assert_eq!(headers[0], headers[1], "{auth:?} {}", invalid.0);
-                assert_eq!(quick.body(false), slow.body(false), "{auth:?} {}", invalid.0);
+                assert_eq!(headers[0], headers[1], "{auth:?} {case}");
+                assert_eq!(quick.body(false), slow.body(false), "{auth:?} {case}");
             }
         }
     }

@@ -10,7 +10,9 @@ use stockade_core::{BoxFuture, Request};
 pub(super) enum Found {
     /// The request carries nothing of this kind.
     Nothing,
-    /// It does, and there is no user for it.
+    /// The header is there, and holds something of another kind, or nothing.
+    Foreign,
+    /// It carries something of this kind, and there is no user for it.
     Invalid,
     User(Value),
     /// A user as JSON that can be read, and what it says if it was.
