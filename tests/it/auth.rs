@@ -320,6 +320,67 @@ fn other_cookies_do_not_hide_the_session() {
 }
 
 #[test]
+fn every_401_names_the_ways_of_its_route() {
+    let key = || Auth::api_key(|_: ApiKeyHash| None::<u8>).required(false);
+    let name = || Auth::basic("x", |_: BasicCredentials| None::<u8>).required(false);
+    let misfit = |_: &Request| Some(7);
+    let tree = routes! {
+        "key": {
+            middleware: [with_auth(key())],
+            "role": { GET: { handler: async || (), middleware: [with_role("admin")] } },
+            "may": {
+                GET: {
+                    handler: async || (),
+                    middleware: [with_permission(|_: &Value, _: &Request| true)],
+                },
+            },
+            "waits": { GET: { handler: async || (), middleware: [with_permission(waits)] } },
+            "user": { GET: async |_: User<Value>| () },
+            "own": {
+                GET: {
+                    handler: async || (),
+                    middleware: [async |req: Request, next: Next| match req.user() {
+                        Some(_) => Ok(next.run(req).await),
+                        None => Err(req.unauthorized()),
+                    }],
+                },
+            },
+            // The inner one finds the user anew.
+            "name": {
+                GET: { handler: async |_: User<Value>| (), middleware: [with_auth(name())] },
+            },
+        },
+        "both": { GET: { handler: async |_: User<Value>| (), middleware: [with_auth(key().or(name()))] } },
+        "misfit": {
+            GET: {
+                handler: async |_: User<Account>| (),
+                middleware: [with_auth(Auth::verify(misfit).or(key()))],
+            },
+        },
+        "none": { GET: { handler: async || (), middleware: [with_role("admin")] } },
+    };
+    async fn waits(_: Value, _: &mut Request) -> bool {
+        true
+    }
+    let app = app_of(tree);
+    let key = r#"ApiKey header="x-api-key""#;
+    let name = r#"Basic realm="x", charset="UTF-8""#;
+    for (path, expected) in [
+        ("/key/role", key),
+        ("/key/may", key),
+        ("/key/waits", key),
+        ("/key/user", key),
+        ("/key/own", key),
+        ("/key/name", name),
+        ("/both", &format!("{key} {name}")),
+        ("/misfit", &format!("Bearer {key}")),
+        ("/none", "Bearer"),
+    ] {
+        assert_eq!(challenges(&app, &format!("GET {path}")), expected, "{path}");
+    }
+}
+
+#[test]
 fn either_way_may_require_a_user() {
     let open = || Auth::api_key(|_: ApiKeyHash| None::<u8>).required(false);
     for auth in [Auth::secret(secret()).or(open()), open().or(Auth::secret(secret()))] {

@@ -31,6 +31,7 @@ pub struct RouteDoc {
     /// The first middleware that reads the body.
     body_reader: Option<String>,
     limits: Vec<String>,
+    challenges: Vec<String>,
     common: Extensions,
 }
 
@@ -81,6 +82,7 @@ impl RouteDoc {
             upgrades: 0,
             body_reader: None,
             limits: Vec::new(),
+            challenges: Vec::new(),
             common: Extensions::new(),
         }
     }
@@ -146,6 +148,20 @@ impl RouteDoc {
             self.mistake(format!("two rate limits are called {name:?}"));
         }
         self.limits.push(name.to_owned());
+    }
+
+    /// Says by which ways middleware finds the user, each a challenge such as
+    /// `Bearer`. They replace those of middleware that came before: it finds the
+    /// user anew.
+    pub fn authenticates<C: Into<String>>(&mut self, challenges: impl IntoIterator<Item = C>) {
+        self.challenges = challenges.into_iter().map(Into::into).collect();
+    }
+
+    /// The challenges of a 401 of this route; empty where no middleware names a
+    /// way.
+    #[must_use]
+    pub fn challenges(&self) -> &[String] {
+        &self.challenges
     }
 
     /// What the descriptions of all routes of a router have in common, by type:

@@ -39,6 +39,7 @@ pub struct Endpoint {
     states: States,
     max_body: Option<u64>,
     rate_limited: bool,
+    challenges: Box<[Box<str>]>,
     docs: Docs,
     public: Option<Box<str>>,
 }
@@ -56,6 +57,7 @@ impl Endpoint {
             states: States::default(),
             max_body: None,
             rate_limited: true,
+            challenges: Box::default(),
             docs: Docs::default(),
             public: None,
         }
@@ -101,6 +103,13 @@ impl Endpoint {
     #[must_use]
     pub fn with_rate_limited(mut self, rate_limited: bool) -> Self {
         self.rate_limited = rate_limited;
+        self
+    }
+
+    /// Gives it the challenges of a 401, as its middleware described them.
+    #[must_use]
+    pub fn with_challenges(mut self, challenges: &[String]) -> Self {
+        self.challenges = challenges.iter().map(|challenge| challenge.as_str().into()).collect();
         self
     }
 
@@ -158,6 +167,12 @@ impl Endpoint {
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.rate_limited
+    }
+
+    /// The challenges of a 401: the ways by which its middleware finds a user.
+    #[must_use]
+    pub fn challenges(&self) -> &[Box<str>] {
+        &self.challenges
     }
 
     /// What is said of it to those who read about it.

@@ -16,6 +16,7 @@
 //! - `spare`: the header map of one request for the response of the next.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
+//! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
 //! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
@@ -27,6 +28,7 @@
 
 mod asker;
 mod body;
+mod challenge;
 mod clock;
 mod doc;
 mod docs;
@@ -49,6 +51,7 @@ pub mod upgrade;
 mod validation;
 
 pub use body::{BodyError, HttpBody};
+pub use challenge::unauthorized;
 pub use clock::Clock;
 pub use doc::{BodyKind, ParamShape, RouteDoc};
 pub use docs::Docs;

@@ -27,17 +27,13 @@ use crate::{FromRequest, Request, escaped};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct User<T>(pub T);
 
-fn unauthorized() -> ApiError {
-    ApiError::new(401, "Unauthorized").with_header("www-authenticate", "Bearer")
-}
-
 impl<T: DeserializeOwned> User<T> {
     fn read(req: &Request) -> Option<Result<Self, ApiError>> {
         let user = req.inner.user.read()?;
         let misfit = |error| {
             let error = escaped(error);
             log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
-            unauthorized()
+            req.unauthorized()
         };
         Some(user.map(Self).map_err(misfit))
     }
@@ -45,7 +41,7 @@ impl<T: DeserializeOwned> User<T> {
 
 impl<T: DeserializeOwned + Send> FromRequest for User<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Self::read(req).unwrap_or_else(|| Err(unauthorized()))
+        Self::read(req).unwrap_or_else(|| Err(req.unauthorized()))
     }
 }
 

@@ -28,7 +28,7 @@ use http::{HeaderName, HeaderValue, header};
 use stockade_auth::{
     ApiKeyHash, BasicCredentials, SessionId, TokenError, TokenKeys, TokenVerifier, bearer_token,
 };
-use stockade_core::{Flow, Middleware, Request, escaped};
+use stockade_core::{Flow, Middleware, Request, RouteDoc, escaped, unauthorized};
 use stockade_errors::ApiError;
 
 use self::way::{Challenge, Find, Found, Way};
@@ -186,6 +186,17 @@ impl Auth {
     }
 
     fn into_middleware(self) -> Middleware {
+        let challenges: Vec<String> = self.challenges().map(str::to_owned).collect();
+        let describe = move |doc: &mut RouteDoc| doc.authenticates(&challenges);
+        self.into_check().describing(describe)
+    }
+
+    /// The ways, as a 401 names them where nothing was sent.
+    fn challenges(&self) -> impl Iterator<Item = &str> {
+        self.ways.iter().map(|way| way.challenge.as_str())
+    }
+
+    fn into_check(self) -> Middleware {
         let waits = self.ways.iter().any(Way::waits);
         let gate = Gate::new(self);
         if waits {
@@ -203,15 +214,11 @@ impl Auth {
 
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
     fn unauthorized(&self, invalid: Ways, is_foreign: bool) -> ApiError {
-        let mut error = unauthorized();
-        for (index, way) in self.ways.iter().enumerate() {
-            let challenge = match &way.challenge {
-                Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
-                Challenge::Bearer => "Bearer",
-                Challenge::Other(challenge) => challenge,
-            };
-            error = error.with_header("www-authenticate", challenge);
-        }
+        let challenges = self.ways.iter().enumerate().map(|(index, way)| match way.challenge {
+            Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
+            _ => way.challenge.as_str(),
+        });
+        let error = unauthorized(challenges);
         match (self.explains, is_foreign || invalid != Ways::NONE) {
             (false, _) => error,
             (true, false) => error.with_member("message", "Missing authorization header"),
@@ -379,11 +386,6 @@ impl<F: Lookup<String, M>, M> IntoAuth<(M,)> for F {
         let auth = Auth::by(Challenge::Bearer, read, self);
         Auth { explains: true, ..auth }
     }
-}
-
-/// 401 with the body of the specification.
-pub(crate) fn unauthorized() -> ApiError {
-    ApiError::new(401, "Unauthorized")
 }
 
 fn authorization(req: &Request) -> Result<&str, Found> {

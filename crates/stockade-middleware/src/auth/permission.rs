@@ -9,8 +9,8 @@ use serde_json::Value;
 use stockade_core::{BoxFuture, Flow, Middleware, Request, escaped};
 use stockade_errors::ApiError;
 
+use super::verify;
 use super::verify::form;
-use super::{unauthorized, verify};
 
 /// Lets only users through of whom `check` says so: 401 without a user, 403 if
 /// it says no, fails or panics.
@@ -83,7 +83,7 @@ where
 {
     fn into_middleware(self) -> Middleware {
         Middleware::new(move |req: &mut Request| {
-            let user = req.user().ok_or_else(not_authenticated)?;
+            let user = req.user().ok_or_else(|| not_authenticated(req))?;
             let call = AssertUnwindSafe(|| self(user, req).into_decision());
             decide(catch_unwind(call).unwrap_or(None))
         })
@@ -101,7 +101,8 @@ where
             let check = Arc::clone(&check);
             Box::pin(async move {
                 let Some(user) = req.user().cloned() else {
-                    return (req, Err(not_authenticated()));
+                    let error = not_authenticated(&req);
+                    return (req, Err(error));
                 };
                 let decision = async { check.call(user, &mut req).await.into_decision() };
                 let decision = verify::unwinding(decision).await.unwrap_or(None);
@@ -142,8 +143,6 @@ fn decide(decision: Option<bool>) -> Result<(), ApiError> {
 }
 
 #[cold]
-fn not_authenticated() -> ApiError {
-    unauthorized()
-        .with_header("www-authenticate", "Bearer")
-        .with_member("message", "User not authenticated")
+fn not_authenticated(req: &Request) -> ApiError {
+    req.unauthorized().with_member("message", "User not authenticated")
 }

@@ -3,8 +3,6 @@
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
 
-use super::unauthorized;
-
 /// Lets only users whose `role` is one of `roles` through: 401 without a user,
 /// 403 for any other role.
 ///
@@ -20,8 +18,7 @@ use super::unauthorized;
 pub fn with_role(roles: impl IntoRoles) -> Middleware {
     let roles = roles.into_roles();
     Middleware::new(move |req: &mut Request| {
-        let user =
-            req.user().ok_or_else(|| unauthorized().with_header("www-authenticate", "Bearer"))?;
+        let user = req.user().ok_or_else(|| req.unauthorized())?;
         let role = user.get("role").and_then(serde_json::Value::as_str);
         match role.filter(|role| roles.iter().any(|known| known == role)) {
             Some(_) => Ok(()),

@@ -39,6 +39,15 @@ pub(super) enum Challenge {
     Other(Arc<str>),
 }
 
+impl Challenge {
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Bearer => "Bearer",
+            Self::Other(challenge) => challenge,
+        }
+    }
+}
+
 type FindNow = dyn Fn(&Request) -> Found + Send + Sync;
 type FindLater = dyn for<'r> Fn(&'r mut Request) -> BoxFuture<'r, Found> + Send + Sync;
 

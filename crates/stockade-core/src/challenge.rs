@@ -1,0 +1,46 @@
+//! [`unauthorized`]: the 401 of everything that asks who is there.
+//!
+//! Spec: Errors › Statuses produced by the framework, row 401.
+
+use stockade_errors::ApiError;
+
+use crate::{Endpoint, Request};
+
+/// Returns the 401 of the specification with these challenges, each a value of
+/// `WWW-Authenticate`.
+///
+/// Source: RFC 9110, section 11.6.1.
+#[must_use]
+pub fn unauthorized<'c>(challenges: impl IntoIterator<Item = &'c str>) -> ApiError {
+    let error = ApiError::new(401, "Unauthorized");
+    challenges.into_iter().fold(error, |error, challenge| error.with_header(NAME, challenge))
+}
+
+impl Request {
+    /// Returns the 401 for a request without a user, with the challenges of the
+    /// ways by which its route finds one: those of its last `with_auth`.
+    ///
+    /// Where the route names no way the challenge is `Bearer`.
+    ///
+    /// ```
+    /// use stockade_core::{ApiError, Request};
+    ///
+    /// fn friends_only(req: &mut Request) -> Result<(), ApiError> {
+    ///     if req.user().is_some() { Ok(()) } else { Err(req.unauthorized()) }
+    /// }
+    /// # let mut req = Request::from(http::Request::get("/").body(()).unwrap());
+    /// # let error = friends_only(&mut req).unwrap_err();
+    /// # assert_eq!(error.headers().next(), Some(("www-authenticate", "Bearer")));
+    /// ```
+    #[must_use]
+    #[cold]
+    pub fn unauthorized(&self) -> ApiError {
+        let challenges = self.inner.endpoint.as_deref().map(Endpoint::challenges);
+        match challenges.unwrap_or_default() {
+            [] => unauthorized(["Bearer"]),
+            challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),
+        }
+    }
+}
+
+const NAME: &str = "www-authenticate";
