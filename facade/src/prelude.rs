@@ -38,8 +38,8 @@ pub use stockade_middleware::{
     with_role,
 };
 pub use stockade_middleware::{
-    CorsOptions, RateLimit, with_cors, with_logging, with_rate_limit, with_sanitization,
-    with_timeout,
+    CorsOptions, RateLimit, with_cors, with_cross_origin_protection, with_logging, with_rate_limit,
+    with_sanitization, with_timeout,
 };
 pub use stockade_middleware::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,

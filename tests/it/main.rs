@@ -6,6 +6,7 @@
 mod support;
 
 mod construction;
+mod cross_origin;
 mod routing;
 
 mod bodies;

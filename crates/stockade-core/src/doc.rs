@@ -32,6 +32,7 @@ pub struct RouteDoc {
     body_reader: Option<String>,
     limits: Vec<String>,
     challenges: Vec<String>,
+    guards_origin: bool,
     common: Extensions,
 }
 
@@ -83,6 +84,7 @@ impl RouteDoc {
             body_reader: None,
             limits: Vec::new(),
             challenges: Vec::new(),
+            guards_origin: false,
             common: Extensions::new(),
         }
     }
@@ -162,6 +164,19 @@ impl RouteDoc {
     #[must_use]
     pub fn challenges(&self) -> &[String] {
         &self.challenges
+    }
+
+    /// Says that middleware refuses requests of other origins, so that the router
+    /// finds out whether CORS lists theirs:
+    /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
+    pub fn guards_origin(&mut self) {
+        self.guards_origin = true;
+    }
+
+    /// Returns true if middleware refuses requests of other origins.
+    #[must_use]
+    pub fn has_origin_guard(&self) -> bool {
+        self.guards_origin
     }
 
     /// What the descriptions of all routes of a router have in common, by type:

@@ -40,6 +40,7 @@ pub struct Endpoint {
     max_body: Option<u64>,
     rate_limited: bool,
     challenges: Box<[Box<str>]>,
+    guards_origin: bool,
     docs: Docs,
     public: Option<Box<str>>,
 }
@@ -58,6 +59,7 @@ impl Endpoint {
             max_body: None,
             rate_limited: true,
             challenges: Box::default(),
+            guards_origin: false,
             docs: Docs::default(),
             public: None,
         }
@@ -110,6 +112,13 @@ impl Endpoint {
     #[must_use]
     pub fn with_challenges(mut self, challenges: &[String]) -> Self {
         self.challenges = challenges.iter().map(|challenge| challenge.as_str().into()).collect();
+        self
+    }
+
+    /// Says whether its middleware refuses requests of other origins.
+    #[must_use]
+    pub fn with_origin_guard(mut self, guards_origin: bool) -> Self {
+        self.guards_origin = guards_origin;
         self
     }
 
@@ -173,6 +182,13 @@ impl Endpoint {
     #[must_use]
     pub fn challenges(&self) -> &[Box<str>] {
         &self.challenges
+    }
+
+    /// Returns true if its middleware refuses requests of other origins, which
+    /// needs [`Request::set_listed_origin`].
+    #[must_use]
+    pub fn guards_origin(&self) -> bool {
+        self.guards_origin
     }
 
     /// What is said of it to those who read about it.

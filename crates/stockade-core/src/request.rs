@@ -58,6 +58,7 @@ pub(crate) struct Inner {
     id: Option<Arc<str>>,
     /// Whether the body's own hint is all there is to know of its length.
     is_framed: bool,
+    has_listed_origin: bool,
 }
 
 impl Drop for Inner {
@@ -94,6 +95,7 @@ impl Request {
             client: None,
             id: None,
             is_framed: false,
+            has_listed_origin: false,
         };
         Self { inner: Box::new(inner) }
     }
@@ -296,6 +298,22 @@ impl Request {
     /// Says what the client's address is.
     pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
         self.inner.client = client;
+    }
+
+    /// Returns true if the rules of CORS list the `Origin` of the request with
+    /// credentials: its pages may act for the user. Known only on routes whose
+    /// middleware asks for it ([`RouteDoc::guards_origin`]), for methods that are
+    /// not safe, and behind `with_cors`; false otherwise.
+    ///
+    /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
+    #[must_use]
+    pub fn has_listed_origin(&self) -> bool {
+        self.inner.has_listed_origin
+    }
+
+    /// Says whether CORS lists the `Origin` of the request with credentials.
+    pub fn set_listed_origin(&mut self, is_listed: bool) {
+        self.inner.has_listed_origin = is_listed;
     }
 
     /// The name of the request in logs, if it has been given one.

@@ -14,6 +14,7 @@
 //! | [`with_rate_limit`] | limits the requests to a route |
 //! | [`with_timeout`] | limits the time of a route |
 //! | [`with_cors`] | rules of CORS for a route |
+//! | [`with_cross_origin_protection`] | lets no page of another origin change something |
 //! | [`with_logging`] | logs requests and responses |
 //! | [`create_error_handler`], [`with_error_handling`] | another answer to errors |
 //! | [`create_api_middleware`] | makes middleware of a style B function |
@@ -51,6 +52,7 @@ pub mod conditional;
 pub mod cookies;
 pub mod cors;
 mod cross_origin;
+mod cross_origin_protection;
 mod error_handling;
 #[cfg(feature = "compression")]
 mod headers;
@@ -82,6 +84,7 @@ pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with
 pub use cookies::{CookieError, Cookies, SetCookie};
 pub use cors::{Cors, CorsOptions, CorsOrigin};
 pub use cross_origin::with_cors;
+pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
 pub use error_handling::{
     ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
 };

@@ -260,6 +260,7 @@ impl<'o> Compiler<'o> {
             .with_max_body(entry.max_body)
             .with_rate_limited(entry.rate_limited)
             .with_challenges(doc.challenges())
+            .with_origin_guard(doc.has_origin_guard())
             .with_docs(entry.docs)
             .with_public(entry.public);
         let endpoint = Arc::new(endpoint);

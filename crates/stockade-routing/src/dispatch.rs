@@ -36,6 +36,12 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
     if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.cors_of(endpoint)) {
         passage.follow(Arc::clone(cors), &req);
     }
+    if endpoint.as_ref().is_some_and(|endpoint| endpoint.guards_origin()) && !req.method().is_safe()
+    {
+        let cors = passage.cors.as_ref();
+        let is_listed = cors.is_some_and(|cors| cors.lists(cors::origin_of(req.headers())));
+        req.set_listed_origin(is_listed);
+    }
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(Box::new(preflight(app, &req, &mut passage)))
     } else {

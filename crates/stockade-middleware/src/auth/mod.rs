@@ -32,6 +32,7 @@ use stockade_core::{Flow, Middleware, Request, RouteDoc, escaped, unauthorized};
 use stockade_errors::ApiError;
 
 use self::way::{Challenge, Find, Found, Way};
+use crate::CrossOriginProtection;
 
 /// Finds the user and attaches it to the request, or answers 401.
 ///
@@ -68,6 +69,8 @@ pub struct Auth {
     required: bool,
     /// Says what was wrong, as the form that takes a function does.
     explains: bool,
+    /// The rules by which its ways refuse other origins.
+    protections: Vec<CrossOriginProtection>,
 }
 
 impl Auth {
@@ -110,6 +113,11 @@ impl Auth {
     /// # let _ = auth;
     /// ```
     ///
+    /// A function that reads a cookie, or anything else that a browser sends by
+    /// itself, must not trust requests of other pages: put
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
+    /// beside it. [`session`](Self::session) does so itself.
+    ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Verify<M>) -> Self {
         Self::one(Way::new(Challenge::Bearer, verify.into_find().0))
@@ -134,6 +142,11 @@ impl Auth {
     /// A name and a password in `Authorization: Basic` (RFC 7617). `realm` is
     /// what a browser shows; quotes and control characters are left out of it.
     ///
+    /// A browser that has asked for them sends them with the requests of other
+    /// pages too: where people sign in by this, put
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
+    /// beside it.
+    ///
     /// # Beyond the spec
     /// The specification has no Basic authentication.
     pub fn basic<M>(realm: &str, lookup: impl Lookup<BasicCredentials, M>) -> Self {
@@ -148,12 +161,21 @@ impl Auth {
 
     /// A signed session id in a cookie: `lookup` gets the id and gives the user.
     ///
+    /// A browser sends the cookie with the requests of other pages too, so a
+    /// request that changes something and comes from a page of another origin is
+    /// 403, unless CORS lists that origin with credentials:
+    /// [`SessionCookie::cross_origin_protection`]. It counts where the session is
+    /// what finds the user: another way of [`or`](Self::or) may still find one,
+    /// and a request without the cookie is not looked at.
+    ///
     /// # Beyond the spec
     /// The specification has no sessions.
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
         let challenge =
             Challenge::Other(format!("Session cookie=\"{}\"", cookie.full_name()).into());
-        Self::by(challenge, move |req: &Request| cookie.read(req.headers()), lookup)
+        let protections = cookie.protection().cloned().into_iter().collect();
+        let auth = Self::by(challenge, move |req: &Request| cookie.read(req), lookup);
+        Self { protections, ..auth }
     }
 
     /// Tries the ways of `other` where the own ones find no user. One must be
@@ -163,6 +185,7 @@ impl Auth {
         self.ways.extend(other.ways);
         self.required |= other.required;
         self.explains |= other.explains;
+        self.protections.extend(other.protections);
         self
     }
 
@@ -182,12 +205,16 @@ impl Auth {
     }
 
     fn one(way: Way) -> Self {
-        Self { ways: vec![way], required: true, explains: false }
+        Self { ways: vec![way], required: true, explains: false, protections: Vec::new() }
     }
 
     fn into_middleware(self) -> Middleware {
         let challenges: Vec<String> = self.challenges().map(str::to_owned).collect();
-        let describe = move |doc: &mut RouteDoc| doc.authenticates(&challenges);
+        let protections = self.protections.clone();
+        let describe = move |doc: &mut RouteDoc| {
+            doc.authenticates(&challenges);
+            protections.iter().for_each(|protection| protection.describe(doc));
+        };
         self.into_check().describing(describe)
     }
 
@@ -282,6 +309,9 @@ impl Gate {
             return Ok(());
         }
         req.set_user(None);
+        if let Some(error) = &outcome.refused {
+            return Err(error.clone());
+        }
         if self.auth.required {
             Err(self.refusal(outcome.invalid, outcome.is_foreign))
         } else {
@@ -337,6 +367,8 @@ struct Outcome {
     invalid: Ways,
     /// True where a header was there that holds something else than a way reads.
     is_foreign: bool,
+    /// The error of a way that may not be used for this request.
+    refused: Option<ApiError>,
 }
 
 impl Outcome {
@@ -345,6 +377,7 @@ impl Outcome {
         match found {
             Found::Nothing => {}
             Found::Foreign => self.is_foreign = true,
+            Found::Refused(error) => self.refused = Some(error),
             Found::Invalid => self.invalid.add(way),
             Found::User(user) => {
                 req.set_user(Some(user));

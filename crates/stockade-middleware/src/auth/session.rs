@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
+use stockade_core::Request;
 
 use super::way::Found;
+use crate::{CrossOriginProtection, with_cross_origin_protection};
 
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the
 /// host by the prefix `__Host-`.
@@ -35,6 +37,7 @@ pub struct SessionCookie {
     keys: KeyRing,
     same_site: SameSite,
     max_age: Option<Duration>,
+    protection: Option<CrossOriginProtection>,
 }
 
 /// With which requests of other sites a cookie is sent.
@@ -67,7 +70,13 @@ impl SessionCookie {
     #[must_use]
     pub fn new(keys: KeyRing) -> Self {
         let name = "__Host-session".into();
-        Self { name, keys, same_site: SameSite::Strict, max_age: None }
+        Self {
+            name,
+            keys,
+            same_site: SameSite::Strict,
+            max_age: None,
+            protection: Some(with_cross_origin_protection()),
+        }
     }
 
     /// Names it `__Host-` and `name`; characters that cannot stand in the name
@@ -84,6 +93,24 @@ impl SessionCookie {
     pub fn same_site(mut self, same_site: SameSite) -> Self {
         self.same_site = same_site;
         self
+    }
+
+    /// Sets whose pages may send requests that change something with it; `None`
+    /// for all, which leaves that to [`same_site`](Self::same_site) alone: other
+    /// ports and subdomains are the same site. Default: those of the same origin
+    /// and those that CORS lists with credentials, as
+    /// [`with_cross_origin_protection`] says; all others get 403.
+    #[must_use]
+    pub fn cross_origin_protection(
+        mut self,
+        protection: impl Into<Option<CrossOriginProtection>>,
+    ) -> Self {
+        self.protection = protection.into();
+        self
+    }
+
+    pub(super) fn protection(&self) -> Option<&CrossOriginProtection> {
+        self.protection.as_ref()
     }
 
     /// The name with its prefix.
@@ -121,8 +148,16 @@ impl SessionCookie {
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
 
-    /// The session of a request.
-    pub(super) fn read(&self, headers: &HeaderMap) -> Result<SessionId, Found> {
+    /// The session of a request, unless a page of another origin sent it.
+    pub(super) fn read(&self, req: &Request) -> Result<SessionId, Found> {
+        let id = self.id(req.headers())?;
+        match &self.protection {
+            Some(protection) => protection.check(req).map(|()| id).map_err(Found::Refused),
+            None => Ok(id),
+        }
+    }
+
+    fn id(&self, headers: &HeaderMap) -> Result<SessionId, Found> {
         // By bytes: other cookies may hold what is no ASCII.
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));

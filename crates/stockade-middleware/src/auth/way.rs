@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_core::{BoxFuture, Request};
+use stockade_errors::ApiError;
 
 /// What a way finds.
 pub(super) enum Found {
@@ -14,6 +15,8 @@ pub(super) enum Found {
     Foreign,
     /// It carries something of this kind, and there is no user for it.
     Invalid,
+    /// It carries something of this kind, which may not be used here: the error.
+    Refused(ApiError),
     User(Value),
     /// A user as JSON that can be read, and what it says if it was.
     Json(String, Option<Value>),

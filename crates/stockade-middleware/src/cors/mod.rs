@@ -28,4 +28,5 @@ mod origin;
 mod policy;
 
 pub use options::{CorsOptions, CorsOrigin};
+pub(crate) use origin::is_origin;
 pub use policy::{Cors, CorsDecided, is_preflight, origin_of};

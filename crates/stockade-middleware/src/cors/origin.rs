@@ -4,7 +4,7 @@
 
 /// Whether the text is `<scheme>://<host>` or `<scheme>://<host>:<port>`, and
 /// nothing more: no path, no user, not `null`, not `*`.
-pub(super) fn is_origin(text: &str) -> bool {
+pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
     };

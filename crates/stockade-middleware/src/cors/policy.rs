@@ -123,6 +123,16 @@ impl Cors {
         }
     }
 
+    /// Returns true if the rules name the origin of a request, as [`origin_of`]
+    /// gives it, with credentials. `*` and the origin of development name nobody.
+    #[must_use]
+    pub fn lists(&self, origin: Option<&HeaderValue>) -> bool {
+        match &self.rule {
+            Rule::Always { origin: known, credentials } => *credentials && origin == Some(known),
+            Rule::Listed(list) => listed(list, origin).is_some(),
+        }
+    }
+
     /// The same rules for another origin, or for others.
     #[must_use]
     pub fn with_origin(&self, origin: &CorsOrigin) -> Self {

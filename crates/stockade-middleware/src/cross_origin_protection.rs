@@ -1,0 +1,239 @@
+//! [`with_cross_origin_protection`]: no page of another origin acts in the name
+//! of whoever looks at it.
+//!
+//! A browser sends cookies, and names and passwords that it keeps for Basic, with
+//! the requests of other pages too, and a form needs no preflight.
+//!
+//! Source: the rules of Go 1.25, `net/http.CrossOriginProtection`; Fetch Metadata
+//! Request Headers, section 2.3 (`Sec-Fetch-Site`).
+
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use http::{HeaderMap, Method};
+use stockade_core::middleware::form;
+use stockade_core::{IntoMiddleware, Middleware, Request, RouteDoc};
+use stockade_errors::ApiError;
+
+use crate::cors::{is_origin, origin_of};
+
+/// Refuses requests by which a page of another origin would change something,
+/// with 403.
+///
+/// | request | outcome |
+/// |---|---|
+/// | GET, HEAD, OPTIONS | passes: they must not change anything |
+/// | `Sec-Fetch-Site: same-origin` or `none` | passes |
+/// | another `Sec-Fetch-Site` | 403 |
+/// | no `Sec-Fetch-Site`, `Origin` with the host and port of the request | passes |
+/// | no `Sec-Fetch-Site`, another `Origin` | 403 |
+/// | neither header | passes: no browser sent it |
+/// | an origin that CORS lists with credentials, or that is trusted | passes |
+///
+/// The rules of CORS are those of the route, and otherwise of the router; those
+/// of [`with_cors`](crate::with_cors) count where it stands before this. `*` and
+/// the default origin carry no credentials and list nobody.
+///
+/// [`Auth::session`](crate::Auth::session) does this itself. It is for routes
+/// that find out by something else that a browser sends along: a cookie that
+/// [`Auth::verify`](crate::Auth::verify) reads,
+/// [`Auth::basic`](crate::Auth::basic), a client certificate, the address of the
+/// client. Requests that carry a token in a header of their own need it not.
+///
+/// A page whose policy is `Referrer-Policy: no-referrer`, which is the default of
+/// this framework, sends `Origin: null` with a form: `fetch` in the mode `cors`
+/// tells the origin always, so that a listed or trusted page uses that, or sends
+/// its forms with another policy. Over plain HTTP to another host than this
+/// machine browsers send no `Sec-Fetch-Site`, so that there such a form is
+/// refused from the own origin too.
+///
+/// ```
+/// use stockade_core::Middleware;
+/// use stockade_middleware::with_cross_origin_protection;
+///
+/// let guard = with_cross_origin_protection().trust("https://app.example");
+/// assert_eq!(Middleware::new(guard).name(), "with_cross_origin_protection");
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no protection against forged requests.
+pub fn with_cross_origin_protection() -> CrossOriginProtection {
+    let refusal = ApiError::new(403, "Forbidden").with_member("message", MESSAGE).repeated();
+    CrossOriginProtection { trusted: Vec::new(), mistakes: Vec::new(), refusal }
+}
+
+/// Middleware that refuses requests of other origins; see
+/// [`with_cross_origin_protection`].
+#[derive(Clone, Debug)]
+#[must_use = "it protects nothing until a route or a router has it"]
+pub struct CrossOriginProtection {
+    trusted: Vec<HeaderValue>,
+    mistakes: Vec<String>,
+    refusal: ApiError,
+}
+
+impl CrossOriginProtection {
+    /// Lets the pages of one more origin pass, written as browsers send it:
+    /// `https://app.example`, compared character for character.
+    ///
+    /// Anything that is no such origin, `*` and `null` included, is reported when
+    /// the router is built.
+    pub fn trust(mut self, origin: &str) -> Self {
+        match HeaderValue::from_str(origin) {
+            Ok(value) if is_origin(origin) => self.trusted.push(value),
+            _ => self.mistakes.push(format!(
+                "{HELPER}: {origin:?} is not an origin such as \"https://app.example\""
+            )),
+        }
+        self
+    }
+
+    /// Fails with 403 when a page of another origin sent the request.
+    pub(crate) fn check(&self, req: &Request) -> Result<(), ApiError> {
+        if is_safe(req.method()) || self.lets_pass(req) {
+            Ok(())
+        } else {
+            Err(self.refusal.clone())
+        }
+    }
+
+    fn lets_pass(&self, req: &Request) -> bool {
+        let headers = req.headers();
+        let is_own = match (sites(headers), has_origin(headers)) {
+            (Some(are_own), _) => are_own,
+            (None, false) => true,
+            (None, true) => origin_of(headers).is_some_and(|origin| is_host_of(origin, req)),
+        };
+        is_own || req.has_listed_origin() || self.trusts(origin_of(headers))
+    }
+
+    fn trusts(&self, origin: Option<&HeaderValue>) -> bool {
+        origin.is_some_and(|origin| self.trusted.contains(origin))
+    }
+
+    /// Says what it needs of the router, and what is wrong with it.
+    pub(crate) fn describe(&self, doc: &mut RouteDoc) {
+        doc.guards_origin();
+        self.mistakes.iter().for_each(|mistake| doc.mistake(mistake));
+    }
+}
+
+impl IntoMiddleware<form::Ready> for CrossOriginProtection {
+    fn into_middleware(self) -> Middleware {
+        let described = self.clone();
+        Middleware::new(move |req: &mut Request| self.check(req))
+            .named(HELPER)
+            .describing(move |doc| described.describe(doc))
+    }
+}
+
+/// Returns true for methods that change nothing, and for the handshake of a
+/// WebSocket on HTTP/2, which has a rule of origins of its own (RFC 8441).
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::CONNECT)
+}
+
+/// Returns true if all values of `Sec-Fetch-Site` name the own origin or the
+/// user; `None` where there is none.
+fn sites(headers: &HeaderMap) -> Option<bool> {
+    let mut sites = headers.get_all(SEC_FETCH_SITE).iter().filter(|site| !site.is_empty());
+    let is_own = |site: &HeaderValue| site == "same-origin" || site == "none";
+    let first = sites.next()?;
+    Some(is_own(first) && sites.all(is_own))
+}
+
+fn has_origin(headers: &HeaderMap) -> bool {
+    headers.get_all(ORIGIN).iter().any(|origin| !origin.is_empty())
+}
+
+/// Returns true if host and port of the origin are those that the request is
+/// for. The scheme is not known here: whoever sends no `Sec-Fetch-Site` is a
+/// browser from before 2023.
+fn is_host_of(origin: &HeaderValue, req: &Request) -> bool {
+    let authority = req.uri().authority().map(|authority| authority.as_str().as_bytes());
+    let host = authority.or_else(|| req.headers().get(HOST).map(HeaderValue::as_bytes));
+    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    host.zip(origin).is_some_and(|(host, (_, of_origin))| {
+        !host.is_empty() && of_origin.as_bytes().eq_ignore_ascii_case(host)
+    })
+}
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const HELPER: &str = "with_cross_origin_protection";
+const MESSAGE: &str = "Cross-origin request";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request to `example.com` with these headers, separated by blanks.
+    #[track_caller]
+    fn check(method: &str, headers: &str, passes: bool) {
+        let mut request = http::Request::builder().method(method).uri("/x");
+        request = request.header("host", "example.com");
+        for header in headers.split(' ').filter(|header| !header.is_empty()) {
+            let (name, value) = header.split_once('=').unwrap();
+            request = request.header(name, value);
+        }
+        let guard = with_cross_origin_protection().trust("https://app.example:8443");
+        let outcome = guard.check(&Request::from(request.body(()).unwrap()));
+        assert_eq!(outcome.is_ok(), passes, "{method} {headers}");
+    }
+
+    #[test]
+    fn the_site_of_the_sender_decides() {
+        check("POST", "sec-fetch-site=same-origin", true);
+        check("POST", "sec-fetch-site=none", true);
+        check("POST", "sec-fetch-site=cross-site", false);
+        check("POST", "sec-fetch-site=same-site", false);
+        check("POST", "sec-fetch-site=Same-Origin", false);
+        check("POST", "sec-fetch-site=anything", false);
+        check("POST", "sec-fetch-site=same-origin sec-fetch-site=cross-site", false);
+        check("POST", "sec-fetch-site=cross-site sec-fetch-site=none", false);
+        // The host of the origin says nothing then.
+        check("POST", "sec-fetch-site=same-origin origin=null", true);
+        check("POST", "sec-fetch-site=cross-site origin=https://example.com", false);
+    }
+
+    #[test]
+    fn without_it_the_host_of_the_origin_decides() {
+        check("POST", "", true);
+        check("POST", "origin=https://example.com", true);
+        check("POST", "origin=http://Example.com", true);
+        check("POST", "origin=https://example.com:444", false);
+        check("POST", "origin=https://evil.example", false);
+        check("POST", "origin=https://example.com.evil.example", false);
+        check("POST", "origin=null", false);
+        check("POST", "origin=example.com", false);
+        check("POST", "origin=https://", false);
+        check("POST", "origin=https://example.com origin=https://example.com", false);
+        check("POST", "sec-fetch-site= origin=https://evil.example", false);
+        check("POST", "sec-fetch-site= origin=", true);
+    }
+
+    #[test]
+    fn methods_that_change_nothing_pass() {
+        for method in ["GET", "HEAD", "OPTIONS", "CONNECT"] {
+            check(method, "sec-fetch-site=cross-site origin=https://evil.example", true);
+        }
+        for method in ["POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE", "post"] {
+            check(method, "sec-fetch-site=cross-site", false);
+            check(method, "origin=https://evil.example", false);
+        }
+    }
+
+    #[test]
+    fn a_trusted_origin_passes() {
+        check("POST", "origin=https://app.example:8443", true);
+        check("POST", "sec-fetch-site=cross-site origin=https://app.example:8443", true);
+        check("POST", "sec-fetch-site=cross-site origin=https://app.example", false);
+        check("POST", "sec-fetch-site=cross-site origin=https://App.example:8443", false);
+    }
+
+    #[test]
+    fn the_authority_of_the_target_is_its_host() {
+        let request = http::Request::post("https://example.com/x");
+        let request = request.header("origin", "https://example.com").body(()).unwrap();
+        assert!(with_cross_origin_protection().check(&Request::from(request)).is_ok());
+        let request = http::Request::post("/x").header("origin", "https://").body(()).unwrap();
+        assert!(with_cross_origin_protection().check(&Request::from(request)).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Requests that pages of other origins send in the name of whoever looks.
+
+use stockade::auth::SessionId;
+use stockade::prelude::*;
+use stockade::{CallOptions, Router};
+
+use crate::support::{app, block_on, check, request, show};
+
+const REFUSED: &str = r#"403 {"error":"Forbidden","message":"Cross-origin request"}"#;
+const UNAUTHORIZED: &str = r#"401 {"error":"Unauthorized"}"#;
+const PAGE: &str = "https://app.example";
+
+/// The way of a session, with `name: value` of its cookie.
+struct Session {
+    auth: Auth,
+    cookie: String,
+}
+
+fn session(change: impl FnOnce(SessionCookie) -> SessionCookie) -> Session {
+    let keys = KeyRing::new(Secret::new("a secret that has thirty-two bytes").unwrap());
+    let cookie = change(SessionCookie::new(keys));
+    let id = SessionId::generate().unwrap();
+    let set = cookie.issue(&id);
+    let pair = set.to_str().unwrap().split_once(';').unwrap().0.to_owned();
+    let auth = Auth::session(cookie, move |known: SessionId| (known == id).then_some("ada"));
+    Session { auth, cookie: format!("\ncookie: {pair}") }
+}
+
+/// A router with `/x` behind this way.
+fn guarded(options: RouterOptions, auth: Auth) -> Router {
+    let mut router = Router::with_options(options.rate_limit(None));
+    router.use_(with_auth(auth));
+    router.get("/x", async || "read");
+    router.post("/x", async || "changed");
+    router.delete("/x", async || "changed");
+    router
+}
+
+#[test]
+fn a_session_changes_nothing_for_another_origin() {
+    let Session { auth, cookie } = session(|cookie| cookie);
+    let app = app(guarded(RouterOptions::new(), auth));
+    for sent in [
+        "\nsec-fetch-site: cross-site",
+        "\nsec-fetch-site: same-site\norigin: https://other.example.com",
+        "\nhost: example.com\norigin: https://evil.example",
+        "\nhost: example.com\norigin: null",
+    ] {
+        check(&app, &format!("POST /x{cookie}{sent}"), REFUSED);
+        check(&app, &format!("DELETE /x{cookie}{sent}"), REFUSED);
+        check(&app, &format!("GET /x{cookie}{sent}"), "200 read");
+        check(&app, &format!("HEAD /x{cookie}{sent}"), "200");
+        // Nobody acts in anybody's name.
+        check(&app, &format!("POST /x{sent}"), UNAUTHORIZED);
+        check(&app, &format!("POST /x\ncookie: __Host-session=forged{sent}"), UNAUTHORIZED);
+    }
+    for sent in [
+        "",
+        "\nsec-fetch-site: same-origin",
+        "\nsec-fetch-site: none",
+        "\nhost: example.com\norigin: https://example.com",
+    ] {
+        check(&app, &format!("POST /x{cookie}{sent}"), "200 changed");
+    }
+}
+
+#[test]
+fn pages_that_cors_lists_with_credentials_may_use_a_session() {
+    #[track_caller]
+    fn check_with(options: RouterOptions, origin: &str, passes: bool) {
+        let Session { auth, cookie } = session(|cookie| cookie);
+        let app = app(guarded(options, auth));
+        let expected = if passes { "200 changed" } else { REFUSED };
+        let sent = format!("POST /x{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
+        check(&app, &sent, expected);
+    }
+    let options = RouterOptions::new;
+    check_with(options().cors_origin([PAGE]), PAGE, true);
+    check_with(options().cors_origin([PAGE, "https://b.example"]), PAGE, true);
+    check_with(options().cors_origin(PAGE), PAGE, true);
+    check_with(options().cors_origin([PAGE]), "https://evil.example", false);
+    check_with(options().cors_origin(PAGE), "https://evil.example", false);
+    check_with(options().cors_origin([PAGE]), "null", false);
+    check_with(options().cors_origin("*"), PAGE, false);
+    check_with(options(), "http://localhost:3000", false);
+    check_with(options().cors_origin([PAGE]).enable_cors(false), PAGE, false);
+}
+
+#[test]
+fn the_rules_of_cors_are_those_that_the_answer_goes_by() {
+    let from = |origin: &str| format!("\nsec-fetch-site: cross-site\norigin: {origin}");
+    let (own, other) = (from(PAGE), from("https://router.example"));
+    let Session { auth, cookie } = session(|cookie| cookie);
+    let mut router = guarded(RouterOptions::new().cors_origin(["https://router.example"]), auth);
+    router.post("/own", async || "changed").cors([PAGE]);
+    let app = app(router);
+    check(&app, &format!("POST /own{cookie}{own}"), "200 changed");
+    check(&app, &format!("POST /own{cookie}{other}"), REFUSED);
+    check(&app, &format!("POST /x{cookie}{own}"), REFUSED);
+    check(&app, &format!("POST /x{cookie}{other}"), "200 changed");
+
+    let options = CallOptions::new().cors_origin([PAGE]);
+    let call = |text: String| {
+        block_on(async { show(app.handle_with(request(&text), &options).await).await })
+    };
+    assert_eq!(call(format!("POST /x{cookie}{own}")), "200 changed");
+    assert_eq!(call(format!("POST /x{cookie}{other}")), REFUSED);
+}
+
+#[test]
+fn with_cors_before_the_session_says_whom_it_lists() {
+    let Session { auth, cookie } = session(|cookie| cookie);
+    let mut router = Router::new();
+    router.use_(with_cors([PAGE]));
+    router.use_(with_auth(auth));
+    router.post("/x", async || "changed");
+    let app = app(router);
+    let from =
+        |origin: &str| format!("POST /x{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
+    check(&app, &from(PAGE), "200 changed");
+    check(&app, &from("https://evil.example"), REFUSED);
+}
+
+#[test]
+fn only_what_a_session_finds_is_looked_at() {
+    let Session { auth, cookie } = session(|cookie| cookie);
+    let token = |token: &str| format!("\nauthorization: Bearer {token}");
+    let bearer = || {
+        Auth::verify(|req: &Request| {
+            (req.headers().get("authorization")? == "Bearer good").then_some("eve")
+        })
+    };
+    for auth in [auth.clone().or(bearer()), bearer().or(auth.clone())] {
+        let app = app(guarded(RouterOptions::new(), auth));
+        let sent = "\nsec-fetch-site: cross-site";
+        check(&app, &format!("POST /x{cookie}{}{sent}", token("good")), "200 changed");
+        check(&app, &format!("POST /x{}{sent}", token("good")), "200 changed");
+        check(&app, &format!("POST /x{cookie}{}{sent}", token("bad")), REFUSED);
+        check(&app, &format!("POST /x{cookie}{sent}"), REFUSED);
+        check(&app, &format!("POST /x{sent}"), UNAUTHORIZED);
+    }
+    // Not as nobody either: the page must not choose who is asking.
+    let app = app(guarded(RouterOptions::new(), auth.required(false)));
+    check(&app, &format!("POST /x{cookie}\nsec-fetch-site: cross-site"), REFUSED);
+    check(&app, "POST /x\nsec-fetch-site: cross-site", "200 changed");
+}
+
+#[test]
+fn a_session_may_trust_more_origins_or_all() {
+    let sent = format!("\nsec-fetch-site: cross-site\norigin: {PAGE}");
+    let trusting = |cookie: SessionCookie| {
+        cookie.cross_origin_protection(with_cross_origin_protection().trust(PAGE))
+    };
+    let Session { auth, cookie } = session(trusting);
+    let app_of_one = app(guarded(RouterOptions::new(), auth));
+    check(&app_of_one, &format!("POST /x{cookie}{sent}"), "200 changed");
+    check(&app_of_one, &format!("POST /x{cookie}\nsec-fetch-site: cross-site"), REFUSED);
+    let Session { auth, cookie } = session(|cookie| cookie.cross_origin_protection(None));
+    let app_of_all = app(guarded(RouterOptions::new(), auth));
+    check(&app_of_all, &format!("POST /x{cookie}\nsec-fetch-site: cross-site"), "200 changed");
+}
+
+#[test]
+fn middleware_protects_what_is_no_session() {
+    let by_cookie = |req: &Request| {
+        (req.headers().get("cookie")?.to_str().ok()? == "name=ada").then_some("ada")
+    };
+    let api = routes! {
+        middleware: [with_cross_origin_protection().trust(PAGE), with_auth(Auth::verify(by_cookie))],
+        "x": { POST: async || "changed", GET: async || "read" },
+        "listed": { POST: { handler: async || "changed", cors: ["https://listed.example"] } },
+    };
+    let app = app(create_router(api, RouterOptions::new()));
+    let from = |origin: &str| format!("\ncookie: name=ada\nhost: a.example\norigin: {origin}");
+    check(&app, &format!("POST /x{}", from("https://evil.example")), REFUSED);
+    check(&app, &format!("POST /x{}", from("https://listed.example")), REFUSED);
+    check(&app, &format!("POST /listed{}", from("https://listed.example")), "200 changed");
+    check(&app, &format!("POST /x{}", from(PAGE)), "200 changed");
+    check(&app, &format!("POST /x{}", from("https://a.example")), "200 changed");
+    check(&app, &format!("GET /x{}", from("https://evil.example")), "200 read");
+    check(&app, "POST /x\ncookie: name=ada", "200 changed");
+}
+
+#[test]
+fn what_is_no_origin_cannot_be_trusted() {
+    let trust = |origin: &str| with_cross_origin_protection().trust(origin);
+    let mut router = Router::new();
+    for (path, origin) in [("/a", "*"), ("/b", "null"), ("/c", "app.example"), ("/d", "https://a/")]
+    {
+        router.post(path, async || ()).middleware(trust(origin));
+    }
+    let Session { auth, .. } = session(|it| it.cross_origin_protection(trust("https://a b")));
+    router.post("/e", async || ()).middleware(with_auth(auth));
+    let error = router.build().unwrap_err();
+    let mistakes: Vec<&str> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    assert_eq!(mistakes.len(), 5, "{mistakes:?}");
+    for (mistake, origin) in
+        mistakes.iter().zip(["*", "null", "app.example", "https://a/", "https://a b"])
+    {
+        let expected = format!(
+            "with_cross_origin_protection: {origin:?} is not an origin such as \"https://app.example\""
+        );
+        assert_eq!(**mistake, *expected);
+    }
+}
