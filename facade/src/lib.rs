@@ -39,8 +39,8 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    BodyError, BodyKind, Docs, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware, Next,
-    ParamShape, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
+    Accepts, BodyError, BodyKind, Docs, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware,
+    Next, ParamShape, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};

@@ -9,6 +9,7 @@ mod construction;
 mod cross_origin;
 mod routing;
 
+mod accepts;
 mod bodies;
 mod content;
 mod entries;

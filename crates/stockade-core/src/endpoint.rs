@@ -21,7 +21,7 @@ use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};
 use crate::{
-    BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
+    Accepts, BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
     Validation, escaped,
 };
 use crate::{spare, upgrade};
@@ -38,6 +38,7 @@ pub struct Endpoint {
     validation: Validation,
     states: States,
     max_body: Option<u64>,
+    accepts: Option<Arc<Accepts>>,
     rate_limited: bool,
     challenges: Box<[Box<str>]>,
     guards_origin: bool,
@@ -57,6 +58,7 @@ impl Endpoint {
             validation: Validation::new(),
             states: States::default(),
             max_body: None,
+            accepts: None,
             rate_limited: true,
             challenges: Box::default(),
             guards_origin: false,
@@ -97,6 +99,13 @@ impl Endpoint {
     #[must_use]
     pub fn with_max_body(mut self, bytes: Option<u64>) -> Self {
         self.max_body = bytes;
+        self
+    }
+
+    /// Narrows what its body may be.
+    #[must_use]
+    pub fn with_accepts(mut self, accepts: Option<Arc<Accepts>>) -> Self {
+        self.accepts = accepts;
         self
     }
 
@@ -172,6 +181,12 @@ impl Endpoint {
         self.max_body
     }
 
+    /// The types that its body may have; `None` for any.
+    #[must_use]
+    pub fn accepts(&self) -> Option<&Accepts> {
+        self.accepts.as_deref()
+    }
+
     /// Whether the rate limit of the router is charged for it.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
@@ -219,12 +234,18 @@ impl fmt::Debug for Endpoint {
 
 /// Runs middleware and handler; errors and panics become responses.
 ///
-/// The request must have been put on `endpoint` by [`Request::set_route`].
+/// The request must have been put on `endpoint` by [`Request::set_route`]. A body
+/// of a type that the route does not accept is refused before anything else.
 /// Synchronous middleware runs at once, the rest when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> Running {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
-    Running { rest: Rest::start(endpoint, 0, req), settings, method, target, id }
+    let refusal = endpoint.accepts.as_deref().and_then(|accepts| accepts.refuse(&req));
+    let rest = match refusal {
+        Some(error) => Rest { endpoint, at: 0, state: State::failed(error) },
+        None => Rest::start(endpoint, 0, req),
+    };
+    Running { rest, settings, method, target, id }
 }
 
 /// The future of [`run`].

@@ -10,6 +10,7 @@
 //! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
 //! - `read`, `media`: a request's body, read once and parsed by its content
 //!   type.
+//! - `accepts`: [`Accepts`], the types that a body may have.
 //! - `query`, `text`: pairs of text, and typed values from them.
 //! - `extract`: [`FromRequest`] and the arguments of handlers.
 //! - `reply`: [`Reply`] and what handlers may return.
@@ -26,6 +27,7 @@
 //!
 //! Spec: Request object; Handler contract; Middleware contract.
 
+mod accepts;
 mod asker;
 mod body;
 mod challenge;
@@ -50,6 +52,7 @@ mod text;
 pub mod upgrade;
 mod validation;
 
+pub use accepts::Accepts;
 pub use body::{BodyError, HttpBody};
 pub use challenge::unauthorized;
 pub use clock::Clock;

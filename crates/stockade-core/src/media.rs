@@ -24,16 +24,10 @@ impl Media {
         if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
             return Self::Other;
         }
-        let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-        match (values.next(), values.next()) {
-            // A header that is not text is as good as none.
-            (Some(value), None) => value.to_str().map_or(Self::Other, Self::parse),
-            // Of two types, nobody can tell which one is meant.
-            _ => Self::Other,
-        }
+        content_type(headers).map_or(Self::Other, Self::parse)
     }
 
-    fn parse(content_type: &str) -> Self {
+    pub(crate) fn parse(content_type: &str) -> Self {
         // The usual case, without a search.
         if content_type.eq_ignore_ascii_case("application/json") {
             return Self::Json;
@@ -59,6 +53,17 @@ impl Media {
             Some(name) if name.eq_ignore_ascii_case("us-ascii") => media,
             Some(_) => Self::ForeignCharset,
         }
+    }
+}
+
+/// The `Content-Type`, if there is one.
+pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    match (values.next(), values.next()) {
+        // A header that is not text is as good as none.
+        (Some(value), None) => value.to_str().ok(),
+        // Of two types, nobody can tell which one is meant.
+        _ => None,
     }
 }
 

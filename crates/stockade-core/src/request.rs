@@ -370,6 +370,17 @@ impl Request {
         }
     }
 
+    /// Returns true if a body is still to come, of a method whose bodies are
+    /// parsed.
+    pub(crate) fn has_body(&self) -> bool {
+        match &self.inner.payload {
+            Payload::Unread(body) => {
+                !self.has_no_body() && !body.is_end_stream() && body.size_hint().exact() != Some(0)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether its method is one whose bodies are not parsed.
     pub(crate) fn has_no_body(&self) -> bool {
         matches!(self.inner.head.method, Method::GET | Method::HEAD)

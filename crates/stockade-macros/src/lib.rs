@@ -107,6 +107,7 @@ use proc_macro::TokenStream;
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | `validation_options` | how they judge |
 /// | `max_body` | the limit of the body in bytes |
+/// | `accepts` | the media types that the body may have: `["application/json"]` |
 /// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE` |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration` |

@@ -7,7 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::{Endpoint, Middleware, Request, RouteDoc, Settings, States};
+use stockade_core::{
+    Accepts, BodyKind, Endpoint, Middleware, Request, RouteDoc, Settings, States,
+};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
@@ -172,12 +174,19 @@ struct Compiler<'o> {
     endpoints: Vec<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    /// For the bodies of all routes that have no list of their own.
+    accepts: Option<Arc<Accepts>>,
     /// What the descriptions of the routes have in common.
     common: Extensions,
 }
 
 impl<'o> Compiler<'o> {
-    fn new(options: &'o RouterOptions, mistakes: Vec<Mistake>) -> Self {
+    fn new(options: &'o RouterOptions, mut mistakes: Vec<Mistake>) -> Self {
+        let accepts = options.accepts.as_ref().and_then(|types| {
+            let fault = |mistake: &Mistake| Mistake::new(format!("accepts: {}", mistake.message()));
+            let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
+            Accepts::new(types).map_err(keep).ok()
+        });
         let mut common = Extensions::new();
         common.insert(options.clock.clone());
         Self {
@@ -190,6 +199,7 @@ impl<'o> Compiler<'o> {
             endpoints: Vec::new(),
             names: HashMap::new(),
             own_cors: Vec::new(),
+            accepts: accepts.map(Arc::new),
             common,
         }
     }
@@ -244,6 +254,8 @@ impl<'o> Compiler<'o> {
         if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
             faults.push(format!("`validation` checks a body, which {method} has not"));
         }
+        let is_bodiless = is_web_socket || matches!(method, Method::GET | Method::HEAD);
+        let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, &mut faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(entry.docs.mistakes());
         if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
@@ -258,6 +270,7 @@ impl<'o> Compiler<'o> {
             .with_validation(entry.validation.with_handler(&doc))
             .with_states(self.options.states.clone())
             .with_max_body(entry.max_body)
+            .with_accepts(accepts)
             .with_rate_limited(entry.rate_limited)
             .with_challenges(doc.challenges())
             .with_origin_guard(doc.has_origin_guard())
@@ -277,6 +290,24 @@ impl<'o> Compiler<'o> {
         }
         self.endpoints.push(endpoint);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// The types that the body of a route may have: its own, or the router's.
+    fn accepts_of(
+        &self,
+        own: Option<Arc<Accepts>>,
+        is_bodiless: bool,
+        doc: &RouteDoc,
+        faults: &mut Vec<String>,
+    ) -> Option<Arc<Accepts>> {
+        if is_bodiless {
+            let method = doc.method();
+            faults.extend(own.map(|_| format!("`accepts` narrows a body, which {method} has not")));
+            return None;
+        }
+        let accepts = own.or_else(|| self.accepts.clone())?;
+        faults.extend(unreadable(&accepts, doc));
+        Some(accepts)
     }
 
     fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
@@ -338,6 +369,16 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
         .filter(|name| pattern.params().all(|(param, _)| param != name.as_str()))
         .map(|name| format!("params: the path has no parameter `{name}`"))
         .collect()
+}
+
+/// The mistake that no body that is accepted can be read by the handler.
+fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
+    let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
+    let wanted = match kind {
+        BodyKind::Multipart => "a form with files",
+        _ => "JSON, a form or text",
+    };
+    Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
 }
 
 /// What was declared already, with the words that name its place.

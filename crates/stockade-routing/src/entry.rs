@@ -4,17 +4,19 @@
 //! Spec: Route entry object.
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
 use stockade_core::{
-    Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature, Validation,
+    Accepts, Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature,
+    Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
 use stockade_middleware::{
     CorsOptions, ErrorHandler, with_error_handling, with_rate_limit, with_timeout,
 };
-use stockade_validation::{Schema, ValidationOptions};
+use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
 /// What a method holds: a handler, and what belongs to it.
@@ -38,13 +40,14 @@ pub struct RouteEntry {
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
+    pub(crate) accepts: Option<Arc<Accepts>>,
     /// Whether the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
     pub(crate) docs: Docs,
     pub(crate) public: Option<String>,
     pub(crate) location: &'static Location<'static>,
-    /// What is wrong with its schemas.
+    /// The mistakes in the values of its keys.
     pub(crate) mistakes: Vec<Mistake>,
 }
 
@@ -82,6 +85,7 @@ impl RouteEntry {
             name: None,
             path: None,
             max_body: None,
+            accepts: None,
             rate_limited: true,
             cors: None,
             docs: Docs::default(),
@@ -128,8 +132,9 @@ impl RouteEntry {
         self.middleware.splice(at..at + usize::from(replace), middleware);
     }
 
-    /// The schema; what is wrong with it is kept for the build of the router.
-    fn schema(&mut self, key: &str, schema: Result<Schema, ConfigError>) -> Option<Schema> {
+    /// The value of a key; what is wrong with it is kept for the build of the
+    /// router.
+    fn checked<T>(&mut self, key: &str, value: Result<T, ConfigError>) -> Option<T> {
         let place = self.location;
         let mistakes = |error: ConfigError| {
             let mistakes = error.mistakes().iter().map(|mistake| {
@@ -138,7 +143,7 @@ impl RouteEntry {
             });
             self.mistakes.extend(mistakes);
         };
-        schema.map_err(mistakes).ok()
+        value.map_err(mistakes).ok()
     }
 }
 
@@ -209,19 +214,19 @@ setters! {
     /// place; what fails is a 400. Of a WebSocket it checks each message that is
     /// read as JSON.
     fn validation(entry, schema: impl IntoSchema) {
-        entry.validation.body = entry.schema("validation", schema.into_schema());
+        entry.validation.body = entry.checked("validation", schema.into_schema());
     }
 
     /// Checks the query before the body. Text becomes numbers and booleans
     /// where the schema asks for them.
     fn query(entry, schema: impl IntoSchema) {
-        entry.validation.query = entry.schema("query", schema.into_schema());
+        entry.validation.query = entry.checked("query", schema.into_schema());
     }
 
     /// Checks the parameters of the path before the query. Text becomes numbers
     /// and booleans where the schema asks for them.
     fn params(entry, schema: impl IntoSchema) {
-        entry.validation.params = entry.schema("params", schema.into_schema());
+        entry.validation.params = entry.checked("params", schema.into_schema());
     }
 
     /// Says how the schemas of the route judge, those of the types that its
@@ -238,6 +243,14 @@ setters! {
     /// Limits the body of this route, in bytes, instead of the router's limit.
     fn max_body(entry, bytes: u64) {
         entry.max_body = Some(bytes);
+    }
+
+    /// Narrows what the body of this route may be, such as
+    /// `["application/json"]`, instead of the router's
+    /// [`accepts`](crate::RouterOptions#structfield.accepts): any other body is
+    /// 415, before middleware runs. See [`Accepts`].
+    fn accepts(entry, types: impl IntoIterator<Item = impl AsRef<str>>) {
+        entry.accepts = entry.checked("accepts", Accepts::new(types)).map(Arc::new);
     }
 
     /// Limits the requests of each client to this route, beside the limit of

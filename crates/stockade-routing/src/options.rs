@@ -44,6 +44,12 @@ pub struct RouterOptions {
     /// 0 allows only empty bodies. Default: 1 MiB (1,048,576).
     #[serde(alias = "maxBodySize")]
     pub max_body_size: u64,
+    /// The media types that the body of a request may have, such as
+    /// `["application/json"]`, by which no form of another page reaches a route;
+    /// any other body is 415, before middleware runs. An entry may have a list of
+    /// its own. See [`Accepts`](stockade_core::Accepts). Default: `None`, every
+    /// type that the handler reads.
+    pub accepts: Option<Vec<String>>,
     /// Whether the real message of a 5xx is sent. Default: `None`, which means
     /// true only when the environment variable `NODE_ENV` is `development`
     /// while the router is built.
@@ -126,6 +132,7 @@ impl Default for RouterOptions {
             states: States::default(),
             prefix: String::new(),
             max_body_size: 1_048_576,
+            accepts: None,
             expose_errors: None,
             problem_details: false,
             method_not_allowed: true,
@@ -183,6 +190,13 @@ impl RouterOptions {
     #[doc(alias = "maxBodySize")]
     pub fn max_body_size(mut self, bytes: u64) -> Self {
         self.max_body_size = bytes;
+        self
+    }
+
+    /// Sets [`accepts`](Self#structfield.accepts).
+    #[must_use]
+    pub fn accepts<S: Into<String>>(mut self, types: impl IntoIterator<Item = S>) -> Self {
+        self.accepts = Some(types.into_iter().map(Into::into).collect());
         self
     }
 

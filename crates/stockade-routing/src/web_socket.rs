@@ -125,6 +125,9 @@ pub(crate) fn compile(
     if entry.max_body.is_some() {
         faults.push("a WebSocket has no body: use `max_payload` of its options".to_owned());
     }
+    if entry.accepts.take().is_some() {
+        faults.push("a WebSocket has no body that `accepts` could narrow".to_owned());
+    }
     if let Some(schema) = entry.validation.body.take() {
         own.validation = Some(schema);
         own.validation_options = entry.validation.options.clone();

@@ -81,7 +81,7 @@ const WEB_SOCKET: &str = "ws";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 15] = [
+pub(crate) const ENTRY_KEYS: [&str; 16] = [
     "handler",
     "name",
     "path",
@@ -91,6 +91,7 @@ pub(crate) const ENTRY_KEYS: [&str; 15] = [
     "params",
     "validation_options",
     "max_body",
+    "accepts",
     "rate_limit",
     "timeout",
     "cors",

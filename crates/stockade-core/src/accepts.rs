@@ -1,0 +1,202 @@
+//! [`Accepts`]: the media types that the body of a request may have.
+
+use http::HeaderMap;
+use stockade_errors::{ApiError, ConfigError, Mistake};
+
+use crate::media::{Media, content_type};
+use crate::{BodyKind, Request};
+
+/// The media types that the body of a request may have; any other body is 415
+/// before middleware runs and before anything of it is read.
+///
+/// A type is `application/json`, or `text/*` for all below; `*/*` takes every
+/// type, but not a body without `Content-Type`. Parameters of a request's type,
+/// such as `charset`, and the case do not count.
+///
+/// # Beyond the spec
+/// The specification has one list of types for all routes.
+#[derive(Clone, Debug)]
+pub struct Accepts {
+    /// In lower case.
+    types: Box<[Box<str>]>,
+    refusal: ApiError,
+}
+
+impl Accepts {
+    /// Reads the media types.
+    ///
+    /// # Errors
+    /// An empty list, and every item that is no media type: with parameters,
+    /// with a character that cannot stand in one, or with an unknown type before
+    /// the slash.
+    #[track_caller]
+    pub fn new(types: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, ConfigError> {
+        let types: Vec<_> =
+            types.into_iter().map(|item| item.as_ref().to_ascii_lowercase()).collect();
+        let mut mistakes: Vec<Mistake> =
+            types.iter().filter_map(|item| fault(item)).map(Mistake::new).collect();
+        if types.is_empty() {
+            mistakes.push(Mistake::new("the list of media types is empty"));
+        }
+        ConfigError::check(mistakes)?;
+        // RFC 9110, section 12.5.1: what would be accepted.
+        let refusal = ApiError::new(415, "Unsupported Media Type");
+        let refusal = refusal.with_header("accept", types.join(", ")).repeated();
+        Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })
+    }
+
+    /// Returns true if one of the types lets a handler read what it takes the
+    /// body as.
+    #[must_use]
+    pub fn lets_read(&self, kind: BodyKind) -> bool {
+        match kind {
+            BodyKind::Raw => true,
+            BodyKind::Multipart => self.admits("multipart/form-data"),
+            BodyKind::Typed | BodyKind::Optional => {
+                let is_readable = |item: &str| Media::parse(item) != Media::Other;
+                self.admits("application/json") || self.types.iter().any(|item| is_readable(item))
+            }
+        }
+    }
+
+    /// The error for a request whose body is of another type; `None` for one
+    /// without a body, and for methods whose bodies are not parsed.
+    pub(crate) fn refuse(&self, req: &Request) -> Option<ApiError> {
+        let is_refused = req.has_body() && !self.admits_type_of(req.headers());
+        is_refused.then(|| self.refusal.clone())
+    }
+
+    fn admits_type_of(&self, headers: &HeaderMap) -> bool {
+        let essence = content_type(headers).map(|it| it.split(';').next().unwrap_or(it).trim());
+        essence.is_some_and(|essence| self.admits(essence))
+    }
+
+    fn admits(&self, essence: &str) -> bool {
+        self.types.iter().any(|item| match item.strip_suffix('*') {
+            None => item.eq_ignore_ascii_case(essence),
+            Some("*/") => essence.contains('/'),
+            Some(start) => {
+                essence.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start))
+            }
+        })
+    }
+}
+
+/// The reason why a text is no media type of the list.
+fn fault(item: &str) -> Option<String> {
+    let (kind, subtype) = item.split_once('/').unwrap_or_default();
+    let is_known = KINDS.contains(&kind) && (subtype == "*" || is_name(subtype));
+    if is_known || item == "*/*" {
+        None
+    } else if item.contains(';') {
+        Some(format!("{item:?}: leave the parameters of a media type out, any are accepted"))
+    } else {
+        Some(format!("{item:?} is not a media type such as \"application/json\""))
+    }
+}
+
+/// Source: RFC 6838, section 4.2.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+}
+
+/// The types before the slash.
+///
+/// Source: IANA, Media Types.
+const KINDS: [&str; 11] = [
+    "application",
+    "audio",
+    "example",
+    "font",
+    "haptics",
+    "image",
+    "message",
+    "model",
+    "multipart",
+    "text",
+    "video",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(types: &[&str], content_type: &str, admitted: bool) {
+        let accepts = Accepts::new(types).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", content_type.parse().unwrap());
+        assert_eq!(accepts.admits_type_of(&headers), admitted, "{types:?} {content_type:?}");
+    }
+
+    #[test]
+    fn a_type_is_compared_without_case_and_parameters() {
+        let json = ["application/json"];
+        check(&json, "application/json", true);
+        check(&json, "Application/JSON; charset=utf-8", true);
+        check(&json, "application/json ;charset=latin1", true);
+        check(&json, "application/problem+json", false);
+        check(&json, "application/x-www-form-urlencoded", false);
+        check(&json, "text/plain; a=application/json", false);
+        check(&json, "application/jsonp", false);
+        check(&json, "application/json, text/plain", false);
+        check(&json, "json", false);
+        check(&json, "", false);
+        check(&["Text/*", "image/png"], "text/csv", true);
+        check(&["Text/*", "image/png"], "IMAGE/PNG", true);
+        check(&["Text/*", "image/png"], "texts/csv", false);
+        check(&["*/*"], "chemical/x-pdb", true);
+        check(&["*/*"], "nothing", false);
+    }
+
+    #[test]
+    fn one_content_type_is_there() {
+        let accepts = Accepts::new(["*/*"]).unwrap();
+        let mut headers = HeaderMap::new();
+        assert!(!accepts.admits_type_of(&headers));
+        headers.append("content-type", "text/plain".parse().unwrap());
+        assert!(accepts.admits_type_of(&headers));
+        headers.append("content-type", "text/plain".parse().unwrap());
+        assert!(!accepts.admits_type_of(&headers));
+    }
+
+    #[test]
+    fn what_is_no_media_type_is_a_mistake() {
+        let bad = [
+            "json",
+            "",
+            "/",
+            "aplication/json",
+            "application/",
+            "application/a b",
+            "text/a/b",
+            "text/*x",
+            "*",
+            "*/json",
+            "text/-",
+            "application/json;charset=utf-8",
+        ];
+        let error = Accepts::new(bad).unwrap_err();
+        assert_eq!(error.mistakes().len(), bad.len(), "{error}");
+        assert!(Accepts::new([""; 0]).is_err());
+    }
+
+    #[test]
+    fn a_handler_can_read_one_of_the_types() {
+        #[track_caller]
+        fn check(kind: BodyKind, types: &[&str], expected: bool) {
+            assert_eq!(Accepts::new(types).unwrap().lets_read(kind), expected, "{types:?}");
+        }
+        for kind in [BodyKind::Typed, BodyKind::Optional] {
+            check(kind, &["image/png"], false);
+            for item in ["application/*", "text/*", "*/*", "text/csv", "application/x+json"] {
+                check(kind, &["image/png", item], true);
+            }
+        }
+        check(BodyKind::Raw, &["image/png"], true);
+        check(BodyKind::Multipart, &["image/png"], false);
+        check(BodyKind::Multipart, &["multipart/form-data"], true);
+        check(BodyKind::Multipart, &["multipart/*"], true);
+    }
+}
