@@ -33,8 +33,8 @@ use self::orders::{
 };
 use self::pages::{chat, help, home, live_page};
 use self::products::{
-    catalogue, compare_products, create_product, export_products, search_products, show_product,
-    upload_image,
+    catalogue, compare_products, create_product, download_image, export_products, search_products,
+    show_product, upload_image,
 };
 use self::users::{delete_user, give_role, list_users, log_in, rename_user, show_user, sign_up};
 
@@ -143,7 +143,9 @@ fn api(metrics: &Metrics) -> RouteTree {
                         handler: upload_image,
                         middleware: [signed_in.clone(), clerks.clone()],
                         max_body: 4 * 1024 * 1024,
+                        accepts: ["multipart/form-data"],
                     },
+                    ":name": { GET: download_image },
                 },
             },
             "export.:format(json|csv)": { GET: export_products },

@@ -24,6 +24,8 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
         .trust_proxy(0)
         // 1 MiB is the default; `max_body: 4 * 1024 * 1024` in an entry.
         .max_body_size(64 * 1024)
+        // What a handler reads is the default; `accepts: ["application/json"]` in an
+        // entry lets no form of another page reach it.
         // WebSockets are off by default, and open to pages of the same origin:
         // `.ws_allowed_origins(["*"])`, or `allowed_origins` in an entry.
         .enable_web_sockets(true)

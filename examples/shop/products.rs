@@ -1,6 +1,7 @@
 //! Products: searched, shown, compared, changed and exported.
 
 use serde::{Deserialize, Serialize};
+use stockade::extract::FileName;
 use stockade::prelude::*;
 
 use super::stock::{Product, Shop, ShopError, unknown};
@@ -98,24 +99,45 @@ pub async fn compare_products(
     )
 }
 
-/// A form with a file, read part by part and never as a whole.
+/// A form with a file, read part by part. What the client calls the file may be
+/// a path to anywhere: a `FileName` is none.
 pub async fn upload_image(
     shop: State<Shop>,
     Path(id): Path<u32>,
     mut form: Multipart,
 ) -> Result<Product, ApiError> {
-    let mut bytes = 0;
+    let mut image = None;
     while let Some(mut part) = form.next().await? {
         if part.name() == Some("image") {
+            let name: FileName = part.file_name().unwrap_or_default().parse()?;
+            let mut bytes = Vec::new();
             while let Some(chunk) = part.chunk().await? {
-                bytes += chunk.len();
+                bytes.extend_from_slice(&chunk);
             }
+            image = Some((name, bytes));
         }
     }
+    let (name, bytes) = image.ok_or(ApiError::new(400, "There is no image in the form"))?;
     let mut stock = shop.stock.write().await;
     let product = stock.products.get_mut(&id).ok_or(unknown("product", id))?;
-    product.image_bytes = bytes;
-    Ok(product.clone())
+    product.image_bytes = bytes.len();
+    let product = product.clone();
+    stock.images.insert(id, (name, bytes.into()));
+    Ok(product)
+}
+
+/// `/products/5/image/cup.png`: never shown as a page, whatever is in it.
+pub async fn download_image(
+    shop: State<Shop>,
+    Path((id, name)): Path<(u32, FileName)>,
+) -> Result<(HeaderMap, Bytes), ShopError> {
+    let stock = shop.stock.read().await;
+    let image = stock.images.get(&id).filter(|(known, _)| *known == name);
+    let (_, bytes) = image.ok_or(unknown("image of product", id))?;
+    let mut headers = HeaderMap::new();
+    let attachment = header::HeaderValue::from_static("attachment");
+    headers.insert(header::CONTENT_DISPOSITION, attachment);
+    Ok((headers, bytes.clone()))
 }
 
 /// Sends each product as it is read: the handler writes the response itself.

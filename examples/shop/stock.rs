@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use stockade::extract::FileName;
 use stockade::prelude::*;
 use tokio::sync::{RwLock, watch};
 
@@ -37,6 +38,8 @@ impl Shop {
 pub struct Stock {
     pub users: BTreeMap<u32, Account>,
     pub products: BTreeMap<u32, Product>,
+    /// The image of a product, which replaces an earlier one.
+    pub images: BTreeMap<u32, (FileName, Bytes)>,
     pub carts: BTreeMap<u32, Cart>,
     pub orders: BTreeMap<u32, Order>,
     pub last_id: u32,

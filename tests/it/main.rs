@@ -13,6 +13,7 @@ mod accepts;
 mod bodies;
 mod content;
 mod entries;
+mod file_names;
 mod handlers;
 mod json_vectors;
 mod limits;

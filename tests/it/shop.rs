@@ -213,6 +213,16 @@ fn exports_uploads_and_the_rest() {
         &upload.replace("CLERK", &clerk),
         r#"200 {"id":5,"name":"Cup","category":"crockery","price_cents":600,"image_bytes":5}"#,
     );
+    check(&app, "GET /products/5/image/c.png", "200 12345");
+    check(&app, "GET /products/5/image/d.png", r#"404 {"error":"there is no image of product 5"}"#);
+    let escape = upload.replace("CLERK", &clerk).replace("c.png", "../c.png");
+    let message = "A file name has no separators and no control characters";
+    check(&app, &escape, &format!(r#"400 {{"error":"{message}"}}"#));
+    assert!(block_on(call(&app, "GET /products/5/image/..%2Fc.png")).contains(message));
+    let form =
+        "POST /products/5/image\nCLERK\ncontent-type: application/x-www-form-urlencoded\n\nimage=x";
+    let unsupported = r#"415 {"error":"Unsupported Media Type"}"#;
+    check(&app, &form.replace("CLERK", &clerk), unsupported);
     let form = "POST /products\nCLERK\ncontent-type: application/x-www-form-urlencoded\n\nname=Mug&category=crockery&price_cents=700";
     check(
         &app,

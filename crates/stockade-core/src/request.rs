@@ -164,7 +164,8 @@ impl Request {
     }
 
     /// The decoded value of a path parameter, as text; `*` and `**` are called
-    /// `splat`.
+    /// `splat`. It may hold `/` and `..`, and is no name of a file:
+    /// [`FileName`](crate::extract::FileName).
     #[must_use]
     pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
         match self.replaced_params() {

@@ -30,6 +30,11 @@
 //! A name begins with a letter, `_` or `$`; digits may follow. So `:user-id` is
 //! the parameter `user` and the text `-id`.
 //!
+//! No segment has a meaning of its own: `..` is text like any other, and a
+//! value is decoded after the match, so that `%2F` in it becomes `/`. What `**`
+//! and a parameter take is therefore no path of a file; `FileName` of
+//! stockade-core checks one segment.
+//!
 //! # Which pattern wins
 //!
 //! The path is split at each `/` after the leading one; `/` alone is one empty

@@ -3,6 +3,7 @@
 //! | argument | takes |
 //! |---|---|
 //! | [`Path<T>`] | the path parameters, as a value, a tuple or a struct |
+//! | [`Path<FileName>`](FileName) | a path parameter that names a file |
 //! | [`Query<T>`] | the query string |
 //! | [`Body<T>`] | the body, parsed by its content type |
 //! | `bytes::Bytes` | the raw bytes of the body |
@@ -25,6 +26,7 @@
 
 mod body;
 mod connection;
+mod file_name;
 #[cfg(feature = "multipart")]
 mod multipart;
 mod path;
@@ -35,6 +37,7 @@ mod user;
 
 pub use body::Body;
 pub use connection::{ClientIp, Headers, LastEventId};
+pub use file_name::{FileName, FileNameError};
 #[cfg(feature = "multipart")]
 pub use multipart::{Multipart, MultipartLimits, Part};
 pub use path::Path;
