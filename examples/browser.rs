@@ -57,6 +57,8 @@ fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
 fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
     let has_sockets = options.enable_web_sockets;
     let session = shared.session.clone();
+    let strict = with_auth(Auth::session(session.clone(), |_: SessionId| Some("Ada")));
+    let wide = with_auth(Auth::session(shared.wide_session.clone(), |_: SessionId| Some("Ada")));
     let limit = RateLimit::from(1_000 / MINUTE);
     let mut router = Router::with_options(options.rate_limit(limit).state(shared));
     router.get("/matrix", matrix);
@@ -76,6 +78,12 @@ fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
     router.get("/pixel", async || image("same-origin"));
     router.get("/open-pixel", async || image("cross-origin"));
     router.get("/sign-in", sign_in);
+    router.get("/sign-in-everywhere", sign_in_everywhere);
+    // What a form can reach: in the name of a session, and in nobody's.
+    router.post("/rename/:key", rename).middleware((record_status, strict));
+    router.post("/rename-wide/:key", rename).middleware((record_status, wide));
+    router.post("/rename-anyone/:key", rename).middleware(record_status);
+    router.post("/json-only", rename).accepts(["application/json"]);
     router.get("/record/:key", record);
     router.post("/record/:key", record);
     router.put("/record/:key", record);
@@ -92,22 +100,27 @@ fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
 /// What the servers of a process have in common.
 struct Shared {
     session: SessionCookie,
+    /// The same, sent along by every site.
+    wide_session: SessionCookie,
     records: Mutex<BTreeMap<String, Record>>,
     done: Notify,
 }
 
-/// The requests with a key: how many, and which cookies the last one brought.
+/// The requests with a key: how many, which cookies the last one brought, and
+/// how it was answered.
 #[derive(Clone, Default)]
 struct Record {
     requests: u32,
     cookies: Vec<String>,
+    status: Option<u16>,
 }
 
 impl Shared {
     fn new() -> Result<Self, BoxError> {
         let keys = KeyRing::new(Secret::new(generate_token(32)?)?);
+        let wide_session = SessionCookie::new(keys.clone()).name("wide").same_site(SameSite::None);
         let session = SessionCookie::new(keys);
-        Ok(Self { session, records: Mutex::default(), done: Notify::new() })
+        Ok(Self { session, wide_session, records: Mutex::default(), done: Notify::new() })
     }
 
     fn record(&self, key: String, cookies: &Cookies) {
@@ -116,6 +129,11 @@ impl Shared {
         record.requests += 1;
         record.cookies = cookies.iter().map(|(name, _)| name.to_owned()).collect();
         record.cookies.sort();
+    }
+
+    fn record_status(&self, key: String, status: StatusCode) {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.entry(key).or_default().status = Some(status.as_u16());
     }
 }
 
@@ -191,14 +209,43 @@ async fn sign_in(shared: State<Arc<Shared>>) -> Result<(HeaderMap, &'static str)
     Ok((headers, "signed in"))
 }
 
+/// Sets the cookie of a session that other sites send along.
+async fn sign_in_everywhere(shared: State<Arc<Shared>>) -> Result<(HeaderMap, ()), ApiError> {
+    let id = SessionId::generate().map_err(ApiError::internal)?;
+    let mut headers = HeaderMap::new();
+    headers.append(header::SET_COOKIE, shared.wide_session.issue(&id));
+    Ok((headers, ()))
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct NewName {
+    name: String,
+}
+
+/// Takes JSON, and so a form too.
+async fn rename(Body(new): Body<NewName>) -> String {
+    format!("now called {}", new.name)
+}
+
+/// Keeps the status of the answer: a page cannot read what its form got.
+async fn record_status(req: Request, next: Next) -> Response {
+    let shared = req.state::<Arc<Shared>>();
+    let key = req.param("key").map(|key| key.into_owned());
+    let response = next.run(req).await;
+    if let Some((shared, key)) = shared.zip(key) {
+        shared.record_status(key, response.status());
+    }
+    response
+}
+
 async fn record(shared: State<Arc<Shared>>, Path(key): Path<String>, cookies: Cookies) {
     shared.record(key, &cookies);
 }
 
 async fn recorded(shared: State<Arc<Shared>>, Path(key): Path<String>) -> Value {
     let records = shared.records.lock().unwrap_or_else(PoisonError::into_inner);
-    let Record { requests, cookies } = records.get(&key).cloned().unwrap_or_default();
-    json!({ "requests": requests, "cookies": cookies })
+    let Record { requests, cookies, status } = records.get(&key).cloned().unwrap_or_default();
+    json!({ "requests": requests, "cookies": cookies, "status": status })
 }
 
 /// What a page of another origin would like to read in the name of whoever

@@ -1,7 +1,7 @@
 //! Lets Chromium judge the answers to cross-origin requests.
 //!
 //! The browser example is started twice, as two origins. A page of the first one
-//! sends requests to the second one and writes what it got into itself;
+//! sends requests and forms to the second one and writes what came of them into itself;
 //! Chromium prints the page, and the outcomes are compared with [`SITUATIONS`].
 //! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
 //! comes back. After it, the shop's page of an order is looked at
@@ -79,6 +79,22 @@ const SITUATIONS: &[(&str, &str)] = &[
     // The cookie goes along to each port of the site: only the origin tells.
     ("hijack: the session goes to another server too", "__Host-session lax none strict"),
     ("hijack: the session, where no origin is allowed", "refused"),
+    ("form: no session, no protection", "200"),
+    ("form: a listed origin that is not told", "403"),
+    ("form: the session, where the origin is listed", "200"),
+    ("form: the session, where the origin is the one", "200"),
+    ("form: the session, where all origins may read", "403"),
+    ("form: the session, where no origin may read", "403"),
+    ("fetch: the session, where the origin is listed", "200"),
+    ("no-cors: the session, where all origins may read", "403"),
+    ("no-cors: the session, a body without a type", "403"),
+    ("JSON alone: a form", "415"),
+    ("JSON alone: a form with files", "415"),
+    ("JSON alone: text", "415"),
+    ("JSON alone: no type", "415"),
+    ("JSON alone: JSON", "200"),
+    ("form: the session, from the own origin", "200"),
+    ("fetch: the session, from the own origin", "200"),
     ("refused: list, GET", "blocked"),
     ("refused: list, GET with credentials", "blocked"),
     ("refused: one, GET", "blocked"),
@@ -94,10 +110,12 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("refused: WebSocket", "refused"),
     ("hijack: the session, from another site", "refused"),
     ("own WebSocket without a list", "echoed hello"),
+    ("form: a strict session, from another site", "401"),
+    ("form: a wide session, from another site", "403"),
     // Not even `none`, which may cross sites: so this alone says nothing of `SameSite`.
     ("cookie: another site, with credentials", "no cookies"),
     // This does: those that are `Strict` stay away.
-    ("cookie: led here by another site", "lax none"),
+    ("cookie: led here by another site", "__Host-wide lax none"),
     (SCRIPT, "did not run"),
 ];
 
@@ -245,7 +263,9 @@ fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
     let mut command = Command::new(CHROMIUM);
     command
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .args(["--no-first-run", "--disable-background-networking", "--dump-dom"])
+        // A form is sent into a window of its own.
+        .args(["--no-first-run", "--disable-background-networking", "--disable-popup-blocking"])
+        .arg("--dump-dom")
         .arg(format!("--user-data-dir={}", folder.0.join("profile").display()))
         .arg(url)
         .stdout(Stdio::piped())
