@@ -12,8 +12,9 @@ use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
 
 use super::Decision;
-use super::algorithm::{Algorithm, State};
+use super::algorithm::Algorithm;
 use super::key::{Kind, RateKey};
+use super::overflow::{OVERFLOW_WINDOWS, Overflow};
 use super::quota::{Policy, nanos};
 use super::store::{Charge, RateStore};
 use super::table::{Digest, Table};
@@ -22,9 +23,11 @@ use super::table::{Digest, Table};
 ///
 /// The keys are spread over shards by a hash with random keys, so that requests
 /// rarely wait for each other and nobody can choose keys that crowd. Windows
-/// that have ended make room for newcomers. At the cap newcomers share one
-/// window: the store neither grows nor lets anyone pass uncounted, and who has
-/// a window keeps it.
+/// that have ended make room for newcomers. At the cap newcomers are counted in
+/// 16,384 windows by keyed hash, which take 256 KiB while they are in use: the
+/// store neither grows nor lets anyone pass uncounted, a client that has a
+/// window keeps it, and a client that fills the store locks out only those who
+/// share a window with it.
 ///
 /// The cap is divided evenly among the shards; a small one has a single shard,
 /// a large one is at its cap a few per cent early where the keys spread
@@ -33,8 +36,6 @@ pub struct MemoryStore {
     algorithm: Algorithm,
     /// Invariant: their number is a power of two.
     shards: Box<[Shard]>,
-    /// What newcomers at the cap share.
-    overflow: Mutex<State>,
     /// Places addresses; they are compared as a whole.
     places: SeedableRandomState,
     /// The two halves of the digest of a text, which stands for the text.
@@ -43,20 +44,53 @@ pub struct MemoryStore {
 
 /// A cache line of its own, so that the locks of two shards do not share one.
 #[repr(align(64))]
-struct Shard(Mutex<Table>);
+struct Shard(Mutex<Counts>);
+
+/// What one shard counts.
+#[derive(Debug)]
+struct Counts {
+    table: Table,
+    /// For newcomers at the cap.
+    overflow: Overflow,
+}
+
+impl Counts {
+    #[inline]
+    fn charge(
+        &mut self,
+        digest: Digest,
+        algorithm: Algorithm,
+        policy: &Policy,
+        now: u64,
+    ) -> Decision {
+        match self.table.state(digest, now) {
+            Some(state) => {
+                // The table takes newcomers again.
+                if state.dead_at == 0 {
+                    self.overflow.release(now);
+                }
+                algorithm.charge(state, policy, now)
+            }
+            None => self.overflow.charge(digest.hash, algorithm, policy, now),
+        }
+    }
+}
 
 impl MemoryStore {
-    /// A store for at most this many keys; 0 puts everyone into one window.
+    /// A store for at most this many keys; 0 counts everyone in the windows for
+    /// newcomers at the cap.
     #[must_use]
     pub fn new(algorithm: Algorithm, max_keys: usize) -> Self {
         let count = (max_keys / KEYS_OF_A_SHARD).clamp(1, MAX_SHARDS);
         let count = 1_usize << count.ilog2();
         let share = |index: usize| max_keys / count + usize::from(index < max_keys % count);
-        let shards = (0..count).map(|index| Shard(Mutex::new(Table::new(share(index)))));
+        let shards = (0..count).map(|index| {
+            let overflow = Overflow::new(OVERFLOW_WINDOWS / count);
+            Shard(Mutex::new(Counts { table: Table::new(share(index)), overflow }))
+        });
         Self {
             algorithm,
             shards: shards.collect(),
-            overflow: Mutex::new(State::default()),
             places: SeedableRandomState::with_seed(
                 RandomState::new().hash_one(max_keys),
                 SharedSeed::global_random(),
@@ -69,7 +103,7 @@ impl MemoryStore {
     /// not swept yet.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| lock(&shard.0).len()).sum()
+        self.shards.iter().map(|shard| lock(&shard.0).table.len()).sum()
     }
 
     /// Whether there are no keys.
@@ -82,10 +116,7 @@ impl MemoryStore {
     #[must_use]
     pub fn decide(&self, key: &RateKey, policy: &Policy, now: Duration) -> Decision {
         let (digest, now) = (self.digest(key), nanos(now));
-        if let Some(state) = lock(self.shard(digest.hash)).state(digest, now) {
-            return self.algorithm.charge(state, policy, now);
-        }
-        self.algorithm.charge(&mut lock(&self.overflow), policy, now)
+        lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, now)
     }
 
     /// An address stays as it is beside its hash. A text becomes two keyed
@@ -105,7 +136,7 @@ impl MemoryStore {
     }
 
     /// The shard of a hash, by lower bits; a table uses the upper ones.
-    fn shard(&self, hash: u64) -> &Mutex<Table> {
+    fn shard(&self, hash: u64) -> &Mutex<Counts> {
         let bits = usize::try_from((hash >> 1) & 0xffff).unwrap_or_default();
         &self.shards[bits & (self.shards.len() - 1)].0
     }

@@ -29,7 +29,8 @@
 //! - `decision`: [`Decision`], and [`too_many`].
 //! - `headers`: [`write_headers`].
 //! - `store`: [`RateStore`], [`Charge`], [`StoreFailure`].
-//! - `memory`, `table`: [`MemoryStore`]; the hot code.
+//! - `memory`, `table`: [`MemoryStore`]; the hot code. `overflow`: its windows
+//!   for newcomers at the cap.
 //! - `algorithm`, `gcra`: [`Algorithm`], the rules as functions of data.
 //!
 //! # Memory
@@ -37,7 +38,9 @@
 //! A key takes 32 bytes in a table that is at most three quarters full when it
 //! has all its keys; with what a table needs to grow that is below 100 bytes a
 //! key, however long the key is. There are never more keys than
-//! [`max_keys`](RateLimit::max_keys): at the cap newcomers share one window.
+//! [`max_keys`](RateLimit::max_keys): at the cap newcomers are counted in 16,384
+//! windows by keyed hash, which take 256 KiB more while they are in use. A table
+//! of which little is in use shrinks as newcomers come.
 //!
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 
@@ -49,6 +52,7 @@ mod key;
 mod limiter;
 mod memory;
 mod options;
+mod overflow;
 mod own;
 mod quota;
 mod store;

@@ -51,8 +51,9 @@ pub struct RateLimit {
     pub max_requests: u32,
     /// How requests are counted. Default: [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
-    /// How many keys the store in memory has at most; further ones share one
-    /// window. Default: 100,000, which takes below 10 MB.
+    /// How many keys the store in memory has at most; further ones are counted
+    /// in 16,384 windows by keyed hash. Default: 100,000, which takes below
+    /// 10 MB.
     #[serde(alias = "maxKeys")]
     pub max_keys: usize,
     /// The name under which the headers list it. Default: `default`.

@@ -82,7 +82,7 @@ impl Table {
         if self.len >= self.max {
             return false;
         }
-        if is_crowded(self.len + 1, self.slots.len()) {
+        if is_crowded(self.len + 1, self.slots.len()) || is_sparse(self.len, self.slots.len()) {
             self.rebuild(now);
         }
         true
@@ -146,6 +146,13 @@ impl Table {
 /// Whether a table of `size` slots is too small for so many keys.
 fn is_crowded(keys: usize, size: usize) -> bool {
     keys.saturating_mul(4) > size.saturating_mul(3)
+}
+
+/// Whether a table of `size` slots is too large for so many keys. Where only
+/// newcomers come, an eighth of the slots holds dead ones that are not swept
+/// yet; a rebuilt table is filled by three eighths.
+fn is_sparse(keys: usize, size: usize) -> bool {
+    size > MIN_SLOTS && keys.saturating_mul(4) < size
 }
 
 /// The slot of a key, or the empty one where it belongs.
@@ -220,6 +227,22 @@ mod tests {
             state.unwrap().dead_at = hash + 10;
         }
         assert!(table.slots.len() <= big, "{} slots", table.slots.len());
+    }
+
+    #[test]
+    fn a_table_shrinks_when_few_keys_are_left() {
+        let mut table = Table::new(100_000);
+        let spread = |number: u64| digest(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for number in 1..=10_000 {
+            table.state(spread(number), 0).unwrap().dead_at = 10;
+        }
+        let big = table.slots.len();
+        // Newcomers clear the dead, eight slots each.
+        for number in 10_001..=20_000 {
+            table.state(spread(number), number).unwrap().dead_at = number + 10;
+        }
+        assert!(table.slots.len() * 16 < big, "{} of {big} slots", table.slots.len());
+        assert!(table.state(spread(20_000), 20_000).unwrap().dead_at > 20_000);
     }
 
     proptest! {

@@ -1,0 +1,105 @@
+//! [`Overflow`]: where newcomers are counted that a full [`Table`] does not take.
+//!
+//! A newcomer shares a window with those whose keyed hash falls into the same
+//! one. So whoever fills the table exhausts a few windows of many, and nobody
+//! can choose whose.
+//!
+//! [`Table`]: super::table::Table
+
+use super::algorithm::{Algorithm, State};
+use super::decision::Decision;
+use super::quota::Policy;
+
+/// A fixed number of windows, which take no memory while none is in use.
+#[derive(Debug)]
+pub(super) struct Overflow {
+    /// Empty until the first newcomer comes.
+    windows: Box<[State]>,
+    /// How many windows there are. Invariant: not 0.
+    count: usize,
+    /// From when on none of the windows counts any more.
+    dead_at: u64,
+}
+
+impl Overflow {
+    pub(super) fn new(count: usize) -> Self {
+        Self { windows: Box::default(), count: count.max(1), dead_at: 0 }
+    }
+
+    /// Charges one request to the window of this hash.
+    #[cold]
+    pub(super) fn charge(
+        &mut self,
+        hash: u64,
+        algorithm: Algorithm,
+        policy: &Policy,
+        now: u64,
+    ) -> Decision {
+        if self.windows.is_empty() {
+            self.windows = vec![State::default(); self.count].into();
+        }
+        let window = &mut self.windows[place(hash, self.count)];
+        let decision = algorithm.charge(window, policy, now);
+        self.dead_at = self.dead_at.max(window.dead_at);
+        decision
+    }
+
+    /// Gives the memory back when no window counts any more.
+    #[cold]
+    pub(super) fn release(&mut self, now: u64) {
+        if !self.windows.is_empty() && self.dead_at <= now {
+            *self = Self::new(self.count);
+        }
+    }
+
+    /// How many windows there is memory for.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.windows.len()
+    }
+}
+
+/// The window of a hash, by its lower half: the upper bits place it in a table.
+fn place(hash: u64, count: usize) -> usize {
+    let share = (u128::from(hash.rotate_left(32)) * (count as u128)) >> 64;
+    usize::try_from(share).unwrap_or_default()
+}
+
+/// Windows of all shards of a store. Each takes 16 bytes, together 256 KiB.
+pub(super) const OVERFLOW_WINDOWS: usize = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::quota::MINUTE;
+    use super::*;
+
+    const MINUTE_NANOS: u64 = 60_000_000_000;
+
+    #[test]
+    fn memory_is_taken_when_needed_and_given_back() {
+        let policy = Policy::new("default", 1 / MINUTE).unwrap();
+        for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
+            let mut overflow = Overflow::new(512);
+            assert_eq!(overflow.len(), 0);
+            assert!(overflow.charge(7, algorithm, &policy, 0).allowed);
+            let refused = overflow.charge(7, algorithm, &policy, 1);
+            assert!(!refused.allowed && refused.retry_after > Duration::ZERO, "{algorithm:?}");
+            overflow.release(MINUTE_NANOS - 1);
+            assert_eq!(overflow.len(), 512, "{algorithm:?}");
+            overflow.release(2 * MINUTE_NANOS);
+            assert_eq!(overflow.len(), 0, "{algorithm:?}");
+        }
+    }
+
+    #[test]
+    fn every_hash_has_a_window() {
+        for count in [1, 256, OVERFLOW_WINDOWS] {
+            assert_eq!(place(0, count), 0);
+            assert_eq!(place(u64::MAX, count), count - 1);
+            assert_eq!(place(0xffff_ffff, count), count - 1);
+        }
+        assert_eq!(size_of::<State>(), 16);
+    }
+}
