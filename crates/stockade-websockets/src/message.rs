@@ -4,6 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::Value;
 use stockade_core::reply::Json;
 use stockade_errors::{ApiError, FieldError};
 use stockade_validation::ReadError;
@@ -42,11 +43,11 @@ impl Message {
     }
 }
 
-/// What can be sent as a message: `&str`, `String`, `Json<T>`; `Bytes` and
-/// `Vec<u8>` as binary; a [`Message`].
+/// A value that can be sent as a message: `&str`, `String`, a JSON [`Value`] such
+/// as `json!({ … })`, `Json<T>`; `Bytes` and `Vec<u8>` as binary; a [`Message`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as a message",
-    label = "not a text, Json<T> or bytes",
+    label = "not a text, a JSON value, Json<T> or bytes",
     note = "send a value as JSON by `Json(value)`"
 )]
 pub trait IntoMessage {
@@ -90,6 +91,13 @@ impl IntoMessage for Vec<u8> {
 impl<T: Serialize> IntoMessage for Json<T> {
     fn into_message(self) -> Result<Message, SocketError> {
         serde_json::to_string(&self.0).map(Message::Text).map_err(SocketError::Json)
+    }
+}
+
+/// As JSON, as the value of a handler.
+impl IntoMessage for Value {
+    fn into_message(self) -> Result<Message, SocketError> {
+        Json(self).into_message()
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use serde_json::json;
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
@@ -138,6 +139,21 @@ async fn messages_go_in_both_directions_and_the_end_is_agreed_on() {
     drop(client);
     served.await.unwrap();
     assert_eq!(connections.count(), 0);
+}
+
+#[tokio::test]
+async fn a_json_value_is_sent_as_text() {
+    let handler = async |socket: WebSocket| -> Result<(), ApiError> {
+        socket.send(json!({ "kind": "hello", "n": 1 })).await?;
+        socket.sender().try_send(json!(null))?;
+        socket.send("text").await?;
+        Ok(())
+    };
+    let connection = connect(web_socket_handler(handler), WebSocketOptions::new()).await;
+    let (mut client, _served) = connection.client().await;
+    for text in [r#"{"kind":"hello","n":1}"#, "null", "text"] {
+        assert_eq!(next(&mut client).await, Theirs::text(text));
+    }
 }
 
 #[tokio::test]
