@@ -47,10 +47,11 @@ where
 {
     let accepted = req.extensions_mut().remove::<Accepted>();
     let Accepted { rules, agreed } = accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
-    let permit = rules.connections.enter(req.client_ip())?;
+    let client = req.client_ip();
+    let permit = rules.connections.enter(client)?;
     let context = ErrorContext::of(&req);
     let route = req.route().unwrap_or_default();
-    let (socket, ends) = pair(&rules.options, route, agreed.protocol.as_deref())?;
+    let (socket, ends) = pair(&rules.options, route, agreed.protocol.as_deref(), client)?;
     req.extensions_mut().insert(Slot(Arc::new(Mutex::new(Some(socket)))));
     let args = <F::Signature as Signature>::extract(&mut req).await?;
     drop(req);

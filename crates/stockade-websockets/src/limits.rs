@@ -2,6 +2,7 @@
 //! client.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -80,6 +81,7 @@ impl Drop for Permit {
             *count -= 1;
             if *count == 0 {
                 open.clients.remove(&client);
+                shrink(&mut open.clients);
             }
         }
     }
@@ -92,12 +94,23 @@ fn full(status: u16, message: &'static str) -> ApiError {
 
 /// Who counts as one client: an address, or a network of 64 bits in IPv6, which
 /// one client has all to itself.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
         v4 @ IpAddr::V4(_) => v4,
     }
 }
+
+/// Gives memory of a map back when less than a quarter of it is in use. What it
+/// then keeps is enough for twice as many, so that this is rare.
+pub(crate) fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
+    if map.capacity() > MIN_CAPACITY && map.len() * 4 < map.capacity() {
+        map.shrink_to(map.len() * 2);
+    }
+}
+
+/// Maps that are smaller than this stay as they are.
+const MIN_CAPACITY: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -127,5 +140,17 @@ mod tests {
         drop((second, other));
         assert_eq!(connections.count(), 0);
         assert!(connections.lock().clients.is_empty());
+    }
+
+    #[test]
+    fn memory_of_a_wave_is_given_back() {
+        let connections = Connections::new(10_000, 1);
+        let client = |number: u32| Some(IpAddr::from(number.to_be_bytes()));
+        let entered: Vec<_> = (0..10_000).map(|number| connections.enter(client(number))).collect();
+        let of_wave = connections.lock().clients.capacity();
+        drop(entered.into_iter().skip(10).collect::<Vec<_>>());
+        assert_eq!(connections.lock().clients.len(), 0);
+        let left = connections.lock().clients.capacity();
+        assert!(of_wave >= 10_000 && left <= MIN_CAPACITY, "{left} of {of_wave}");
     }
 }

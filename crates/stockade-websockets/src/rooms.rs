@@ -24,11 +24,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use stockade_errors::ApiError;
 
+use crate::limits::shrink;
 use crate::socket::{Sender, SocketId};
 
 /// The members of an application and the rooms in which they are. Clones are
@@ -49,20 +51,43 @@ struct Inner {
 #[derive(Default)]
 struct Lists {
     members: HashMap<SocketId, Entry>,
-    rooms: HashMap<Box<str>, HashSet<SocketId>>,
+    rooms: HashMap<Arc<str>, Room>,
+    /// How many rooms each client has made that still exist.
+    made: HashMap<IpAddr, usize>,
 }
 
 struct Entry {
     sender: Sender,
-    rooms: HashSet<Box<str>>,
+    rooms: HashSet<Arc<str>>,
+}
+
+/// A room with somebody in it.
+struct Room {
+    members: HashSet<SocketId>,
+    /// The client whose member came first, if its address is known.
+    maker: Option<IpAddr>,
 }
 
 /// How much [`Rooms`] may hold.
+///
+/// A room counts against the client whose member came first, until it is empty.
+/// So with the defaults fifty clients have to work together to fill the table.
+///
+/// ```
+/// use stockade_websockets::{RoomLimits, Rooms};
+///
+/// let rooms = Rooms::new(RoomLimits::new().rooms(200_000).rooms_per_client(2_000));
+/// assert_eq!(rooms.count(), 0);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RoomLimits {
-    /// Rooms with somebody in them. Default: 10,000.
+    /// Rooms with somebody in them. Default: 50,000, which take up to 16 MB with
+    /// names of 20 bytes and 30 MB with names of 256 bytes.
     pub rooms: usize,
+    /// Rooms that one client has made, by its address (a network of 64 bits in
+    /// IPv6). Clients without an address are not counted apart. Default: 1,000.
+    pub rooms_per_client: usize,
     /// Rooms of one member. Default: 100.
     pub rooms_per_member: usize,
     /// Length of the name of a room, in bytes. Default: 256.
@@ -71,7 +96,43 @@ pub struct RoomLimits {
 
 impl Default for RoomLimits {
     fn default() -> Self {
-        Self { rooms: 10_000, rooms_per_member: 100, name: 256 }
+        Self { rooms: 50_000, rooms_per_client: 1_000, rooms_per_member: 100, name: 256 }
+    }
+}
+
+impl RoomLimits {
+    /// Returns the defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`rooms`](Self#structfield.rooms).
+    #[must_use]
+    pub fn rooms(mut self, rooms: usize) -> Self {
+        self.rooms = rooms;
+        self
+    }
+
+    /// Sets [`rooms_per_client`](Self#structfield.rooms_per_client).
+    #[must_use]
+    pub fn rooms_per_client(mut self, rooms: usize) -> Self {
+        self.rooms_per_client = rooms;
+        self
+    }
+
+    /// Sets [`rooms_per_member`](Self#structfield.rooms_per_member).
+    #[must_use]
+    pub fn rooms_per_member(mut self, rooms: usize) -> Self {
+        self.rooms_per_member = rooms;
+        self
+    }
+
+    /// Sets [`name`](Self#structfield.name), in bytes.
+    #[must_use]
+    pub fn name(mut self, bytes: usize) -> Self {
+        self.name = bytes;
+        self
     }
 }
 
@@ -184,7 +245,7 @@ impl Rooms {
                 members.filter(|member| member.1.sender.route() == route && share(*member)).count()
             }
             Audience::Room(room) => {
-                let ids = lists.rooms.get(room).into_iter().flatten();
+                let ids = lists.rooms.get(room).into_iter().flat_map(|room| &room.members);
                 ids.filter_map(|id| lists.members.get_key_value(id))
                     .filter(|member| share(*member))
                     .count()
@@ -195,7 +256,8 @@ impl Rooms {
     /// The ids of those who are in a room, in no order.
     #[must_use]
     pub fn members(&self, room: &str) -> Vec<SocketId> {
-        self.lock().rooms.get(room).into_iter().flatten().copied().collect()
+        let lists = self.lock();
+        lists.rooms.get(room).into_iter().flat_map(|room| &room.members).copied().collect()
     }
 
     /// How many members there are.
@@ -232,26 +294,29 @@ impl Member {
     ///
     /// # Errors
     /// 400 for a name that is too long, 429 for more rooms than one member may
-    /// be in, 503 for more than there may be.
+    /// be in or one client may have made, 503 for more than there may be.
     pub fn join(&self, room: &str) -> Result<(), ApiError> {
         let limits = self.rooms.inner.limits;
         if room.len() > limits.name {
             return Err(ApiError::new(400, "the name of a room is too long"));
         }
         let mut lists = self.rooms.lock();
-        let Lists { members, rooms } = &mut *lists;
-        let Some(entry) = members.get_mut(&self.id) else { return Ok(()) };
+        let Some(entry) = lists.members.get(&self.id) else { return Ok(()) };
         if entry.rooms.contains(room) {
             return Ok(());
         }
         if entry.rooms.len() >= limits.rooms_per_member {
             return Err(ApiError::new(429, "too many rooms for one member"));
         }
-        if rooms.len() >= limits.rooms && !rooms.contains_key(room) {
-            return Err(ApiError::new(503, "too many rooms"));
+        let maker = entry.sender.client();
+        let known = lists.rooms.get_key_value(room).map(|(name, _)| Arc::clone(name));
+        let name = known.map_or_else(|| lists.make(room, maker, limits), Ok)?;
+        if let Some(room) = lists.rooms.get_mut(&name) {
+            room.members.insert(self.id);
         }
-        entry.rooms.insert(room.into());
-        rooms.entry(room.into()).or_default().insert(self.id);
+        if let Some(entry) = lists.members.get_mut(&self.id) {
+            entry.rooms.insert(name);
+        }
         Ok(())
     }
 
@@ -269,6 +334,7 @@ impl Drop for Member {
     fn drop(&mut self) {
         let mut lists = self.rooms.lock();
         let Some(entry) = lists.members.remove(&self.id) else { return };
+        shrink(&mut lists.members);
         for room in &entry.rooms {
             lists.remove(room, self.id);
         }
@@ -276,12 +342,49 @@ impl Drop for Member {
 }
 
 impl Lists {
-    fn remove(&mut self, room: &str, id: SocketId) {
-        if let Some(ids) = self.rooms.get_mut(room) {
-            ids.remove(&id);
-            if ids.is_empty() {
-                self.rooms.remove(room);
+    /// Makes an empty room that counts against `maker`.
+    fn make(
+        &mut self,
+        name: &str,
+        maker: Option<IpAddr>,
+        limits: RoomLimits,
+    ) -> Result<Arc<str>, ApiError> {
+        let made = maker.and_then(|client| self.made.get(&client));
+        if made.is_some_and(|made| *made >= limits.rooms_per_client) {
+            return Err(ApiError::new(429, "too many rooms of one client"));
+        }
+        if self.rooms.len() >= limits.rooms {
+            return Err(ApiError::new(503, "too many rooms"));
+        }
+        if let Some(client) = maker {
+            *self.made.entry(client).or_default() += 1;
+        }
+        let name: Arc<str> = name.into();
+        self.rooms.insert(Arc::clone(&name), Room { members: HashSet::new(), maker });
+        Ok(name)
+    }
+
+    /// Takes a member out of a room, which ends when nobody is left.
+    fn remove(&mut self, name: &str, id: SocketId) {
+        let Some(room) = self.rooms.get_mut(name) else { return };
+        room.members.remove(&id);
+        if !room.members.is_empty() {
+            return;
+        }
+        let maker = room.maker;
+        self.rooms.remove(name);
+        shrink(&mut self.rooms);
+        if let Some(client) = maker
+            && let Some(count) = self.made.get_mut(&client)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.made.remove(&client);
+                shrink(&mut self.made);
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! [`WebSocket`]: a connection in the hands of its handler, whole or split.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,6 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::bell::{Bell, Rope};
 use crate::close::Close;
+use crate::limits::network;
 use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
 use crate::options::{SlowReader, WebSocketOptions};
 
@@ -304,6 +306,11 @@ impl Sender {
         &self.link.route
     }
 
+    /// Returns the client's address, as limits count it, if it is known.
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        self.link.client
+    }
+
     #[cold]
     async fn wait_for_room(&self, cost: usize) -> Result<(), SocketError> {
         loop {
@@ -343,6 +350,8 @@ impl fmt::Debug for Sender {
 /// What the two halves and the driver of a connection share.
 pub(crate) struct Link {
     id: SocketId,
+    /// The client's address, as limits count it.
+    client: Option<IpAddr>,
     route: Box<str>,
     protocol: Option<Box<str>>,
     validation: Option<Schema>,
@@ -422,11 +431,13 @@ pub(crate) fn pair(
     options: &WebSocketOptions,
     route: &str,
     protocol: Option<&str>,
+    client: Option<IpAddr>,
 ) -> Result<(WebSocket, Ends), ApiError> {
     let (to_handler, messages) = unbounded_channel();
     let (to_driver, outgoing) = unbounded_channel();
     let link = Arc::new(Link {
         id: SocketId::random()?,
+        client: client.map(network),
         route: route.into(),
         protocol: protocol.map(Into::into),
         validation: options.validation.clone(),
