@@ -375,6 +375,12 @@ fn multipart_is_read_part_by_part() {
         &format!("POST /parts\n{head}\n\n--B\r\nbroken"),
         r#"400 {"error":"Malformed multipart body"}"#,
     );
+    let name = "n".repeat(8_192);
+    let long = body.replace("name=\"f\"", &format!("name=\"{name}\""));
+    let too_long = r#"400 {"error":"The header of a part is too long"}"#;
+    check(&app, &format!("POST /parts\n{head}\n\n{long}"), too_long);
+    let long = body.replace("x.txt", &name);
+    check(&app, &format!("POST /parts\n{head}\n\n{long}"), too_long);
     let no_boundary = "POST /parts\ncontent-type: multipart/form-data\n\nx";
     check(&app, no_boundary, r#"400 {"error":"The multipart boundary is missing"}"#);
     check(&app, "POST /parts\ncontent-type: application/json\n\n{}", UNSUPPORTED);

@@ -29,6 +29,8 @@ mod connection;
 mod file_name;
 #[cfg(feature = "multipart")]
 mod multipart;
+#[cfg(feature = "multipart")]
+mod part_headers;
 mod path;
 mod query;
 mod state;

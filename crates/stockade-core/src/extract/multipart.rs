@@ -7,14 +7,16 @@ use http::header;
 use http_body_util::BodyExt as _;
 use stockade_errors::ApiError;
 
+use super::part_headers::{BoundedHeaders, HeaderTooLong};
 use crate::body::BodyError;
 use crate::doc::BodyKind;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The parts of a `multipart/form-data` body, as they arrive.
 ///
-/// The whole body counts against the limit of the route; the number of parts
-/// and the size of each have limits of their own ([`MultipartLimits`]).
+/// The whole body counts against the limit of the route; the number of parts,
+/// the size of each and its header have limits of their own
+/// ([`MultipartLimits`]).
 /// Anything but `multipart/form-data` is 415.
 ///
 /// ```
@@ -47,6 +49,13 @@ pub struct MultipartLimits {
     pub part_bytes: usize,
 }
 
+impl MultipartLimits {
+    /// How long the header of a part may be, in bytes, inclusive, with the empty
+    /// line at its end: 8 KiB. The names of field and file stand in it. The same
+    /// goes for what stands before the first part. A longer one is a 400.
+    pub const MAX_PART_HEADER: usize = 8_192;
+}
+
 impl Default for MultipartLimits {
     fn default() -> Self {
         Self { parts: 100, part_bytes: 1_048_576 }
@@ -65,8 +74,9 @@ impl Multipart {
     /// what is left of it is skipped.
     ///
     /// # Errors
-    /// 500 when the part before is still held; 400 for a malformed body, 408 and 413 as for any body, 413 for too many
-    /// parts.
+    /// 500 when the part before is still held; 400 for a malformed body and for
+    /// a header above [`MultipartLimits::MAX_PART_HEADER`]; 408 and 413 as for
+    /// any body; 413 for too many parts.
     pub async fn next(&mut self) -> Result<Option<Part>, ApiError> {
         let Some(field) = self.parts.next_field().await.map_err(unreadable)? else {
             return Ok(None);
@@ -95,7 +105,7 @@ impl FromRequest for Multipart {
             multer::Error::NoBoundary => ApiError::new(400, "The multipart boundary is missing"),
             _ => ApiError::new(415, "Unsupported Media Type"),
         })?;
-        let stream = req.take_stream().into_data_stream();
+        let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
         Ok(Self {
             parts: multer::Multipart::new(stream, boundary),
             limits: MultipartLimits::default(),
@@ -177,6 +187,9 @@ fn unreadable(error: multer::Error) -> ApiError {
     match error {
         multer::Error::LockFailure => {
             ApiError::new(500, "a part was still held when the next one was asked for")
+        }
+        multer::Error::StreamReadFailed(error) if error.is::<HeaderTooLong>() => {
+            ApiError::new(400, "The header of a part is too long")
         }
         multer::Error::StreamReadFailed(error) => BodyError::of(&error).into(),
         _ => ApiError::new(400, "Malformed multipart body"),
