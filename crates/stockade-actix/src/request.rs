@@ -6,7 +6,7 @@ use actix_web::http::Version as TheirVersion;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{PathAndQuery, Uri};
 use http::{HeaderMap, Method, Version, request::Parts};
-use stockade_core::upgrade::Upgrade;
+use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{ApiError, HttpBody, PeerAddr, Request};
 
 use crate::request_body::RequestBody;
@@ -30,6 +30,9 @@ pub(crate) fn translate(
     }
     if asks_to_upgrade(&head) {
         head.extensions.insert(Upgrade::http1());
+        if theirs.app_config().secure() {
+            head.extensions.insert(TlsConnection);
+        }
         return Ok((Request::new(head, HttpBody::empty()), Some(payload)));
     }
     let body = match payload {

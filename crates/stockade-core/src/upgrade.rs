@@ -129,6 +129,15 @@ impl Upgrade {
     }
 }
 
+/// Says in the extensions of a request that it came on a TLS connection, so that
+/// what takes the connection can ask for an `https` origin.
+///
+/// The own server and `stockade-actix` set it for requests that ask for another
+/// protocol. axum does not know: a program that serves axum on TLS adds it by a
+/// layer, `axum::Extension(TlsConnection)`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TlsConnection;
+
 type Run = Box<dyn FnOnce(Upgraded) -> BoxFuture<'static, ()> + Send>;
 
 /// What waits in a response for the connection. Extensions must be `Clone`.

@@ -67,6 +67,7 @@ pub(crate) struct Shared<A> {
     max_headers: usize,
     /// Takes a connection out of what hyper gives for it.
     open: upgraded::Open,
+    is_tls: bool,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
@@ -104,6 +105,7 @@ impl<A: Answer> Shared<A> {
             body_read_timeout: bounded(options.body_read_timeout),
             max_headers: options.max_headers,
             open: upgraded::open::<Rewound<Io>>,
+            is_tls: false,
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -120,6 +122,7 @@ impl<A: Answer> Shared<A> {
             self.tls = Some(tls.into_acceptor(self.http2.is_some()));
             // TLS says it in words of its own, which have to be read.
             self.http1.half_close(false);
+            self.is_tls = true;
             self.open = upgraded::open::<Rewound<tokio_rustls::server::TlsStream<Io>>>;
         }
         self
@@ -143,6 +146,7 @@ pub(crate) fn serve<A: Answer>(
         address,
         stage,
         open: shared.open,
+        is_tls: shared.is_tls,
         body_read_timeout: shared.body_read_timeout,
         max_headers: shared.max_headers,
     });

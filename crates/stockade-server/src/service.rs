@@ -87,6 +87,7 @@ pub(crate) struct Peer<A> {
     pub(crate) stage: watch::Receiver<Stage>,
     /// Takes the connection out of what hyper gives for it.
     pub(crate) open: upgraded::Open,
+    pub(crate) is_tls: bool,
     pub(crate) body_read_timeout: Duration,
     pub(crate) max_headers: usize,
 }
@@ -112,7 +113,7 @@ pub(crate) fn serve<A: Answer>(
 ) -> Serving<A> {
     let in_flight = InFlight::begin(&peer.record);
     let http2 = request.version() == Version::HTTP_2;
-    let on_upgrade = upgraded::wanted(&mut request);
+    let on_upgrade = upgraded::wanted(&mut request, peer.is_tls);
     let (head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
     let outcome = check(&head, http2, is_ended, peer);

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use stockade_core::upgrade::{Io, Switch, Upgrade, Upgraded};
+use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgrade, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
@@ -34,7 +34,7 @@ pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
 }
 
 /// The way out of HTTP that a request asks for, if it does.
-pub(crate) fn wanted<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
+pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<OnUpgrade> {
     // hyper puts something there for every request that asks for an upgrade.
     if request.extensions().is_empty() {
         return None;
@@ -49,6 +49,9 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     };
     let on_upgrade = hyper::upgrade::on(&mut *request);
     request.extensions_mut().insert(upgrade);
+    if is_tls {
+        request.extensions_mut().insert(TlsConnection);
+    }
     Some(on_upgrade)
 }
 

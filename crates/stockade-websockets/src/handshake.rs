@@ -13,8 +13,9 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
 };
+use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
-use stockade_core::upgrade::Upgrade;
+use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
 use tungstenite::handshake::derive_accept_key;
@@ -141,7 +142,7 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
     if headers.contains_key(ORIGIN) {
         let origin = single(headers, &ORIGIN).unwrap_or("null");
         let host = host(headers, req.uri()).unwrap_or_default();
-        if !origin::is_allowed(origin, host, rules.allowed_origins.as_deref()) {
+        if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
             return Err(ApiError::new(403, "this origin may not connect"));
         }
     }
@@ -216,6 +217,13 @@ fn is_key(key: &str) -> bool {
 fn protocol(headers: &HeaderMap, ours: &[String]) -> Option<String> {
     let known = |ours: &&String| items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
     ours.iter().find(known).cloned()
+}
+
+/// Returns true if the request came on TLS: its host says so, or its target, as
+/// every client of HTTP/2 writes it. A client that lies there is treated more
+/// strictly.
+fn is_tls(req: &Request) -> bool {
+    req.extensions().get::<TlsConnection>().is_some() || req.uri().scheme() == Some(&Scheme::HTTPS)
 }
 
 /// Host and port that the client wanted.

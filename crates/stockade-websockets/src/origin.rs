@@ -5,22 +5,24 @@
 //!
 //! Spec: WebSocket routes, rule 2.
 
-/// Whether a page of `origin` may connect to `host`.
+/// Returns true if a page of `origin` may connect to `host`, on TLS or not.
 ///
 /// A list replaces the rule of the same origin.
-pub(crate) fn is_allowed(origin: &str, host: &str, list: Option<&[String]>) -> bool {
+pub(crate) fn is_allowed(origin: &str, host: &str, tls: bool, list: Option<&[String]>) -> bool {
     match list {
         Some(list) => list.iter().any(|item| item == "*" || item == origin),
-        None => is_same(origin, host),
+        None => is_same(origin, host, tls),
     }
 }
 
-/// Whether an origin has this host and port; the default port of the origin's
-/// scheme is as good as none.
-fn is_same(origin: &str, host: &str) -> bool {
+/// Returns true if an origin has this host and port; the default port of the
+/// origin's scheme is as good as none. On TLS the scheme must be `https`: whoever
+/// is on the way can write pages of `http`. Without it both are right, because a
+/// proxy may have ended TLS.
+fn is_same(origin: &str, host: &str, tls: bool) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
     let default = match scheme.to_ascii_lowercase().as_str() {
-        "http" => ":80",
+        "http" if !tls => ":80",
         "https" => ":443",
         _ => return false,
     };
@@ -48,7 +50,9 @@ mod tests {
 
     #[track_caller]
     fn check(origin: &str, host: &str, expected: bool) {
-        assert_eq!(is_allowed(origin, host, None), expected, "{origin} to {host}");
+        assert_eq!(is_allowed(origin, host, false, None), expected, "{origin} to {host}");
+        let on_tls = expected && origin.starts_with("https");
+        assert_eq!(is_allowed(origin, host, true, None), on_tls, "{origin} to {host} on TLS");
     }
 
     #[test]
@@ -76,12 +80,12 @@ mod tests {
     #[test]
     fn a_list_replaces_the_rule() {
         let list = ["https://app.example.com".to_owned()];
-        let allowed = |origin| is_allowed(origin, "example.com", Some(&list));
+        let allowed = |origin| is_allowed(origin, "example.com", true, Some(&list));
         assert!(allowed("https://app.example.com"));
         assert!(!allowed("https://APP.example.com"), "exactly");
         assert!(!allowed("https://example.com"), "not even the same origin");
-        assert!(!is_allowed("https://example.com", "example.com", Some(&[])));
-        assert!(is_allowed("null", "example.com", Some(&["*".to_owned()])));
+        assert!(!is_allowed("https://example.com", "example.com", true, Some(&[])));
+        assert!(is_allowed("null", "example.com", true, Some(&["*".to_owned()])));
     }
 
     #[test]

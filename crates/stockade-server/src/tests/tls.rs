@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_websockets::{WebSocket, WebSocketOptions};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -16,7 +18,7 @@ use super::parking::Single;
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::connection::Shared;
 use crate::record::Order;
-use crate::service::Answer;
+use crate::service::{Answer, Hosted};
 use crate::{ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
@@ -32,13 +34,20 @@ fn start(options: ServerOptions) -> Secure {
 
 /// What a server has, and what its clients trust.
 fn shared(options: &ServerOptions) -> (Shared<impl Answer>, RootCertStore) {
+    secured(Shared::new(
+        Function(|request| -> super::Answering { Box::pin(app(request)) }),
+        options,
+    ))
+}
+
+/// On TLS, with a certificate of its own.
+fn secured<A: Answer>(shared: Shared<A>) -> (Shared<A>, RootCertStore) {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let tls = TlsConfig::from_pem(cert.pem(), signing_key.serialize_pem()).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).unwrap();
-    let app = Function(|request| -> super::Answering { Box::pin(app(request)) });
-    (Shared::new(app, options).with_tls(Some(tls)), roots)
+    (shared.with_tls(Some(tls)), roots)
 }
 
 impl Secure {
@@ -104,6 +113,29 @@ async fn the_framing_is_followed_within_tls() {
     let answer = client.answer().await;
     assert_eq!((answer.status, answer.body.as_str()), (400, "Malformed request body"));
     client.closed().await;
+}
+
+#[tokio::test]
+async fn a_page_of_http_opens_no_web_socket_on_tls() {
+    let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+    router.add_web_socket_route("/ws", async |_: WebSocket| {}, WebSocketOptions::new());
+    let app = Hosted { app: router.build().unwrap(), call: CallOptions::new() };
+    let (shared, roots) = secured(Shared::new(app, &options()));
+    let secure = Secure { server: serve(shared, options()), roots };
+    for (origin, expected) in [
+        ("https://localhost", 101),
+        ("https://localhost:443", 101),
+        ("http://localhost", 403),
+        ("http://localhost:443", 403),
+    ] {
+        let mut client = Client::new(secure.connect(&[]).await);
+        let handshake = "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\n\
+            Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        client.send(format!("{handshake}Origin: {origin}\r\n\r\n")).await;
+        let head = client.head().await;
+        assert!(head.starts_with(&format!("http/1.1 {expected} ")), "{origin}: {head}");
+    }
 }
 
 #[tokio::test]

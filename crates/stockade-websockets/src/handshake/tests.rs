@@ -112,6 +112,28 @@ fn pages_of_other_origins_are_refused() {
     check(&[("origin", "https://example.com"), ("host", "")], 403);
 }
 
+#[test]
+fn on_tls_the_page_is_of_https_too() {
+    for (origin, target, tls, expected) in [
+        ("https://example.com", "/", true, true),
+        ("http://example.com", "/", true, false),
+        ("http://example.com:443", "/", true, false),
+        ("http://example.com", "/", false, true),
+        ("https://example.com", "https://example.com/", false, true),
+        ("http://example.com", "https://example.com/", false, false),
+        ("http://example.com", "http://example.com/", false, true),
+    ] {
+        let request = good(&[]).header("origin", origin).uri(target);
+        let mut request = Request::from(request.body(()).unwrap());
+        request.extensions_mut().insert(Upgrade::http1());
+        if tls {
+            request.extensions_mut().insert(TlsConnection);
+        }
+        let judged = judge(&request, &rules(WebSocketOptions::new()));
+        assert_eq!(judged.is_ok(), expected, "{origin} at {target}, TLS {tls}");
+    }
+}
+
 /// The rules have an order: the first that fails answers.
 #[test]
 fn the_first_fault_is_the_answer() {
