@@ -105,6 +105,31 @@ fn two_origins_in_a_file_are_a_mistake() {
 }
 
 #[test]
+fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
+    crate::support::log::watch();
+    let name = ["access-control-allow-origin", "access-control-allow-credentials"];
+    let development = "http://localhost:3000 | -";
+    let own = with(RouterOptions::new().cors_origin("https://a.example"));
+    for odd in ["420042", "true", "null", r#"["https://a.example",420043]"#, r#"{"420044":1}"#] {
+        let json = format!(r#"{{ "corsOrigin": {odd} }}"#);
+        let before = warned_of(odd);
+        let read_options: RouterOptions = serde_json::from_str(&json).unwrap();
+        assert_eq!(called(&with(read_options), &read("{}"), "GET /x", &name), development, "{odd}");
+        assert_eq!(called(&own, &read(&json), "GET /x", &name), development, "{odd}");
+        // One for the router and one for the call.
+        assert_eq!(warned_of(odd) - before, 2, "{odd}");
+    }
+    let options = RouterOptions::new();
+    assert!(serde_json::from_str::<RouterOptions>("{}").unwrap().cors_origin.is_none());
+    assert!(options.cors_origin.is_none());
+}
+
+/// The warnings of this malformed origin so far.
+fn warned_of(origin: &str) -> usize {
+    crate::support::log::lines_with(&format!("WARN cors_origin {origin} is malformed")).len()
+}
+
+#[test]
 fn true_in_a_file_is_the_routers_limit_or_the_default() {
     let own = with(RouterOptions::new().rate_limit(RateLimit::new().max_requests(7)));
     let none = with(RouterOptions::new().rate_limit(None));

@@ -63,9 +63,11 @@ pub struct RouterOptions {
     pub method_not_allowed: bool,
     /// Who may read responses from pages of other origins. Beside an origin in
     /// [`cors`](Self#structfield.cors) it is a mistake of construction; of the
-    /// methods that set them the last one counts. Default: unset, which serves
-    /// the development origin `http://localhost:3000` without credentials.
-    #[serde(alias = "corsOrigin")]
+    /// methods that set them the last one counts. What is malformed, in a file
+    /// also a number or `null`, logs a warning and counts as unset. Default:
+    /// unset, which serves the development origin `http://localhost:3000`
+    /// without credentials.
+    #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     pub cors_origin: Option<CorsOrigin>,
     /// The other rules of CORS. Default: see [`CorsOptions`].
     pub cors: CorsOptions,
@@ -415,7 +417,7 @@ struct Raw {
     max_body_size: Option<u64>,
     #[serde(alias = "trustProxy")]
     trust_proxy: Option<TrustProxy>,
-    #[serde(alias = "corsOrigin")]
+    #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     cors_origin: Option<CorsOrigin>,
     #[serde(alias = "rateLimit")]
     rate_limit: Option<GivenLimit>,

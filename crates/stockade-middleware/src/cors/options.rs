@@ -2,7 +2,8 @@
 //!
 //! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// The origin, or the origins, that may read responses.
 ///
@@ -19,20 +20,56 @@ use serde::Deserialize;
 /// );
 /// ```
 ///
-/// Spec: Router options › `corsOrigin`.
+/// Reading one from a file never fails: what is neither an origin nor a list of
+/// origins is [`Malformed`](Self::Malformed), which logs a warning and counts as
+/// unset.
+///
+/// Spec: Router options › `corsOrigin`; CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[doc(alias = "corsOrigin")]
-#[serde(untagged, expecting = "an origin or a list of origins")]
+#[serde(from = "Notation")]
 #[non_exhaustive]
 pub enum CorsOrigin {
     /// The origin of development, without credentials.
     #[default]
-    #[serde(skip)]
     Unset,
     /// This origin, whoever asks; `*` is every origin, without credentials.
     One(String),
     /// The origin of the request, if it is in this list.
     List(Vec<String>),
+    /// Something else that a file has there, such as a number, `null` or a list
+    /// with a number in it, as JSON.
+    Malformed(String),
+}
+
+impl CorsOrigin {
+    /// Reads an option that may be absent, for `#[serde(deserialize_with)]`: where
+    /// it is there, `null` is a malformed origin and not an absent one.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn given<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Self>, D::Error> {
+        Self::deserialize(source).map(Some)
+    }
+}
+
+/// As it stands in a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Notation {
+    One(String),
+    List(Vec<String>),
+    Other(Value),
+}
+
+impl From<Notation> for CorsOrigin {
+    fn from(notation: Notation) -> Self {
+        match notation {
+            Notation::One(origin) => Self::One(origin),
+            Notation::List(origins) => Self::List(origins),
+            Notation::Other(other) => Self::Malformed(other.to_string()),
+        }
+    }
 }
 
 impl From<&str> for CorsOrigin {
@@ -200,9 +237,20 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_odd_origins_are_errors() {
-        for json in [r#"{ "credentials": true }"#, r#"{ "origin": 5 }"#, r#"{ "maxAge": -1 }"#] {
+    fn unknown_keys_and_odd_numbers_are_errors() {
+        for json in [r#"{ "credentials": true }"#, r#"{ "maxAge": -1 }"#] {
             assert!(serde_json::from_str::<CorsOptions>(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn odd_origins_are_read_as_malformed() {
+        for odd in ["42", "true", "null", "1.5", r#"["https://a.example",5]"#, r#"[["*"]]"#, "{}"] {
+            let malformed = CorsOrigin::Malformed(odd.to_owned());
+            assert_eq!(serde_json::from_str::<CorsOrigin>(odd).unwrap(), malformed);
+            let options = format!(r#"{{ "origin": {odd} }}"#);
+            let options: CorsOptions = serde_json::from_str(&options).unwrap();
+            assert_eq!(options, CorsOptions::new(malformed));
         }
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Spec: Response headers › CORS rules.
 
+use std::fmt;
+
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE,
@@ -189,14 +191,11 @@ impl Rule {
             CorsOrigin::Unset => return Self::development(),
             CorsOrigin::One(origin) => (std::slice::from_ref(origin), false),
             CorsOrigin::List(origins) => (origins.as_slice(), true),
+            CorsOrigin::Malformed(json) => return Self::malformed(json),
         };
         let values: Option<Vec<HeaderValue>> = items.iter().map(|item| readable(item)).collect();
         let Some(values) = values.filter(|values| !values.is_empty()) else {
-            log::warn!(
-                target: "stockade",
-                "cors_origin {items:?} is malformed; {DEVELOPMENT_ORIGIN} is served",
-            );
-            return Self::development();
+            return Self::malformed(format_args!("{items:?}"));
         };
         if let Some(any) = values.iter().find(|value| *value == "*") {
             let beside =
@@ -209,6 +208,15 @@ impl Rule {
             Ok(one) => Self::Listed(one.into()),
             Err(values) => Self::Listed(values),
         }
+    }
+
+    /// Spec: CORS rules, rule 5.
+    fn malformed(origin: impl fmt::Display) -> Self {
+        log::warn!(
+            target: "stockade",
+            "cors_origin {origin} is malformed; {DEVELOPMENT_ORIGIN} is served",
+        );
+        Self::development()
     }
 
     fn development() -> Self {

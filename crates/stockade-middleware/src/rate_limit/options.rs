@@ -22,8 +22,9 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 /// What is wanted of a rate limit. By default 100 requests in 60 s.
 ///
 /// It can be read from a configuration file, with these names or in camel case;
-/// the window is given in milliseconds as `window_ms`, and an unknown key is an
-/// error. Functions and stores are given in code.
+/// the window is given in milliseconds as `window_ms`, `max` is another name of
+/// `max_requests`, and an unknown key is an error. Functions and stores are given
+/// in code.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,7 +36,7 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
 ///
-/// Spec: Router options › `rateLimit`.
+/// Spec: Router options › `rateLimit`; Middleware helpers › `withRateLimit`.
 #[derive(Clone, Deserialize)]
 #[doc(alias = "rateLimit")]
 #[serde(default, deny_unknown_fields)]
@@ -47,7 +48,7 @@ pub struct RateLimit {
     pub window: Duration,
     /// How many requests of a client pass in a window. 0 is a mistake.
     /// Default: 100.
-    #[serde(alias = "maxRequests")]
+    #[serde(alias = "maxRequests", alias = "max")]
     pub max_requests: u32,
     /// How requests are counted. Default: [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
@@ -305,7 +306,13 @@ mod tests {
             Some("100 in 60s, SlidingWindow, 7 x"),
         );
         check(r#"{ "algorithm": "gcra" }"#, Some("100 in 60s, Gcra, 100000 default"));
-        for json in [r#"{ "max": 5 }"#, r#"{ "maxRequests": -5 }"#, r#"{ "algorithm": "x" }"#] {
+        check(r#"{ "windowMs": 1000, "max": 5 }"#, Some("5 in 1s, FixedWindow, 100000 default"));
+        for json in [
+            r#"{ "max": 5, "maxRequests": 5 }"#,
+            r#"{ "most": 5 }"#,
+            r#"{ "maxRequests": -5 }"#,
+            r#"{ "algorithm": "x" }"#,
+        ] {
             check(json, None);
         }
     }
@@ -327,7 +334,8 @@ mod tests {
         assert_eq!(read("true").unwrap().unwrap().max_requests, 100);
         assert_eq!(read(r#"{ "maxRequests": 5 }"#).unwrap().unwrap().max_requests, 5);
         assert!(read("5").is_err());
-        assert!(read(r#"{ "max": 5 }"#).is_err());
+        assert_eq!(read(r#"{ "max": 5 }"#).unwrap().unwrap().max_requests, 5);
+        assert!(read(r#"{ "most": 5 }"#).is_err());
     }
 
     #[test]
