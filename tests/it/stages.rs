@@ -257,8 +257,7 @@ fn options_of_a_call_win() {
     let options = CallOptions::new()
         .cors_origin("*")
         .trust_proxy(TrustProxy::hops(1))
-        .rate_limit(RateLimit::new().max_requests(1))
-        .unwrap();
+        .rate_limit(RateLimit::new().max_requests(1));
     let ask = |text: &str| {
         let response = block_on(app.handle_with(request(text), &options));
         seen_of(response, &["access-control-allow-origin", "ratelimit"])
@@ -267,7 +266,12 @@ fn options_of_a_call_win() {
     assert_eq!(ask("GET /text"), expected);
     assert_eq!(ask("GET /text\nx-forwarded-for: 1.1.1.1"), expected);
     assert!(ask("GET /text").starts_with("429 "));
-    assert!(CallOptions::new().rate_limit(RateLimit::new().max_requests(0)).is_err());
+    let zero = CallOptions::new().rate_limit(0 / MINUTE);
+    let mistake = zero.mistake().unwrap().to_string();
+    assert!(mistake.starts_with("rate_limit: the limit"), "{mistake}");
+    assert_eq!(block_on(app.handle_with(request("GET /text"), &zero)).status(), 500);
+    let read = serde_json::from_str::<CallOptions>(r#"{"rateLimit":{"max":0}}"#);
+    assert!(read.unwrap_err().to_string().starts_with("rate_limit: "));
     let read: CallOptions = serde_json::from_str(
         r#"{"corsOrigin":["https://a.example"],"rateLimit":false,"trustProxy":true}"#,
     )

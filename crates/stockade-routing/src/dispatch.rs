@@ -44,6 +44,8 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(Box::new(preflight(app, &req, &mut passage)))
+    } else if let Some(mistake) = options.mistake() {
+        State::refused(app, &req, options, ApiError::internal(mistake.clone()))
     } else {
         charged(app, endpoint, req, options, None, &mut passage)
     };

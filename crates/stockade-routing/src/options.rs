@@ -14,6 +14,8 @@ use stockade_middleware::rate_limit::{self, RateLimiter};
 use stockade_middleware::request_id::{self, RequestIds};
 use stockade_middleware::{Cors, CorsOptions, CorsOrigin, RateLimit, SecurityHeaders, TrustProxy};
 
+use crate::stages::in_rate_limit;
+
 /// The options of a router.
 ///
 /// They can be read from a configuration file; an unknown key is an error.
@@ -389,6 +391,8 @@ enum Limit {
     Otherwise(Arc<RateLimiter>),
     Own(Arc<RateLimiter>),
     None,
+    /// One that cannot be built.
+    Wrong(Arc<ConfigError>),
 }
 
 /// Another origin for the rules of CORS of a router.
@@ -441,14 +445,17 @@ impl TryFrom<Raw> for CallOptions {
             options = options.cors_origin(origin);
         }
         match rate_limit {
-            None => Ok(options),
-            Some(GivenLimit::Switch(false)) => options.rate_limit(None),
+            None => {}
+            Some(GivenLimit::Switch(false)) => options = options.rate_limit(None),
             Some(GivenLimit::Switch(true)) => {
                 let default = RateLimit::default().build()?;
                 options.rate_limit = Limit::Otherwise(Arc::new(default));
-                Ok(options)
             }
-            Some(GivenLimit::Options(limit)) => options.rate_limit(*limit),
+            Some(GivenLimit::Options(limit)) => options = options.rate_limit(*limit),
+        }
+        match options.mistake() {
+            Some(mistake) => Err(mistake.clone()),
+            None => Ok(options),
         }
     }
 }
@@ -492,18 +499,30 @@ impl CallOptions {
         self
     }
 
-    /// Overrides [`RouterOptions::rate_limit`]; `None` for no limit. It counts
-    /// apart from the router's, by the router's clock, and as long as these
-    /// options or a clone live.
+    /// Overrides [`RouterOptions::rate_limit`], and takes the same; `None` for no
+    /// limit. It counts apart from the router's, by the router's clock, and as
+    /// long as these options or a clone live.
     ///
-    /// # Errors
-    /// For a limit or a window of 0.
-    pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Result<Self, ConfigError> {
-        self.rate_limit = match limit.into() {
-            Some(limit) => Limit::Own(Arc::new(limit.build()?)),
+    /// A limit or a window of 0 is a [mistake](Self::mistake), which a server
+    /// reports when it is made. Elsewhere every request is a 500 that names it.
+    #[must_use]
+    #[doc(alias = "rateLimit")]
+    pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Self {
+        self.rate_limit = match limit.into().map(|limit| limit.build()) {
+            Some(Ok(limiter)) => Limit::Own(Arc::new(limiter)),
+            Some(Err(mistake)) => Limit::Wrong(Arc::new(in_rate_limit(&mistake))),
             None => Limit::None,
         };
-        Ok(self)
+        self
+    }
+
+    /// Returns what is wrong with these options, if anything is, for hosts.
+    #[must_use]
+    pub fn mistake(&self) -> Option<&ConfigError> {
+        match &self.rate_limit {
+            Limit::Wrong(mistake) => Some(mistake),
+            _ => None,
+        }
     }
 
     /// Which proxies are trusted, given whom the router trusts.
@@ -525,7 +544,7 @@ impl CallOptions {
             Limit::OfRouter => router,
             Limit::Otherwise(limiter) => router.or(Some(limiter)),
             Limit::Own(limiter) => Some(limiter),
-            Limit::None => None,
+            Limit::None | Limit::Wrong(_) => None,
         }
     }
 }

@@ -214,7 +214,7 @@ pub(crate) fn key_of(limiter: &RateLimiter, req: &Request) -> RateKey {
     limiter.key(req, client)
 }
 
-fn in_rate_limit(error: &ConfigError) -> ConfigError {
+pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
     let mistakes = error.mistakes().iter();
     let mistakes =
         mistakes.map(|mistake| Mistake::new(format!("rate_limit: {}", mistake.message())));

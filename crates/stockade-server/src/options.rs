@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
-use stockade_errors::Mistake;
+use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::CallOptions;
 
 /// The options of a server: its limits and its protocols.
@@ -191,7 +191,8 @@ impl ServerOptions {
         let highs = highs.map(|(name, value, most)| {
             format!("the server's {name} must not be above {most}: {value}")
         });
-        zeros.chain(highs).map(Mistake::new).collect()
+        let of_call = self.call.mistake().into_iter().flat_map(ConfigError::mistakes).cloned();
+        zeros.chain(highs).map(Mistake::new).chain(of_call).collect()
     }
 }
 
@@ -222,6 +223,8 @@ const MAX_HEADER_BYTES: u64 = 1_048_576;
 
 #[cfg(test)]
 mod tests {
+    use stockade_middleware::RateLimit;
+
     use super::*;
 
     #[test]
@@ -245,6 +248,10 @@ mod tests {
         assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
         let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
         let expected = "the server's max_headers must not be above 24576: 40000";
+        assert_eq!(mistakes[0].message(), expected);
+        let call = CallOptions::new().rate_limit(RateLimit::new().max_requests(0));
+        let mistakes = ServerOptions::new().call(call).mistakes();
+        let expected = "rate_limit: the limit of a rate limit must not be 0";
         assert_eq!(mistakes[0].message(), expected);
     }
 
