@@ -88,7 +88,7 @@ fn router(options: RouterOptions, shared: Arc<Shared>) -> Router {
     router.post("/record/:key", record);
     router.put("/record/:key", record);
     // Rules of the route: everybody may read what was recorded.
-    router.get("/recorded/:key", recorded).middleware(with_cors("*"));
+    router.get("/recorded/:key", recorded).cors("*");
     if has_sockets {
         router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
         let account = router.add_web_socket_route("/account", account, WebSocketOptions::new());

@@ -133,11 +133,10 @@ fn a_412_keeps_what_is_said_of_the_exchange() {
     }
     let options = RouterOptions::new().cors_origin("https://router.example");
     let mut router = Router::with_options(options.enable_security_headers(false));
-    router.get("/x", tagged).middleware((
-        with_etag(),
-        with_cors("https://route.example"),
-        with_rate_limit(5 / MINUTE),
-    ));
+    let list = (with_etag(), with_cors("https://route.example"), with_rate_limit(5 / MINUTE));
+    router.group("", list, |group| {
+        group.get("/x", tagged);
+    });
     let response = block_on(app(router).handle(request("GET /x\nif-match: \"2\"")));
     let mut names: Vec<&str> = response.headers().keys().map(header::HeaderName::as_str).collect();
     names.sort_unstable();

@@ -221,7 +221,9 @@ fn the_older_headers_are_exposed_where_they_are() {
     assert_eq!(header_of(&with(options.cors(cors)), "GET /x", NAME), "X-B");
     let mut router = Router::with_options(RouterOptions::new());
     router.get("/limited", async || "x").rate_limit(legacy());
-    router.get("/inside", async || "x").middleware((with_cors("*"), with_rate_limit(legacy())));
+    router.group("", (with_cors("*"), with_rate_limit(legacy())), |group| {
+        group.get("/inside", async || "x");
+    });
     router.get("/free", async || "x");
     let app = app(router);
     assert_eq!(header_of(&app, "GET /limited", NAME), ALL);

@@ -330,10 +330,14 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
     let api = routes! {
         "group": {
             middleware: [with_cors("*")],
-            "admin": { GET: { handler: async || "in", middleware: [with_cors(["https://admin.example", "https://b.example"])] } },
+            "admin": {
+                middleware: [with_cors(["https://admin.example", "https://b.example"])],
+                GET: async || "in",
+                POST: { handler: async || "in", cors: ["https://post.example"] },
+            },
         },
         "own": { GET: own },
-        "own-below": { GET: { handler: own, middleware: [with_cors(["https://b.example"])] } },
+        "own-below": { middleware: [with_cors(["https://b.example"])], GET: own },
     };
     let list = RouterOptions::new().cors_origin(["https://app.example", "https://two.example"]);
     let app = app(create_router(api, list));
@@ -344,9 +348,59 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
     assert_eq!(from("/group/admin", "https://evil.example"), none);
     let admin = "200 access-control-allow-origin=https://admin.example;access-control-allow-credentials=true";
     assert_eq!(from("/group/admin", "https://admin.example"), admin);
+    // A preflight is answered by the same rules.
+    let asked = |path: &str, method: &str, origin: &str| {
+        let asked = format!("access-control-request-method: {method}");
+        seen(&app, &format!("OPTIONS {path}\norigin: {origin}\n{asked}"), &names[..1])
+    };
+    let answered = |path: &str, method: &str, origin: &str| {
+        seen(&app, &format!("{method} {path}\norigin: {origin}"), &names[..1])
+    };
+    for (path, method, origin, allowed) in [
+        ("/group/admin", "GET", "https://admin.example", "https://admin.example"),
+        ("/group/admin", "GET", "https://post.example", "-"),
+        ("/group/admin", "GET", "https://app.example", "-"),
+        ("/group/admin", "POST", "https://post.example", "https://post.example"),
+        ("/group/admin", "POST", "https://admin.example", "-"),
+        ("/own-below", "GET", "https://b.example", "https://b.example"),
+        ("/own-below", "GET", "https://app.example", "-"),
+        ("/own", "GET", "https://app.example", "https://app.example"),
+    ] {
+        let expected = format!("access-control-allow-origin={allowed}");
+        let asked = asked(path, method, origin);
+        assert_eq!(asked, format!("204 {expected}"), "{method} {path} from {origin}");
+        let answered = answered(path, method, origin);
+        assert_eq!(answered, format!("200 {expected}"), "{method} {path} from {origin}");
+    }
     // What a handler says itself does not pass the rules by.
     assert_eq!(from("/own", "https://evil.example"), none);
     assert_eq!(from("/own-below", "https://evil.example"), none);
+}
+
+#[test]
+fn with_cors_on_a_single_route_is_a_mistake() {
+    let rules = || with_cors(["https://a.example", "https://b.example"]);
+    let mut router = Router::new();
+    router.get("/named", async || "x").middleware(rules().named("mine"));
+    router.routes(routes! {
+        "tree": { middleware: [with_logging()], PUT: { handler: async || "x", middleware: [rules()] } },
+    });
+    router.group("/group", rules(), |group| {
+        group.get("/fine", async || "x").middleware(with_logging());
+        group.post("/bad", async || "x").middleware((with_logging(), rules()));
+    });
+    router.options("/fine", async || "x").middleware(rules());
+    let error = router.build().unwrap_err();
+    let said = error.mistakes().iter().map(|mistake| {
+        assert!(mistake.message().contains("write the rules under `cors`"), "{mistake}");
+        assert!(mistake.location().is_some_and(|place| place.file().ends_with("stages.rs")));
+        mistake.to_string().split(':').next().unwrap().to_owned()
+    });
+    let said: Vec<String> = said.collect();
+    assert_eq!(said.len(), 3, "{said:?}");
+    for route in ["GET /named", "PUT /tree", "POST /group/bad"] {
+        assert!(error.to_string().contains(route), "{error}");
+    }
 }
 
 #[test]

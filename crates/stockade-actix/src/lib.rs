@@ -116,7 +116,7 @@ pub trait ToActix: Sized {
 
 impl ToActix for Router {
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError> {
-        self.build().map(|app| ActixRoutes::new(HostRoutes::new(&app)))
+        HostRoutes::build(self).map(ActixRoutes::new)
     }
 
     fn to_actix_service(self) -> Result<ActixService, ConfigError> {

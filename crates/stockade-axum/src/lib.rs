@@ -122,7 +122,7 @@ impl ToAxum for Router {
     where
         S: Clone + Send + Sync + 'static,
     {
-        Ok(router::of(&HostRoutes::new(&self.build()?)))
+        Ok(router::of(&HostRoutes::build(self)?))
     }
 
     fn to_axum_service(self) -> Result<AxumService, ConfigError> {

@@ -34,7 +34,7 @@
 //!
 //! Spec: Middleware contract.
 
-use std::any::type_name;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -55,6 +55,7 @@ pub struct Middleware {
     name: Arc<str>,
     pub(crate) run: Run,
     describe: Option<Arc<Describe>>,
+    mark: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;
@@ -128,6 +129,34 @@ impl Middleware {
         self
     }
 
+    /// Gives it a value by which a router or an adapter knows it again, whatever
+    /// its [name](Self::name) is. It has one; a second replaces it.
+    ///
+    /// ```
+    /// use stockade_core::{ApiError, Middleware, Request};
+    ///
+    /// #[derive(Debug, PartialEq)]
+    /// struct Region(&'static str);
+    ///
+    /// fn nothing(_req: &mut Request) -> Result<(), ApiError> {
+    ///     Ok(())
+    /// }
+    /// let middleware = Middleware::new(nothing).marked(Region("eu")).named("other");
+    /// assert_eq!(middleware.mark(), Some(&Region("eu")));
+    /// ```
+    #[must_use]
+    pub fn marked<T: Send + Sync + 'static>(mut self, mark: T) -> Self {
+        self.mark = Some(Arc::new(mark));
+        self
+    }
+
+    /// Returns the value that [`marked`](Self::marked) gave it, if it is of this
+    /// type.
+    #[must_use]
+    pub fn mark<T: 'static>(&self) -> Option<&T> {
+        self.mark.as_deref()?.downcast_ref()
+    }
+
     /// Its name: the path of the function, unless [`named`](Self::named)
     /// otherwise.
     #[must_use]
@@ -143,7 +172,7 @@ impl Middleware {
     }
 
     fn of<F>(run: Run) -> Self {
-        Self { name: type_name::<F>().into(), run, describe: None }
+        Self { name: type_name::<F>().into(), run, describe: None, mark: None }
     }
 }
 

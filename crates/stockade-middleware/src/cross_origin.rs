@@ -12,9 +12,16 @@ use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 /// Sets the headers of CORS on every response, errors included, and answers
 /// preflights with 204.
 ///
-/// A router does this for all its routes, before any middleware; this is for
-/// routes with rules of their own, and for hosts that run middleware without
-/// our router. Preflights arrive at middleware only where OPTIONS is a route.
+/// This is for routes of another host (`to_host_router`, `to_actix_routes`), and
+/// for all routes of a group or a node of the tree. A single route of our own
+/// router has the key `cors` instead, which covers its preflights and every
+/// answer; `with_cors` there is a mistake of construction.
+///
+/// # Beyond the spec
+///
+/// Where a group or a router has it, our own router answers the preflights of
+/// its routes by the same rules, those nearest to the handler; a `cors` of a
+/// route replaces them. Where OPTIONS is a route, preflights arrive here.
 ///
 /// ```
 /// use stockade_middleware::{CorsOptions, with_cors};
@@ -29,6 +36,7 @@ use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 #[doc(alias = "withCors")]
 pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     let cors = Arc::new(Cors::new(&options.into()));
+    let mark = Arc::clone(&cors);
     Middleware::new(move |mut req: Request, next: Next| {
         let cors = Arc::clone(&cors);
         async move {
@@ -49,6 +57,7 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
         }
     })
     .named("with_cors")
+    .marked(mark)
 }
 
 fn preflight(cors: &Cors, req: &Request) -> Response {

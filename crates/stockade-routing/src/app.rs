@@ -7,9 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::{
-    Accepts, BodyKind, Endpoint, Middleware, Request, RouteDoc, Settings, States,
-};
+use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, Request, RouteDoc, Settings, States};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
@@ -17,6 +15,7 @@ use stockade_validation::Schema;
 use stockade_websockets::RouterRules;
 
 use crate::dispatch::{self, Answering};
+use crate::entry::RouteEntry;
 use crate::matcher::{Table, TableBuilder, Tables};
 use crate::options::{CallOptions, RouterOptions};
 use crate::router::{RouteDef, Router, build_named};
@@ -63,7 +62,8 @@ pub(crate) struct Inner {
     names: HashMap<String, UrlPattern>,
     pub(crate) settings: Settings,
     pub(crate) stages: Stages,
-    /// The routes with rules of CORS of their own, which are few.
+    /// The rules of CORS of the routes that have others than the router, by
+    /// address.
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     pub(crate) max_body: u64,
     pub(crate) method_not_allowed: bool,
@@ -81,8 +81,9 @@ impl Inner {
 
     /// The rules of CORS of a route, if it has its own.
     pub(crate) fn cors_of(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Cors>> {
-        let own = self.own_cors.iter().find(|(known, _)| Arc::ptr_eq(known, endpoint));
-        own.map(|(_, cors)| cors)
+        let wanted = Arc::as_ptr(endpoint);
+        let found = self.own_cors.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known));
+        found.ok().map(|index| &self.own_cors[index].1)
     }
 }
 
@@ -148,8 +149,17 @@ impl App {
     }
 
     pub(crate) fn build(router: Router) -> Result<Self, ConfigError> {
+        Self::build_for(router, false)
+    }
+
+    /// Builds the routes for another host, which runs none of our stages.
+    pub(crate) fn build_for_host(router: Router) -> Result<Self, ConfigError> {
+        Self::build_for(router, true)
+    }
+
+    fn build_for(router: Router, is_hosted: bool) -> Result<Self, ConfigError> {
         let Router { options, routes, mistakes, .. } = router;
-        let mut compiler = Compiler::new(&options, mistakes);
+        let mut compiler = Compiler::new(&options, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
@@ -166,6 +176,8 @@ impl fmt::Debug for App {
 /// Checks and compiles one route after the other, and keeps the mistakes.
 struct Compiler<'o> {
     options: &'o RouterOptions,
+    /// True for the routes of another host.
+    is_hosted: bool,
     mistakes: Vec<Mistake>,
     seen: Seen,
     tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
@@ -181,7 +193,7 @@ struct Compiler<'o> {
 }
 
 impl<'o> Compiler<'o> {
-    fn new(options: &'o RouterOptions, mut mistakes: Vec<Mistake>) -> Self {
+    fn new(options: &'o RouterOptions, mut mistakes: Vec<Mistake>, is_hosted: bool) -> Self {
         let accepts = options.accepts.as_ref().and_then(|types| {
             let fault = |mistake: &Mistake| Mistake::new(format!("accepts: {}", mistake.message()));
             let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
@@ -191,6 +203,7 @@ impl<'o> Compiler<'o> {
         common.insert(options.clock.clone());
         Self {
             options,
+            is_hosted,
             mistakes,
             seen: Seen::default(),
             tables: Vec::new(),
@@ -238,9 +251,11 @@ impl<'o> Compiler<'o> {
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
         let is_web_socket = guard.is_some();
+        faults.extend(self.covers_only_answers(&method, &entry));
         let mut middleware: Vec<Middleware> = guard.into_iter().collect();
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);
+        let cors = self.cors_of(&entry, &mut middleware);
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
@@ -263,7 +278,6 @@ impl<'o> Compiler<'o> {
         }
         self.common = std::mem::take(doc.common_mut());
 
-        let cors = entry.cors.as_ref().map(|cors| Arc::new(Cors::new(cors)));
         let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
             .with_name(entry.name)
             .with_middleware(middleware)
@@ -310,6 +324,34 @@ impl<'o> Compiler<'o> {
         Some(accepts)
     }
 
+    /// The mistake of a `with_cors` in the middleware of a single route, where our
+    /// own stage answers the preflights.
+    fn covers_only_answers(&self, method: &Method, entry: &RouteEntry) -> Option<String> {
+        let mut own = entry.middleware[entry.own..].iter();
+        let has_rules = own.any(|middleware| middleware.mark::<Arc<Cors>>().is_some());
+        (has_rules && !self.is_hosted && *method != Method::OPTIONS).then(|| {
+            "`with_cors` in the middleware of a route is for other hosts: write the rules under \
+             `cors`, which covers preflights and every answer"
+                .to_owned()
+        })
+    }
+
+    /// The rules of CORS of a route that has others than the router: its `cors`,
+    /// else those of the `with_cors` nearest to its handler.
+    ///
+    /// Where it has `cors`, no `with_cors` that it inherits runs: that would give
+    /// answers other rules than preflights.
+    fn cors_of(&self, entry: &RouteEntry, middleware: &mut Vec<Middleware>) -> Option<Arc<Cors>> {
+        if self.is_hosted {
+            return None;
+        }
+        if let Some(own) = &entry.cors {
+            middleware.retain(|it| it.mark::<Arc<Cors>>().is_none());
+            return Some(Arc::new(Cors::new(own)));
+        }
+        middleware.iter().rev().find_map(|it| it.mark::<Arc<Cors>>()).cloned()
+    }
+
     fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
         let index = self.tables.iter().position(|(known, _)| *known == method);
         let index = index.unwrap_or_else(|| {
@@ -341,6 +383,7 @@ impl<'o> Compiler<'o> {
                 "real messages of 5xx errors are sent to clients; never do this in production"
             );
         }
+        self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
         let tables = self.tables.into_iter().map(|(method, table)| (method, table.build()));
         Ok(App {
             inner: Arc::new(Inner {

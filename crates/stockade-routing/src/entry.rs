@@ -102,6 +102,12 @@ impl RouteEntry {
         self
     }
 
+    /// Puts middleware of a node, a group or a router in front.
+    pub(crate) fn inherit(&mut self, middleware: &[Middleware]) {
+        self.middleware.splice(0..0, middleware.iter().cloned());
+        self.own += middleware.len();
+    }
+
     fn set_error_handling(&mut self, handler: impl Into<ErrorHandler>) {
         let there = std::mem::replace(&mut self.ahead.error_handling, true);
         self.put(self.own, Some(with_error_handling(handler)), there);
@@ -204,8 +210,8 @@ setters! {
         entry.middleware.extend(list.into_list());
     }
 
-    /// Rules of CORS of this route, instead of the router's, for its preflights
-    /// too.
+    /// Rules of CORS of this route, instead of the router's and those of a
+    /// `with_cors` that it inherits, for its preflights too.
     fn cors(entry, rules: impl Into<CorsOptions>) {
         entry.cors = Some(Box::new(rules.into()));
     }

@@ -18,12 +18,14 @@ use http_body::{Body, Frame};
 use stockade_core::{
     BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running,
 };
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, ConfigError};
+use stockade_middleware::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 use crate::app::{App, Inner};
 use crate::dispatch;
 use crate::options::CallOptions;
+use crate::router::Router;
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
 /// security headers, no 413 before somebody asks for the body.
@@ -37,7 +39,7 @@ use crate::options::CallOptions;
 ///
 /// let mut router = Router::new();
 /// router.get("/flights/:from-:to", async || "a flight");
-/// let routes = HostRoutes::new(&router.build()?);
+/// let routes = HostRoutes::build(router)?;
 /// let [flight] = &routes.routes()[..] else { unreachable!() };
 /// let segments = flight.paths()[0].segments().to_vec();
 /// assert_eq!(
@@ -56,7 +58,16 @@ pub struct HostRoutes {
 }
 
 impl HostRoutes {
-    /// The routes of an application.
+    /// Builds the routes of a router.
+    ///
+    /// # Errors
+    /// Every mistake in the routes.
+    pub fn build(router: Router) -> Result<Self, ConfigError> {
+        App::build_for_host(router).map(|app| Self::new(&app))
+    }
+
+    /// Takes the routes of an application that was built already. A router whose
+    /// routes have `with_cors` is built by [`build`](Self::build).
     #[must_use]
     pub fn new(app: &App) -> Self {
         let endpoints = app.routes().iter();
@@ -146,7 +157,9 @@ impl fmt::Debug for HostRoutes {
 /// What answers a preflight in the place of a route: its `with_cors` alone, so
 /// that nobody needs to be signed in to ask.
 fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
-    let cors = endpoint.middleware().iter().find(|middleware| middleware.name() == WITH_CORS)?;
+    // The nearest to the handler: its rules count for the answer too.
+    let mut inside_out = endpoint.middleware().iter().rev();
+    let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
     let preflight = Endpoint::new(Method::OPTIONS, endpoint.pattern(), refuse);
     Some(preflight.with_middleware(vec![cors.clone()]))
@@ -341,6 +354,3 @@ fn name_of(segment: &Segment) -> String {
     let is_number = names.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
     if is_plain && !is_number { names } else { String::new() }
 }
-
-/// The name of the middleware that answers preflights.
-const WITH_CORS: &str = "with_cors";

@@ -138,8 +138,7 @@ impl Router {
         path: &str,
         mut entry: RouteEntry,
     ) -> RouteRef<'_> {
-        entry.middleware = self.used.clone();
-        entry.own = entry.middleware.len();
+        entry.inherit(&self.used);
         self.routes.push(RouteDef { method, path: join("", path), entry });
         let index = self.routes.len() - 1;
         RouteRef::of(&mut self.routes[index].entry)
@@ -158,13 +157,13 @@ impl Router {
         let here = join("", path);
         self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(here.as_str())));
         for (method, mut entry) in tree.entries {
-            entry.middleware.splice(0..0, inherited.iter().cloned());
+            entry.inherit(&inherited);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry });
         }
         if let Some(mut entry) = tree.web_socket {
-            entry.middleware.splice(0..0, inherited.iter().cloned());
+            entry.inherit(&inherited);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry: *entry });
         }

@@ -148,19 +148,16 @@ impl RouteTree {
     /// Middleware at the root of the other tree covers only what comes from it.
     pub fn spread(mut self, tree: Self) -> Self {
         let Self { middleware, entries, web_socket, children, mistakes } = tree;
-        let covered = |list: &mut Vec<Middleware>| {
-            list.splice(0..0, middleware.iter().cloned());
-        };
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
-            covered(&mut entry.middleware);
+            entry.inherit(&middleware);
             (method, entry)
         }));
         if let Some(mut entry) = web_socket {
-            covered(&mut entry.middleware);
+            entry.inherit(&middleware);
             self = self.web_socket(*entry);
         }
         self.children.extend(children.into_iter().map(|mut child| {
-            covered(&mut child.tree.middleware);
+            child.tree.middleware.splice(0..0, middleware.iter().cloned());
             Child { spread: true, ..child }
         }));
         self.mistakes.extend(mistakes);

@@ -195,7 +195,9 @@ async fn with_cors_answers_preflights_and_sets_headers() {
         Err(ApiError::authentication())
     }
     let mut api = Router::new();
-    api.put("/open/:id", async || "put").middleware((nobody, with_cors(["https://app.example"])));
+    // Found by what it is, whatever it is called.
+    let rules = with_cors(["https://app.example"]).named("rules");
+    api.put("/open/:id", async || "put").middleware((with_cors("*"), nobody, rules));
     api.get("/closed", async || "closed");
     let host: axum::Router = api.to_host_router().unwrap();
     let preflight = |path: &str, origin: &str| {
