@@ -90,8 +90,9 @@ pub trait ToActix: Sized {
     /// actix-web finds the path, and answers what no route has; our middleware,
     /// validation and handlers run as everywhere, and all forms of paths mean
     /// the same. Neither the rate limit nor CORS, the security headers or the
-    /// early 413 of our router apply. A preflight is answered where the route
-    /// has `with_cors`.
+    /// early 413 of our router apply; where options of them were set, one
+    /// warning names those. A preflight is answered where the route has
+    /// `with_cors`.
     ///
     /// In a scope the paths begin after the scope's, and `generate_url` does not
     /// know that. What shares a path with one of our routes is registered before

@@ -88,8 +88,9 @@ pub trait ToAxum: Sized {
     /// axum finds the path, and answers what no route has; our middleware,
     /// validation and handlers run as everywhere, and all forms of paths mean
     /// the same. Neither the rate limit nor CORS, the security headers or the
-    /// early 413 of our router apply. A preflight is answered where the route
-    /// has `with_cors`.
+    /// early 413 of our router apply; where options of them were set, one
+    /// warning names those. A preflight is answered where the route has
+    /// `with_cors`.
     ///
     /// In [`nest`](axum::Router::nest) the paths begin after axum's prefix, and
     /// `generate_url` does not know it.

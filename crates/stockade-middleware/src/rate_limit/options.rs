@@ -207,6 +207,34 @@ impl RateLimit {
         Ok(RateLimiter::new(self, self.policy()?, Some(start)))
     }
 
+    /// Returns true if nothing differs from the defaults.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        let Self {
+            window,
+            max_requests,
+            algorithm,
+            max_keys,
+            name,
+            legacy_headers,
+            store_timeout,
+            on_store_failure,
+            key_generator,
+            store,
+        } = self;
+        let default = Self::default();
+        *window == default.window
+            && *max_requests == default.max_requests
+            && *algorithm == default.algorithm
+            && *max_keys == default.max_keys
+            && *name == default.name
+            && *legacy_headers == default.legacy_headers
+            && *store_timeout == default.store_timeout
+            && *on_store_failure == default.on_store_failure
+            && key_generator.is_none()
+            && store.is_none()
+    }
+
     fn policy(&self) -> Result<Policy, ConfigError> {
         let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
         if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
