@@ -2,14 +2,15 @@
 //!
 //! It ticks; each tick asks what happened since the one before. So a message
 //! costs no look at the clock, and a limit is reached up to one tick late and
-//! never early.
+//! never early. The time of a client that takes nothing is measured: a write
+//! that has to wait is rare, and may look at the clock.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::options::WebSocketOptions;
 
@@ -35,6 +36,9 @@ pub(crate) enum Alarm {
 pub(crate) struct Clock {
     timer: Option<Pin<Box<Sleep>>>,
     tick: Duration,
+    /// When the next tick is due. The timer may come before it, when a write
+    /// that waits has its limit sooner.
+    next_tick: Instant,
     ping_interval: Option<Duration>,
     ping_timeout: Duration,
     idle_timeout: Option<Duration>,
@@ -43,12 +47,11 @@ pub(crate) struct Clock {
     closing: bool,
     heard: bool,
     exchanged: bool,
-    wrote: bool,
-    blocked: bool,
+    /// Since when the client takes nothing of what waits for it.
+    blocked: Option<Instant>,
     pinged: bool,
     silent: Duration,
     idle: Duration,
-    stalled: Duration,
 }
 
 impl Clock {
@@ -56,9 +59,11 @@ impl Clock {
         let limits = [options.ping_interval, options.idle_timeout];
         let shortest = limits.into_iter().flatten().fold(options.write_timeout, Duration::min);
         let shortest = shortest.min(options.ping_timeout).clamp(SHORTEST, LONGEST);
+        let tick = shortest / 2;
         Self {
             timer: None,
-            tick: shortest / 2,
+            tick,
+            next_tick: Instant::now() + tick,
             ping_interval: options.ping_interval,
             ping_timeout: options.ping_timeout,
             idle_timeout: options.idle_timeout,
@@ -67,12 +72,10 @@ impl Clock {
             closing: false,
             heard: false,
             exchanged: false,
-            wrote: false,
-            blocked: false,
+            blocked: None,
             pinged: false,
             silent: Duration::ZERO,
             idle: Duration::ZERO,
-            stalled: Duration::ZERO,
         }
     }
 
@@ -88,8 +91,17 @@ impl Clock {
 
     /// So many bytes went, and perhaps more wait.
     pub(crate) fn wrote(&mut self, count: usize, blocked: bool) {
-        self.wrote |= count > 0;
-        self.blocked = blocked;
+        if !blocked {
+            self.blocked = None;
+        } else if count > 0 || self.blocked.is_none() {
+            self.blocked = Some(Instant::now());
+        }
+    }
+
+    /// When the client has taken nothing for too long, if nothing changes.
+    fn stalls_at(&self) -> Option<Instant> {
+        // Too far away to be a time is never.
+        self.blocked?.checked_add(self.write_timeout)
     }
 
     /// From now on only the time for the end counts; it begins anew with each
@@ -106,18 +118,31 @@ impl Clock {
 
     /// The next alarm; `reading` is whether silence is the client's.
     pub(crate) fn poll(&mut self, reading: bool, cx: &mut Context<'_>) -> Poll<Alarm> {
-        let tick = self.tick;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(tick)));
+        let next_tick = self.next_tick;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(next_tick)));
         if timer.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
+        let now = Instant::now();
         if self.closing {
             // Far away: it is not asked again.
-            timer.as_mut().reset(Instant::now() + LONGEST);
+            timer.as_mut().reset(now + LONGEST);
             return Poll::Ready(Alarm::Deadline);
         }
-        timer.as_mut().reset(Instant::now() + tick);
-        Poll::Ready(self.ticked(reading))
+        let stalls_at = self.stalls_at();
+        let mut alarm = Alarm::Nothing;
+        if stalls_at.is_some_and(|at| at <= now) {
+            alarm = Alarm::Stalled;
+        } else if self.next_tick <= now {
+            self.next_tick = now + self.tick;
+            alarm = self.ticked(reading);
+        }
+        let next =
+            stalls_at.filter(|at| *at > now).map_or(self.next_tick, |at| at.min(self.next_tick));
+        if let Some(timer) = &mut self.timer {
+            timer.as_mut().reset(next);
+        }
+        Poll::Ready(alarm)
     }
 
     /// What a tick finds.
@@ -127,11 +152,7 @@ impl Clock {
             |again: bool, sum: Duration| if again { Duration::ZERO } else { sum + self.tick };
         self.silent = count(heard, self.silent);
         self.idle = count(std::mem::take(&mut self.exchanged), self.idle);
-        self.stalled = count(std::mem::take(&mut self.wrote) || !self.blocked, self.stalled);
         self.pinged &= !heard;
-        if self.stalled > self.write_timeout {
-            return Alarm::Stalled;
-        }
         // One tick more, because the first one may be a part of one.
         let over = |since: Duration, limit: Duration| since >= limit + self.tick;
         if let Some(interval) = self.ping_interval {
@@ -182,13 +203,70 @@ mod tests {
         assert_eq!(alarms(&mut clock, 100, false), [Alarm::Nothing; 100]);
     }
 
-    #[test]
-    fn a_client_that_takes_nothing_is_given_up() {
-        let mut clock = Clock::new(&WebSocketOptions::new().ping_interval(None));
-        assert_eq!(alarms(&mut clock, 100, true), [Alarm::Nothing; 100]);
-        clock.wrote(0, true);
-        assert_eq!(alarms(&mut clock, 3, true), [Alarm::Nothing; 3]);
-        assert_eq!(alarms(&mut clock, 1, true), [Alarm::Stalled]);
+    /// When the client was given up, from the start of the clock on. `writes`:
+    /// when in milliseconds, how many bytes went, and whether more wait.
+    async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
+        let began = Instant::now();
+        let mut clock = Clock::new(&options);
+        let mut writes = writes.iter().peekable();
+        loop {
+            if let Some((at, count, blocked)) = writes.peek() {
+                let at = began + Duration::from_millis(*at);
+                let due = std::future::poll_fn(|cx| clock.poll(true, cx));
+                if let Ok(alarm) = tokio::time::timeout_at(at, due).await {
+                    assert_ne!(alarm, Alarm::Stalled, "too early: {:?}", began.elapsed());
+                    continue;
+                }
+                clock.wrote(*count, *blocked);
+                writes.next();
+                continue;
+            }
+            if std::future::poll_fn(|cx| clock.poll(true, cx)).await == Alarm::Stalled {
+                return began.elapsed();
+            }
+        }
+    }
+
+    /// With pings and without them; times in milliseconds.
+    async fn check(writes: &[(u64, usize, bool)], expected: u64) {
+        let expected = Duration::from_millis(expected);
+        for pings in [Some(Duration::from_secs(30)), None] {
+            let at = given_up_at(WebSocketOptions::new().ping_interval(pings), writes).await;
+            // A timer of tokio may be a millisecond late.
+            let late = at.checked_sub(expected);
+            let in_time = late.is_some_and(|late| late < Duration::from_millis(10));
+            assert!(in_time, "{writes:?}, pings {pings:?}: {at:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_is_given_up_in_time() {
+        check(&[(0, 0, true)], 30_000).await;
+        check(&[(100, 65_536, true)], 30_100).await;
+        check(&[(9_999, 65_536, true)], 39_999).await;
+        check(&[(10_001, 65_536, true)], 40_001).await;
+        // A further write that takes nothing prolongs nothing.
+        check(&[(0, 1, true), (29_000, 0, true)], 30_000).await;
+        // A byte begins it anew, also at the last moment.
+        check(&[(0, 1, true), (29_990, 1, true)], 59_990).await;
+        check(&[(0, 1, true), (29_000, 0, false), (35_000, 1, true)], 65_000).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_something_and_one_without_a_limit_stay() {
+        let endless = WebSocketOptions::new().write_timeout(Duration::MAX);
+        for (options, blocked) in [(WebSocketOptions::new(), false), (endless, true)] {
+            let mut clock = Clock::new(&options.ping_interval(None));
+            clock.wrote(1, blocked);
+            let alarms = async {
+                loop {
+                    let alarm = std::future::poll_fn(|cx| clock.poll(true, cx)).await;
+                    assert_eq!(alarm, Alarm::Nothing);
+                }
+            };
+            let hour = Duration::from_secs(3_600);
+            assert!(tokio::time::timeout(hour, alarms).await.is_err());
+        }
     }
 
     #[test]

@@ -53,7 +53,8 @@ pub struct WebSocketOptions {
     /// before it ends with 1001; pings do not count. Default: `None`, for ever.
     pub idle_timeout: Option<Duration>,
     /// How long the client may take no bytes of what waits for it, before the
-    /// connection is cut. Default: 30 s.
+    /// connection is cut; at most two seconds later, never earlier. Default:
+    /// 30 s.
     pub write_timeout: Duration,
     /// How long the client has for its part of the closing handshake, and
     /// after that the handler to come to its end. Default: 5 s.
