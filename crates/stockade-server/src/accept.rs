@@ -80,7 +80,7 @@ pub(crate) async fn serve<A: Answer>(
     }
     advance(&sender, Stage::Finishing);
     drop(listener);
-    let open = registry.tell_all(Order::Finish);
+    let open = registry.tell_all(Order::Shutdown);
     log::info!(target: "stockade::server", "shutting down; {open} connections are open");
 
     let all = acceptor.slots.acquire_many(options.max_connections);

@@ -34,7 +34,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -44,6 +44,7 @@ use hyper::service::{HttpService, Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::ServerOptions;
 use crate::accept::Stage;
@@ -347,10 +348,11 @@ enum Left {
 }
 
 /// Runs a connection until it ends, or until it is told to close, or to park if
-/// it can.
+/// it can, which HTTP/1 can.
 async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: bool) -> Left {
     let mut known = None;
     let mut finishing = false;
+    let mut farewell = None;
     std::future::poll_fn(|cx| {
         let mut was_idle = false;
         loop {
@@ -360,9 +362,17 @@ async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: b
             }
             match record.order(&mut known, cx) {
                 Order::Close => return Poll::Ready(Left::Told),
-                Order::Finish if !finishing => {
+                Order::Finish | Order::Shutdown if !finishing => {
                     finishing = true;
                     connection.as_mut().finish();
+                }
+                Order::Shutdown if parks && record.snapshot().waits_for_head() => {
+                    return Poll::Ready(Left::Told);
+                }
+                order @ (Order::Finish | Order::Shutdown) if !parks => {
+                    let farewell = farewell.get_or_insert_with(|| Farewell::new(record));
+                    let told = farewell.poll(record, order, cx).map(|()| Left::Told);
+                    return told;
                 }
                 Order::Park if parks && record.snapshot().may_park() => {
                     // hyper must be polled after this: see above, Parking.
@@ -375,11 +385,46 @@ async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: b
                     record.wake_up();
                     return Poll::Pending;
                 }
-                Order::Stay | Order::Finish => return Poll::Pending,
+                Order::Stay | Order::Finish | Order::Shutdown => return Poll::Pending,
             }
         }
     })
     .await
+}
+
+/// The time that a client of HTTP/2 has to agree to the end.
+///
+/// hyper says GOAWAY, asks by a ping, and ends the connection when the ping is
+/// answered and its streams are done (RFC 9113, section 6.8). A client that
+/// does not answer would keep it open.
+struct Farewell {
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Farewell {
+    /// The goodbye has been said.
+    fn new(record: &Record) -> Self {
+        // What came until now is no answer to it.
+        record.forget_bytes();
+        Self { sleep: Box::pin(sleep(FAREWELL)) }
+    }
+
+    /// Ready when the connection is to be closed, because its client has not
+    /// agreed in time and no request runs.
+    ///
+    /// At a shutdown whatever the client sends counts as its answer: then the
+    /// last bytes of a response may be waiting for it. A connection that ends
+    /// for another one has been idle for long.
+    fn poll(&mut self, record: &Record, order: Order, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.sleep.as_mut().poll(cx));
+            let agreed = order == Order::Shutdown && record.has_heard();
+            if !agreed && record.snapshot().is_unused() {
+                return Poll::Ready(());
+            }
+            self.sleep.as_mut().reset(Instant::now() + FAREWELL);
+        }
+    }
 }
 
 /// Which protocol it is, by its first bytes.
@@ -409,6 +454,9 @@ const FIRST_READ: usize = 1_024;
 
 /// How large the buffers of a connection may grow at least, in bytes: 64 KiB.
 const MIN_BUFFER: usize = 65_536;
+
+/// How long a client of HTTP/2 may take to agree to the end: 1 s.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How often a silent client of HTTP/2 is asked whether it is still there.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);

@@ -24,6 +24,8 @@ pub(crate) struct Record {
     /// How many had ended when somebody [looked](Self::rests) the last time.
     seen: AtomicU64,
     http2: AtomicBool,
+    /// HTTP/2: bytes came since this was [taken back](Self::forget_bytes).
+    heard: AtomicBool,
     /// Since when the socket takes no more bytes, or [`NEVER`].
     write_blocked: AtomicU64,
     /// HTTP/2: answers that have bytes for a client that has no room for them.
@@ -46,10 +48,12 @@ pub(crate) enum Order {
     /// Give back what an idle connection does not need. The only order that
     /// ends, with the next request.
     Park = 1,
-    /// Finish what is running, then close.
+    /// Finish what is running or has begun, then close.
     Finish = 2,
+    /// The server shuts down: finish what is running, then close.
+    Shutdown = 3,
     /// Close now.
-    Close = 3,
+    Close = 4,
 }
 
 impl Record {
@@ -61,6 +65,7 @@ impl Record {
             requests: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             http2: AtomicBool::new(false),
+            heard: AtomicBool::new(false),
             write_blocked: AtomicU64::new(NEVER),
             owed: AtomicU32::new(0),
             moved: AtomicU64::new(now),
@@ -87,9 +92,22 @@ impl Record {
     /// prolong it. On HTTP/2 they may be anything, so they do not count.
     pub(crate) fn bytes_came(&self) {
         let idle = self.mark.load(Ordering::Relaxed) % 2 == 1;
-        if idle && !self.http2.load(Ordering::Relaxed) {
+        if self.http2.load(Ordering::Relaxed) {
+            self.heard.store(true, Ordering::Relaxed);
+        } else if idle {
             self.mark.store(self.clock.stamp() * 2, Ordering::Relaxed);
         }
+    }
+
+    /// HTTP/2: from now on [`has_heard`](Self::has_heard) is about new bytes.
+    pub(crate) fn forget_bytes(&self) {
+        self.heard.store(false, Ordering::Relaxed);
+    }
+
+    /// HTTP/2: returns true when bytes came since
+    /// [`forget_bytes`](Self::forget_bytes).
+    pub(crate) fn has_heard(&self) -> bool {
+        self.heard.load(Ordering::Relaxed)
     }
 
     /// The socket took bytes, or takes no more.
@@ -202,6 +220,7 @@ impl Record {
             0 => Order::Stay,
             1 => Order::Park,
             2 => Order::Finish,
+            3 => Order::Shutdown,
             _ => Order::Close,
         }
     }

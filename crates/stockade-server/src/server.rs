@@ -172,8 +172,9 @@ impl BoundServer {
     /// A shutdown sets the [`Readiness`](stockade_middleware::health::Readiness)
     /// that the application has as state to false, and goes on after
     /// [`shutdown_delay`](ServerOptions#structfield.shutdown_delay). Then it
-    /// closes the port and idle connections at once; requests that
-    /// run are answered; what is not done after
+    /// closes the port and idle connections at once, and those on which the
+    /// head of a request has not come whole; a client of HTTP/2 has one second
+    /// to agree. Requests that run are answered; what is not done after
     /// [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) is cut
     /// off. Then this returns. Dropping the future cuts off everything at once.
     ///

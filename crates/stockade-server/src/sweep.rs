@@ -63,6 +63,18 @@ impl Snapshot {
         idle && !self.http2 && self.write_blocked.is_none()
     }
 
+    /// Returns true while nothing happens but that the head of a request comes
+    /// or is awaited.
+    pub(crate) fn waits_for_head(&self) -> bool {
+        matches!(self.phase, Phase::Head { .. }) && self.write_blocked.is_none()
+    }
+
+    /// Returns true while no request runs and no bytes wait for the client.
+    pub(crate) fn is_unused(&self) -> bool {
+        let runs = matches!(self.phase, Phase::Busy | Phase::Upgraded);
+        !runs && self.write_blocked.is_none() && self.owed.is_none()
+    }
+
     fn parks_now(&self) -> bool {
         self.may_park() && !self.parked
     }

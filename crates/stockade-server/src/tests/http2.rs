@@ -38,7 +38,11 @@ pub(super) fn get(path: &str) -> http::Request<Full<Bytes>> {
 ///
 /// Source: RFC 9113, section 4.1 (frames); RFC 7541, appendix A (the numbers of
 /// the header fields).
-pub(super) async fn frames(mut client: Client<TcpStream>, method: &str, path: &str) -> Vec<String> {
+pub(super) async fn frames(
+    client: &mut Client<TcpStream>,
+    method: &str,
+    path: &str,
+) -> Vec<String> {
     let field = |name: u8, value: &str| {
         [&[name, u8::try_from(value.len()).unwrap()], value.as_bytes()].concat()
     };

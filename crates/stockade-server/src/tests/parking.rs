@@ -281,7 +281,7 @@ async fn a_client_that_closes_its_side_ends_a_parked_connection() {
 
 #[tokio::test]
 async fn a_shutdown_ends_a_parked_connection_at_once() {
-    for order in [Order::Finish, Order::Close] {
+    for order in [Order::Finish, Order::Shutdown, Order::Close] {
         let (single, mut client) = parked().await;
         single.tell(order).await;
         assert_eq!(single.slots.available_permits(), 1);
@@ -289,8 +289,8 @@ async fn a_shutdown_ends_a_parked_connection_at_once() {
     }
 }
 
-#[tokio::test]
-async fn the_shutdown_comes_after_a_request_that_has_begun() {
+/// A connection that was parked and has the beginning of a head.
+async fn begun() -> (Single, Client<TcpStream>) {
     let (single, mut client) = parked().await;
     client.send("GET /hello HTTP/1.1\r\n").await;
     soon(async {
@@ -299,12 +299,28 @@ async fn the_shutdown_comes_after_a_request_that_has_begun() {
         }
     })
     .await;
+    (single, client)
+}
+
+#[tokio::test]
+async fn a_request_that_has_begun_is_finished_when_the_connection_makes_room() {
+    let (single, mut client) = begun().await;
     single.tell(Order::Finish).await;
     client.send("Host: a\r\n\r\n").await;
     let answer = client.answer().await;
     assert_eq!(answer.body, "hello");
     assert!(answer.head.contains("\r\nconnection: close\r\n"), "{}", answer.head);
     client.closed().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_a_head_that_has_begun() {
+    let (single, mut client) = begun().await;
+    // Also where it had been told to make room before.
+    single.tell(Order::Finish).await;
+    single.tell(Order::Shutdown).await;
+    client.closed().await;
+    single.gone().await;
 }
 
 #[tokio::test]

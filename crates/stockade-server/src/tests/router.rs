@@ -271,13 +271,16 @@ async fn the_answer_to_head_on_http2_has_the_length_and_no_body() {
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-length"], "5");
     assert_eq!(soon(answer.into_body().collect()).await.unwrap().to_bytes(), "");
-    assert_eq!(http2::frames(connect(&handle).await, "HEAD", "/hello").await, ["HEADERS, end"]);
+    assert_eq!(
+        http2::frames(&mut connect(&handle).await, "HEAD", "/hello").await,
+        ["HEADERS, end"]
+    );
 }
 
 #[tokio::test]
 async fn no_data_is_sent_on_http2_with_a_204() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
-    let frames = async |path| http2::frames(connect(&handle).await, "GET", path).await;
+    let frames = async |path| http2::frames(&mut connect(&handle).await, "GET", path).await;
     assert_eq!(frames("/empty").await, ["HEADERS, end"]);
     // What it looks like otherwise.
     assert_eq!(frames("/hello").await, ["HEADERS", "DATA, end"]);

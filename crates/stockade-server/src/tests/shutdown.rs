@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use stockade_core::reply::{Event, Sse};
 use stockade_core::{Reply as _, Request};
 use stockade_middleware::health::Readiness;
 use stockade_routing::{RouterOptions, create_router, health_routes};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
-use super::{Client, Running, app, get, ms, options, soon, start, text};
+use super::{Client, Running, app, get, http2, ms, options, soon, start, text};
 use crate::accept::Stage;
 use crate::signals::advance;
 use crate::{CreateServer as _, ServerHandle, ServerOptions};
@@ -65,17 +69,73 @@ async fn what_runs_is_answered_and_nothing_new_is_taken() {
     server.ended().await;
 }
 
+/// With times that no test waits for.
+fn patient() -> ServerOptions {
+    let long = Duration::from_secs(600);
+    options().shutdown_timeout(long).header_read_timeout(long)
+}
+
 #[tokio::test]
-async fn a_head_that_has_begun_is_finished() {
-    let server = start(options(), app).await;
-    let mut client = server.connect().await;
-    client.send("GET /hello HTTP/1.1\r\n").await;
+async fn half_a_head_is_closed_at_once() {
+    let server = start(patient(), app).await;
+    let mut used = server.connect().await;
+    used.send(get("/hello")).await;
+    assert_eq!(used.answer().await.body, "hello");
+    let mut new = server.connect().await;
+    for client in [&mut used, &mut new] {
+        client.send("GET /hello HTTP/1.1\r\n").await;
+    }
     // An answer on another connection: by then the first bytes are read.
     assert_eq!(server.get("/hello").await.body, "hello");
     server.shutdown();
-    client.send("Host: a\r\n\r\n").await;
-    assert_eq!(client.answer().await.body, "hello");
-    client.closed().await;
+    used.closed().await;
+    new.closed().await;
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn a_client_of_http2_that_does_not_agree_has_a_second() {
+    let (server, gate) = start_gate(patient()).await;
+    // It reads its answer, and nothing behind it.
+    let mut silent = server.connect().await;
+    assert_eq!(http2::frames(&mut silent, "GET", "/").await.last().unwrap(), "DATA, end");
+    // It has not even asked for anything.
+    let mut new = server.connect().await;
+    new.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
+    new.more().await;
+    // One that agrees, with a request that takes longer than the second.
+    let (mut sender, connection) = http2::speak(server.connect().await.stream).await;
+    let running = tokio::spawn(sender.send_request(http2::get("/wait")));
+    soon(gate.begun.notified()).await;
+    let begun = Instant::now();
+    server.shutdown();
+    for client in [&mut silent, &mut new] {
+        let _ = soon(client.stream.read_to_end(&mut client.read)).await;
+    }
+    assert!(begun.elapsed() >= ms(1_000), "{:?}", begun.elapsed());
+    gate.go.notify_one();
+    assert_eq!(soon(running).await.unwrap().unwrap().status(), 200);
+    soon(connection).await.unwrap().unwrap();
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn what_a_client_of_http2_still_reads_is_not_cut_off() {
+    let server = start(patient(), async |_| text(200, "x".repeat(60_000))).await;
+    // The client has room for less, so that hyper keeps the rest, and the
+    // request has ended.
+    let io = TokioIo::new(server.connect().await.stream);
+    let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(16_384);
+    let (mut sender, connection) = soon(builder.handshake(io)).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let mut answer = soon(sender.send_request(http2::get("/"))).await.unwrap();
+    server.shutdown();
+    // Longer than a client has that does not agree.
+    tokio::time::sleep(ms(2_500)).await;
+    let body = soon(answer.body_mut().collect()).await.unwrap().to_bytes();
+    assert_eq!(body.len(), 60_000);
+    soon(connection).await.unwrap().unwrap();
     server.ended().await;
 }
 
