@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::connection::{self, Shared};
 use crate::io::Io;
@@ -136,12 +136,8 @@ impl<A: Answer> Acceptor<A> {
     /// Accepts for ever.
     async fn run(&mut self, listener: &TcpListener) {
         loop {
-            if self.slots.available_permits() == 0 {
-                self.log_full();
-            }
-            // The semaphore is never closed.
-            let Ok(permit) = Arc::clone(&self.slots).acquire_owned().await else { return };
             let (stream, address) = accept(listener, self.nodelay).await;
+            let Some(permit) = self.slot().await else { return };
             let record = Arc::new(Record::new(Arc::clone(&self.clock)));
             let membership = self.registry.enter(Arc::clone(&record), permit);
             let io = Io::new(stream, Arc::clone(&record), membership);
@@ -151,12 +147,33 @@ impl<A: Answer> Acceptor<A> {
         }
     }
 
+    /// Waits for a free slot, and has idle connections end for it.
+    async fn slot(&mut self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
+            return Some(permit);
+        }
+        self.log_full();
+        loop {
+            self.registry.make_room(Instant::now());
+            // Once more after a while: perhaps another one is idle now, and one
+            // that was told to finish may take its time.
+            let free = timeout(ROOM_EVERY, Arc::clone(&self.slots).acquire_owned());
+            if let Ok(permit) = free.await {
+                // The semaphore is never closed.
+                return permit.ok();
+            }
+        }
+    }
+
     #[cold]
     fn log_full(&mut self) {
         let now = Instant::now();
         if self.full_at.is_none_or(|at| now.duration_since(at) >= LOG_FULL_EVERY) {
             self.full_at = Some(now);
-            log::warn!(target: "stockade::server", "max_connections is reached; new ones wait");
+            log::warn!(
+                target: "stockade::server",
+                "max_connections is reached; for a new one the longest idle one ends, or it waits"
+            );
         }
     }
 }
@@ -250,6 +267,9 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVE_RETRIES: u32 = 6;
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
+
+/// How long a new connection waits for a slot before a further idle one ends.
+const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);
 

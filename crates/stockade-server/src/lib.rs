@@ -28,7 +28,7 @@
 //! | does not read its answer | the connection closes | [`write_stall_timeout`] |
 //! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
-//! | opens too many connections | they wait | [`max_connections`] |
+//! | is one of too many | the longest idle connection closes, else the new one waits | [`max_connections`] |
 //! | sends no `Host`, two, a malformed one, or another one than the target has | 400 | – |
 //! | asks for a target that is not ASCII, or of another scheme than `http` and `https` | 400 | – |
 //! | sends two lines of `Content-Type` | 400 | – |
@@ -53,7 +53,8 @@
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: what they take and give.
-//! - `accept`: from the listening socket to connections, and the shutdown.
+//! - `accept`: from the listening socket to connections, and the shutdown;
+//!   `idle_queue`: which connections end for newcomers.
 //! - `connection`: one connection, awake and parked; `io`: its socket, watched;
 //!   `rewound`: bytes of it that are read again.
 //! - `record`, `sweep`: what is known of each connection, and who ends the
@@ -78,6 +79,7 @@ mod guard;
 mod guarded;
 mod head;
 mod host;
+mod idle_queue;
 mod io;
 mod options;
 mod record;

@@ -68,9 +68,10 @@ pub struct ServerOptions {
     /// begins. Default: 0.
     #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
     pub shutdown_delay: Duration,
-    /// How many connections are served at a time. Further ones wait in the
-    /// queue of the system (see [`backlog`](Self#structfield.backlog)) until
-    /// one closes. Default: 10,000.
+    /// How many connections are served at a time. For a further one the
+    /// connection that has been idle longest is told to finish; if none is
+    /// idle, it waits until one closes, and those behind it in the queue of the
+    /// system (see [`backlog`](Self#structfield.backlog)). Default: 10,000.
     pub max_connections: u32,
     /// How many header lines a request may have; more are answered with 431.
     /// On HTTP/1 another value than the default costs an allocation for each

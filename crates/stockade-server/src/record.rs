@@ -208,6 +208,11 @@ impl Record {
         }
     }
 
+    /// Returns true when the connection was told to finish or to close.
+    pub(crate) fn is_told_to_end(&self) -> bool {
+        self.order.load(Ordering::Relaxed) >= Order::Finish as u8
+    }
+
     /// What the connection has been told; its task is woken when that changes.
     /// `known` is the waker that this task left here the last time.
     pub(crate) fn order(&self, known: &mut Option<Waker>, cx: &Context<'_>) -> Order {

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::ServerOptions;
+use crate::idle_queue::IdleQueue;
 use crate::options::bounded;
 use crate::record::{Order, Record};
 
@@ -73,6 +74,14 @@ impl Snapshot {
     pub(crate) fn is_unused(&self) -> bool {
         let runs = matches!(self.phase, Phase::Busy | Phase::Upgraded);
         !runs && self.write_blocked.is_none() && self.owed.is_none()
+    }
+
+    /// Since when the connection is idle, if ending it takes nothing away.
+    fn idle_since(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Idle { since } if self.is_unused() => Some(since),
+            _ => None,
+        }
     }
 
     fn parks_now(&self) -> bool {
@@ -156,6 +165,21 @@ struct Open {
     /// Connections that came and have not been parked since, in a ring: the one
     /// that was looked at longest ago is the first.
     crowd: VecDeque<u64>,
+    /// Those that may make room for newcomers.
+    idle: IdleQueue,
+}
+
+/// Since when a connection is idle, if it may be told to finish.
+fn idle_since(records: &HashMap<u64, Arc<Record>>, id: u64) -> Option<u64> {
+    let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
+    record.snapshot().idle_since()
+}
+
+fn tell_to_finish(records: &HashMap<u64, Arc<Record>>, id: u64) {
+    if let Some(record) = records.get(&id) {
+        log::debug!(target: "stockade::server", "an idle connection ends for a new one");
+        record.tell(Order::Finish);
+    }
 }
 
 impl Open {
@@ -192,6 +216,17 @@ impl Registry {
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the connection that has been idle longest to finish, for one that
+    /// waits; returns false where none is idle.
+    pub(crate) fn make_room(&self, now: Instant) -> bool {
+        let Open { records, idle, .. } = &mut *self.lock();
+        let longest = idle.pop(now, records.keys().copied(), |id| idle_since(records, id));
+        if let Some(id) = longest {
+            tell_to_finish(records, id);
+        }
+        longest.is_some()
     }
 
     /// Takes in a connection, which gives its permit back when it is dropped.

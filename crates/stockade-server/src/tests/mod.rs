@@ -2,6 +2,7 @@
 
 mod bodies;
 mod conformance;
+mod crowded;
 mod http2;
 mod listening;
 mod log;
