@@ -37,7 +37,7 @@ fn router() -> Router {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     env_logger::init();
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(3000_u16);
-    let options = ServerOptions::new().max_connections(20_000);
+    let options = ServerOptions::new().max_connections(20_000).max_connections_per_client(20_000);
     let server = router().create_server_with(options)?.bind(port).await?;
     println!("listening on ws://{}; Ctrl-C ends it", server.local_addr());
     server.with_signals().serve().await?;

@@ -117,6 +117,13 @@ impl App {
         dispatch::refuse(&self.inner, request.into(), error, options)
     }
 
+    /// Returns true when requests with these options come through a proxy that
+    /// is trusted, so that the peer of a connection is not the client.
+    #[must_use]
+    pub fn trusts_proxy(&self, options: &CallOptions) -> bool {
+        self.inner.stages.trusts_proxy(options)
+    }
+
     /// The value of type `T` that [`RouterOptions::state`] provides.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {

@@ -99,6 +99,11 @@ impl Stages {
         peer.map(|ip| ip.to_canonical())
     }
 
+    /// Returns true when a proxy is trusted.
+    pub(crate) fn trusts_proxy(&self, options: &CallOptions) -> bool {
+        options.trust_over(&self.trust).is_set()
+    }
+
     /// The rules for a request, whoever the client is.
     fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
         let mut passage = Passage { cors: None, origin: None, charged: None, observation: None };

@@ -8,9 +8,10 @@ use std::time::Duration;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use crate::clients::{Admission, Slot};
 use crate::connection::{self, Shared};
 use crate::io::Io;
 use crate::options::bounded;
@@ -60,16 +61,19 @@ pub(crate) async fn serve<A: Answer>(
     let app = Arc::clone(shared.app());
     let limits = Limits::of(options);
     let clock = Arc::new(Clock::new(limits.interval()));
-    let registry = Arc::new(Registry::new(limits));
+    let max_connections = options.max_connections as usize;
+    let per_client = options.client_limit(app.trusts_proxy());
+    let registry = Arc::new(Registry::new(limits).with_room(max_connections, per_client));
     let sweeper = tokio::spawn(sweep::run(Arc::clone(&registry), Arc::clone(&clock)));
     let mut acceptor = Acceptor {
         shared,
         registry: Arc::clone(&registry),
         clock,
-        slots: Arc::new(Semaphore::new(options.max_connections as usize)),
+        slots: Arc::new(Semaphore::new(max_connections)),
         nodelay: options.tcp_nodelay,
         stage: stage.clone(),
         full_at: None,
+        has_warned: false,
     };
     // Last, so that it is dropped first.
     let _end = End { registry: Arc::clone(&registry), sweeper };
@@ -130,6 +134,8 @@ struct Acceptor<A> {
     stage: watch::Receiver<Stage>,
     /// When it was logged that all slots are taken.
     full_at: Option<Instant>,
+    /// It was logged that a client has as many connections as it may.
+    has_warned: bool,
 }
 
 impl<A: Answer> Acceptor<A> {
@@ -137,9 +143,22 @@ impl<A: Answer> Acceptor<A> {
     async fn run(&mut self, listener: &TcpListener) {
         loop {
             let (stream, address) = accept(listener, self.nodelay).await;
+            match self.registry.admit(address.ip(), Instant::now()) {
+                Admission::Free => {}
+                Admission::After(_) => {
+                    self.warn_of(address);
+                    // The one that was told to finish goes first.
+                    yield_now().await;
+                }
+                Admission::Refused => {
+                    self.warn_of(address);
+                    continue;
+                }
+            }
             let Some(permit) = self.slot().await else { return };
+            let slot = Slot::new(permit, address.ip());
             let record = Arc::new(Record::new(Arc::clone(&self.clock)));
-            let membership = self.registry.enter(Arc::clone(&record), permit);
+            let membership = self.registry.enter(Arc::clone(&record), slot);
             let io = Io::new(stream, Arc::clone(&record), membership);
             // A panic ends its own task and nothing else.
             let stage = self.stage.clone();
@@ -173,6 +192,19 @@ impl<A: Answer> Acceptor<A> {
             log::warn!(
                 target: "stockade::server",
                 "max_connections is reached; for a new one the longest idle one ends, or it waits"
+            );
+        }
+    }
+
+    /// Warns once that a client has as many connections as it may.
+    #[cold]
+    fn warn_of(&mut self, client: SocketAddr) {
+        if !std::mem::replace(&mut self.has_warned, true) {
+            let client = client.ip();
+            log::warn!(
+                target: "stockade::server",
+                "{client} has max_connections_per_client connections; for a new one its longest \
+                 idle one ends, or the new one is closed (if it is a proxy, set trust_proxy)"
             );
         }
     }

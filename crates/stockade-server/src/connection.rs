@@ -150,6 +150,7 @@ pub(crate) fn serve<A: Answer>(
         is_tls: shared.is_tls,
         body_read_timeout: shared.body_read_timeout,
         max_headers: shared.max_headers,
+        room: io.room(),
     });
     let mut io = Some(Rewound::new(io));
     async move {

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use crate::clients::Room;
 use crate::record::Record;
 use crate::sweep::Membership;
 
@@ -23,7 +24,7 @@ pub(crate) struct Io {
     /// While an answer is made the client has sent more, so that its end is not
     /// in sight.
     has_more: bool,
-    _membership: Membership,
+    membership: Membership,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,7 +35,12 @@ pub(crate) enum Protocol {
 
 impl Io {
     pub(crate) fn new(stream: TcpStream, record: Arc<Record>, membership: Membership) -> Self {
-        Self { stream, record, watches: false, has_more: false, _membership: membership }
+        Self { stream, record, watches: false, has_more: false, membership }
+    }
+
+    /// The room that is left for connections.
+    pub(crate) fn room(&self) -> Room {
+        self.membership.room()
     }
 
     /// From now on notices a client that leaves while its answer is made, by an

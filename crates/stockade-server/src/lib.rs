@@ -28,7 +28,9 @@
 //! | does not read its answer | the connection closes | [`write_stall_timeout`] |
 //! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
+//! | opens too many connections | its own longest idle one closes, else the new one | [`max_connections_per_client`] |
 //! | is one of too many | the longest idle connection closes, else the new one waits | [`max_connections`] |
+//! | asks too often, while connections are scarce | the 429 closes the connection | – |
 //! | sends no `Host`, two, a malformed one, or another one than the target has | 400 | – |
 //! | asks for a target that is not ASCII, or of another scheme than `http` and `https` | 400 | – |
 //! | sends two lines of `Content-Type` | 400 | – |
@@ -48,13 +50,15 @@
 //! [`max_headers`]: ServerOptions#structfield.max_headers
 //! [`max_header_bytes`]: ServerOptions#structfield.max_header_bytes
 //! [`max_connections`]: ServerOptions#structfield.max_connections
+//! [`max_connections_per_client`]: ServerOptions#structfield.max_connections_per_client
 //!
 //! # Where things are
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: what they take and give.
 //! - `accept`: from the listening socket to connections, and the shutdown;
-//!   `idle_queue`: which connections end for newcomers.
+//!   `clients`: how many each client may have; `idle_queue`: which of them end
+//!   for newcomers.
 //! - `connection`: one connection, awake and parked; `io`: its socket, watched;
 //!   `rewound`: bytes of it that are read again.
 //! - `record`, `sweep`: what is known of each connection, and who ends the
@@ -71,6 +75,7 @@
 
 mod accept;
 mod address;
+mod clients;
 mod connection;
 mod drain;
 mod error;

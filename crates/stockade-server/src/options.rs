@@ -73,6 +73,18 @@ pub struct ServerOptions {
     /// idle, it waits until one closes, and those behind it in the queue of the
     /// system (see [`backlog`](Self#structfield.backlog)). Default: 10,000.
     pub max_connections: u32,
+    /// How many connections one client may have: an address, or a network of 64
+    /// bits in IPv6. For a further one its own connection that has been idle
+    /// longest is told to finish; if none is idle, the new one is closed.
+    ///
+    /// A proxy in front of the server is one client, unless it is trusted
+    /// (`trust_proxy` of the router or of [`call`](Self#structfield.call)): so
+    /// without a number here there is no such limit where a proxy is trusted.
+    /// A number that is not below
+    /// [`max_connections`](Self#structfield.max_connections) is no limit.
+    /// Default: `None`, a tenth of `max_connections` and at least 100 (1,000 of
+    /// 10,000).
+    pub max_connections_per_client: Option<u32>,
     /// How many header lines a request may have; more are answered with 431.
     /// On HTTP/1 another value than the default costs an allocation for each
     /// request. Default: 100.
@@ -105,6 +117,7 @@ impl Default for ServerOptions {
             shutdown_timeout: Duration::from_secs(10),
             shutdown_delay: Duration::ZERO,
             max_connections: 10_000,
+            max_connections_per_client: None,
             max_headers: DEFAULT_MAX_HEADERS,
             max_header_bytes: 16_384,
             http2: true,
@@ -152,6 +165,21 @@ impl ServerOptions {
         call: CallOptions, "";
     }
 
+    /// Sets [`max_connections_per_client`](Self#structfield.max_connections_per_client).
+    #[must_use]
+    pub fn max_connections_per_client(mut self, connections: u32) -> Self {
+        self.max_connections_per_client = Some(connections);
+        self
+    }
+
+    /// How many connections one client may have; `None` is any number.
+    pub(crate) fn client_limit(&self, trusts_proxy: bool) -> Option<usize> {
+        let share = (self.max_connections / 10).max(MIN_PER_CLIENT);
+        let default = (!trusts_proxy).then_some(share);
+        let limit = self.max_connections_per_client.or(default);
+        limit.filter(|limit| *limit < self.max_connections).map(|limit| limit as usize)
+    }
+
     /// Overrides the router's `expose_errors`.
     #[must_use]
     pub fn expose_errors(mut self, expose: bool) -> Self {
@@ -176,6 +204,7 @@ impl ServerOptions {
             ("write_stall_timeout", self.write_stall_timeout.is_zero()),
             ("shutdown_timeout", self.shutdown_timeout.is_zero()),
             ("max_connections", self.max_connections == 0),
+            ("max_connections_per_client", self.max_connections_per_client == Some(0)),
             ("max_headers", self.max_headers == 0),
             ("max_header_bytes", self.max_header_bytes == 0),
             ("http2_max_streams", self.http2_max_streams == 0),
@@ -213,6 +242,10 @@ const MAX_DURATION: Duration = Duration::from_secs(31_536_000);
 /// That of hyper, which keeps so many on the stack.
 pub(crate) const DEFAULT_MAX_HEADERS: usize = 100;
 
+/// The least that a client may have by default: a house of people behind one
+/// address.
+const MIN_PER_CLIENT: u32 = 100;
+
 /// A tokio semaphore on a 32-bit machine holds about 500 million.
 const MAX_CONNECTIONS: u64 = 100_000_000;
 
@@ -240,12 +273,13 @@ mod tests {
             .write_stall_timeout(zero)
             .shutdown_timeout(zero)
             .max_connections(0)
+            .max_connections_per_client(0)
             .max_headers(0)
             .max_header_bytes(0)
             .http2_max_streams(0)
             .backlog(0)
             .mistakes();
-        assert_eq!(mistakes.len(), 11);
+        assert_eq!(mistakes.len(), 12);
         assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
         let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
         let expected = "the server's max_headers must not be above 24576: 40000";
@@ -267,11 +301,33 @@ mod tests {
         assert_eq!(defaults.shutdown_timeout.as_millis(), 10_000);
         assert_eq!(defaults.shutdown_delay.as_millis(), 0);
         assert_eq!(defaults.max_connections, 10_000);
+        assert_eq!(defaults.client_limit(false), Some(1_000));
         assert_eq!(defaults.max_headers, 100);
         assert_eq!(defaults.max_header_bytes, 16_384);
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert!(defaults.call.max_body_size.is_none() && defaults.call.expose_errors.is_none());
+    }
+
+    #[test]
+    fn a_client_may_have_a_tenth_unless_a_proxy_is_in_front() {
+        // In all, of one client as given, a proxy is trusted; then the limit.
+        let cases = [
+            (10_000, None, false, Some(1_000)),
+            (10_000, None, true, None),
+            (10_000, Some(7), false, Some(7)),
+            (10_000, Some(7), true, Some(7)),
+            (10_000, Some(10_000), false, None),
+            (500, None, false, Some(100)),
+            (101, None, false, Some(100)),
+            (100, None, false, None),
+            (20, None, false, None),
+        ];
+        for (all, given, proxy, expected) in cases {
+            let mut options = ServerOptions::new().max_connections(all);
+            options.max_connections_per_client = given;
+            assert_eq!(options.client_limit(proxy), expected, "{all} {given:?} {proxy}");
+        }
     }
 
     #[test]
@@ -294,6 +350,7 @@ mod tests {
         let text = r#"{
             "header_read_timeout_ms": 1500,
             "max_connections": 7,
+            "max_connections_per_client": 3,
             "http2": false,
             "call": { "expose_errors": true }
         }"#;
@@ -301,6 +358,7 @@ mod tests {
         assert_eq!(options.header_read_timeout, Duration::from_millis(1_500));
         assert_eq!(options.idle_timeout, Duration::from_secs(60));
         assert_eq!((options.max_connections, options.http2), (7, false));
+        assert_eq!(options.max_connections_per_client, Some(3));
         assert_eq!(options.call.expose_errors, Some(true));
 
         let error = serde_json::from_str::<ServerOptions>(r#"{"idle_timeout": 1}"#).unwrap_err();

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::Version;
 use http::header::{CONNECTION, HeaderValue};
+use http::{StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use stockade_core::reply::EndsAtShutdown;
@@ -23,7 +23,8 @@ use stockade_routing::{Answering, App, CallOptions};
 use tokio::sync::watch;
 
 use crate::accept::Stage;
-use crate::record::{InFlight, Record};
+use crate::clients::Room;
+use crate::record::{InFlight, Order, Record};
 use crate::request_body::RequestBody;
 use crate::response_body::{ResponseBody, until_shutdown};
 use crate::{framing, head, host, upgraded};
@@ -40,6 +41,11 @@ pub(crate) trait Answer: Send + Sync + 'static {
 
     /// The answer to a request that the application does not get to see.
     fn refuse(&self, request: Request, error: ApiError) -> Self::Answering;
+
+    /// Returns true when connections are those of proxies and not of clients.
+    fn trusts_proxy(&self) -> bool {
+        false
+    }
 
     /// A shutdown begins.
     fn leaving(&self) {}
@@ -68,6 +74,10 @@ impl Answer for Hosted {
         self.app.refuse(request, error, &self.call)
     }
 
+    fn trusts_proxy(&self) -> bool {
+        self.app.trusts_proxy(&self.call)
+    }
+
     fn leaving(&self) {
         if let Some(readiness) = self.app.state::<Readiness>() {
             readiness.set(false);
@@ -90,9 +100,25 @@ pub(crate) struct Peer<A> {
     pub(crate) is_tls: bool,
     pub(crate) body_read_timeout: Duration,
     pub(crate) max_headers: usize,
+    /// The room that is left for connections.
+    pub(crate) room: Room,
 }
 
 impl<A> Peer<A> {
+    /// A client that asks too often does not keep a connection that others
+    /// need: an answer would make it count as used.
+    #[cold]
+    fn end_if_scarce(&self, http2: bool) {
+        if !self.room.is_scarce() {
+            return;
+        }
+        if http2 {
+            self.record.tell(Order::Finish);
+        } else {
+            self.record.close_after();
+        }
+    }
+
     /// Lets the connection go on as the answer says, if it says so.
     #[cold]
     fn give_away(&self, on_upgrade: OnUpgrade, response: &mut Response, http2: bool) {
@@ -153,6 +179,9 @@ impl<A: Answer> Future for Serving<A> {
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
         if let Some(on_upgrade) = this.on_upgrade.take() {
             this.peer.give_away(on_upgrade, &mut response, this.http2);
+        }
+        if response.status() == StatusCode::TOO_MANY_REQUESTS {
+            this.peer.end_if_scarce(this.http2);
         }
         // It is not known where the next request begins. HTTP/2 has no such
         // header; there hyper resets the stream.

@@ -6,14 +6,16 @@
 //! [`verdict`], a pure function.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
+use stockade_middleware::rate_limit::RateKey;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::ServerOptions;
+use crate::clients::{Admission, Clients, Room, Share, Slot};
 use crate::idle_queue::IdleQueue;
 use crate::options::bounded;
 use crate::record::{Order, Record};
@@ -153,6 +155,7 @@ fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
 #[derive(Debug)]
 pub(crate) struct Registry {
     limits: Limits,
+    max_connections: usize,
     // Locked when a connection opens or closes and by the sweep, never by a
     // request.
     open: Mutex<Open>,
@@ -167,6 +170,8 @@ struct Open {
     crowd: VecDeque<u64>,
     /// Those that may make room for newcomers.
     idle: IdleQueue,
+    /// `None` when a client may have any number of connections.
+    clients: Option<Clients>,
 }
 
 /// Since when a connection is idle, if it may be told to finish.
@@ -211,11 +216,31 @@ impl Open {
 
 impl Registry {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, open: Mutex::default() }
+        Self { limits, max_connections: 0, open: Mutex::default() }
+    }
+
+    /// The same for so many connections, in all and of one client.
+    pub(crate) fn with_room(mut self, max_connections: usize, per_client: Option<usize>) -> Self {
+        self.max_connections = max_connections;
+        self.lock().clients = per_client.map(Clients::new);
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides on a connection that `client` has opened. Where one of its own
+    /// has to end for it, that has been told to finish.
+    pub(crate) fn admit(&self, client: IpAddr, now: Instant) -> Admission {
+        let Open { records, clients, .. } = &mut *self.lock();
+        let Some(clients) = clients else { return Admission::Free };
+        let key = RateKey::from(client);
+        let admission = clients.admit(&key, now, |id| idle_since(records, id));
+        if let Admission::After(id) = admission {
+            tell_to_finish(records, id);
+        }
+        admission
     }
 
     /// Tells the connection that has been idle longest to finish, for one that
@@ -229,21 +254,30 @@ impl Registry {
         longest.is_some()
     }
 
-    /// Takes in a connection, which gives its permit back when it is dropped.
+    /// Takes in a connection, which gives its slot back when it is dropped.
     pub(crate) fn enter(
         self: &Arc<Self>,
         record: Arc<Record>,
-        permit: OwnedSemaphorePermit,
+        slot: impl Into<Slot>,
     ) -> Membership {
-        let mut open = self.lock();
+        let slot = slot.into();
+        let mut guard = self.lock();
+        let open = &mut *guard;
         let id = open.next;
         open.next += 1;
+        let share = match (&mut open.clients, &slot.client) {
+            (Some(clients), Some(key)) => {
+                Some(clients.enter(key, id, |id| open.records.contains_key(&id)))
+            }
+            _ => None,
+        };
         open.records.insert(id, record);
         if self.limits.parks() {
             open.crowd.push_back(id);
             open.thin_out();
         }
-        Membership { registry: Arc::clone(self), id, _permit: permit }
+        drop(guard);
+        Membership { registry: Arc::clone(self), id, slot, share }
     }
 
     /// Tells all connections the same; gives their number.
@@ -272,12 +306,25 @@ impl Registry {
 pub(crate) struct Membership {
     registry: Arc<Registry>,
     id: u64,
-    _permit: OwnedSemaphorePermit,
+    slot: Slot,
+    share: Option<Share>,
+}
+
+impl Membership {
+    /// The room that is left beside this connection.
+    pub(crate) fn room(&self) -> Room {
+        let slots = Arc::clone(self.slot.permit.semaphore());
+        Room::new(slots, self.registry.max_connections, self.share.clone())
+    }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.registry.lock().records.remove(&self.id);
+        let mut open = self.registry.lock();
+        open.records.remove(&self.id);
+        if let (Some(clients), Some(key)) = (&mut open.clients, &self.slot.client) {
+            clients.leave(key);
+        }
     }
 }
 

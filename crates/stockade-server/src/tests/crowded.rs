@@ -1,11 +1,14 @@
-//! More connections than there may be.
+//! More connections than there may be, of one client and of many.
 
 use std::net::Ipv4Addr;
 
+use stockade_middleware::TrustProxy;
+use stockade_routing::{CallOptions, Router, RouterOptions};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::{Client, Running, app, get, http2, ms, options, soon, start};
+use super::{Client, Running, app, get, http2, log, ms, options, soon, start};
 use crate::ServerOptions;
+use crate::service::{Answer as _, Hosted};
 
 /// A new connection from `127.0.0.<last>`.
 async fn connect(server: &Running, last: u8) -> Client<TcpStream> {
@@ -27,15 +30,63 @@ async fn ask(client: &mut Client<TcpStream>) {
 }
 
 /// Options of a server with long times, so that nothing ends by itself.
-fn patient(max_connections: u32) -> ServerOptions {
+fn patient(max_connections: u32, per_client: u32) -> ServerOptions {
     let long = ms(600_000);
     let options = options().max_connections(max_connections).idle_timeout(long);
-    options.header_read_timeout(long)
+    options.header_read_timeout(long).max_connections_per_client(per_client)
+}
+
+#[tokio::test]
+async fn a_client_above_its_limit_loses_what_it_has_used_longest_ago() {
+    let server = start(patient(20, 3).park_after(ms(20)), app).await;
+    let mut other = idle(&server, 2).await;
+    let mut first = idle(&server, 1).await;
+    let mut second = idle(&server, 1).await;
+    let mut third = idle(&server, 1).await;
+    // Some sweeps, of which one comes each 10 ms: they are parked.
+    tokio::time::sleep(ms(200)).await;
+    ask(&mut first).await;
+    let mut fourth = idle(&server, 1).await;
+    second.closed().await;
+    for client in [&mut first, &mut third, &mut fourth, &mut other] {
+        ask(client).await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_uses_all_it_may_have_gets_no_more() {
+    let server = start(patient(20, 3), app).await;
+    let mut running = connect(&server, 1).await;
+    running.send(get("/hang")).await;
+    let mut head = connect(&server, 1).await;
+    head.send("GET /hello HTTP/1.1\r\n").await;
+    let _silent = connect(&server, 1).await;
+    for _ in 0..10 {
+        connect(&server, 1).await.closed().await;
+    }
+    let mut other = idle(&server, 2).await;
+    drop(running);
+    // The server has to notice first.
+    soon(async {
+        loop {
+            let mut client = connect(&server, 1).await;
+            client.send(get("/hello")).await;
+            if client.stream.readable().await.is_ok()
+                && client.stream.peek(&mut [0]).await.is_ok_and(|count| count > 0)
+            {
+                break;
+            }
+        }
+    })
+    .await;
+    head.send("Host: a\r\n\r\n").await;
+    assert_eq!(head.answer().await.body, "hello");
+    ask(&mut other).await;
 }
 
 #[tokio::test]
 async fn where_all_slots_are_taken_the_longest_idle_connection_makes_room() {
-    let server = start(patient(20).park_after(ms(20)), app).await;
+    let server = start(patient(20, 20).park_after(ms(20)), app).await;
     let mut running = connect(&server, 1).await;
     running.send(get("/hang")).await;
     let mut clients = Vec::new();
@@ -59,7 +110,7 @@ async fn where_all_slots_are_taken_the_longest_idle_connection_makes_room() {
 
 #[tokio::test]
 async fn connections_that_are_never_parked_make_room_too() {
-    let server = start(patient(2).park_after(ms(600_000)), app).await;
+    let server = start(patient(2, 2).park_after(ms(600_000)), app).await;
     let mut first = idle(&server, 1).await;
     let mut second = idle(&server, 2).await;
     let _third = idle(&server, 3).await;
@@ -70,9 +121,79 @@ async fn connections_that_are_never_parked_make_room_too() {
 
 #[tokio::test]
 async fn a_client_of_http2_that_does_not_agree_makes_room_all_the_same() {
-    let server = start(patient(1), app).await;
+    let server = start(patient(1, 1), app).await;
     let mut silent = connect(&server, 1).await;
     let frames = http2::frames(&mut silent, "GET", "/hello").await;
     assert_eq!(frames.last().unwrap(), "DATA, end");
     let _newcomer = idle(&server, 2).await;
+}
+
+#[tokio::test]
+async fn a_429_closes_the_connection_where_connections_are_scarce() {
+    let server = start(patient(20, 2), app).await;
+    let refused = async |client: &mut Client<TcpStream>| {
+        client.send(get("/429")).await;
+        let answer = client.answer().await;
+        assert_eq!(answer.status, 429);
+        answer.head.contains("\r\nconnection: close\r\n")
+    };
+    let mut first = connect(&server, 1).await;
+    assert!(!refused(&mut first).await, "there is room");
+    let mut second = connect(&server, 1).await;
+    ask(&mut second).await;
+    assert!(refused(&mut first).await);
+    first.closed().await;
+    ask(&mut second).await;
+
+    // In all.
+    let server = start(patient(1, 1), app).await;
+    let mut only = connect(&server, 1).await;
+    assert!(refused(&mut only).await);
+    only.closed().await;
+    let (mut sender, connection) = http2::speak(connect(&server, 1).await.stream).await;
+    let answer = soon(sender.send_request(http2::get("/429"))).await.unwrap();
+    assert_eq!(answer.status(), 429);
+    drop(answer);
+    soon(connection).await.unwrap().unwrap();
+}
+
+#[test]
+fn a_client_at_its_limit_is_warned_of_once() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let lines = log::of(|| {
+        runtime.block_on(async {
+            let server = start(patient(20, 1), app).await;
+            for _ in 0..3 {
+                drop(idle(&server, 1).await);
+            }
+            let mut running = idle(&server, 3).await;
+            let mut newer = idle(&server, 3).await;
+            running.closed().await;
+            newer.send(get("/hang")).await;
+            connect(&server, 3).await.closed().await;
+        });
+    });
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert!(line.starts_with("WARN stockade::server: 127.0.0."), "{line}");
+    for word in ["max_connections_per_client", "trust_proxy"] {
+        assert!(line.contains(word), "{line}");
+    }
+}
+
+#[test]
+fn a_proxy_is_trusted_by_the_router_or_by_the_call() {
+    let hops = |count: u8| TrustProxy::hops(count);
+    for (router, call, expected) in [
+        (hops(0), None, false),
+        (hops(1), None, true),
+        (hops(0), Some(hops(1)), true),
+        (hops(1), Some(hops(0)), false),
+    ] {
+        let options = RouterOptions::new().trust_proxy(router.clone());
+        let app = Router::with_options(options).build().unwrap();
+        let mut options = CallOptions::new();
+        options.trust_proxy.clone_from(&call);
+        let hosted = Hosted { app, call: options };
+        assert_eq!(hosted.trusts_proxy(), expected, "{router:?} {call:?}");
+    }
 }

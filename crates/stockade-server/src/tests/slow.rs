@@ -146,7 +146,8 @@ async fn until(condition: impl Fn() -> bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_drips_are_cut_off_while_others_are_answered() {
-    let server = start(options().header_read_timeout(ms(1_000)), app).await;
+    let options = options().header_read_timeout(ms(1_000)).max_connections_per_client(10_000);
+    let server = start(options, app).await;
     let mut drips = JoinSet::new();
     for _ in 0..affordable(1_000) {
         drips.spawn(drip(server.connect().await.stream));

@@ -11,8 +11,11 @@ use stockade::server::BoundServer;
 /// # Errors
 /// When the routes are wrong, or no port is free.
 pub async fn bind(mode: Mode) -> Result<BoundServer, BoxError> {
-    let options =
-        ServerOptions::new().max_connections(mode::MAX_CONNECTIONS).backlog(mode::BACKLOG);
+    // All of them come from one address.
+    let options = ServerOptions::new()
+        .max_connections(mode::MAX_CONNECTIONS)
+        .max_connections_per_client(mode::MAX_CONNECTIONS)
+        .backlog(mode::BACKLOG);
     Ok(router(mode)?.create_server_with(options)?.bind("127.0.0.1:0").await?)
 }
 

@@ -1,0 +1,271 @@
+//! [`Clients`]: how many connections each client has, and which of them may
+//! make room for another one.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use stockade_middleware::rate_limit::RateKey;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use crate::idle_queue::IdleQueue;
+
+/// The clients that have connections, by the same key as in the rate limit: an
+/// address, or a network of 64 bits in IPv6.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    /// How many connections each of them may have.
+    most: usize,
+    clients: HashMap<RateKey, Client>,
+}
+
+#[derive(Debug, Default)]
+struct Client {
+    open: Arc<AtomicUsize>,
+    /// The numbers of its connections, and of some that have closed.
+    ids: Vec<u64>,
+    idle: IdleQueue,
+}
+
+/// The answer to a client that opens one more connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Admission {
+    /// It is below its limit.
+    Free,
+    /// This connection of its own has to end for the new one.
+    After(u64),
+    /// All that it may have are in use.
+    Refused,
+}
+
+impl Clients {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, clients: HashMap::new() }
+    }
+
+    /// Decides on a further connection of a client; for `idle_since` see
+    /// [`IdleQueue::pop`].
+    pub(crate) fn admit(
+        &mut self,
+        key: &RateKey,
+        now: Instant,
+        idle_since: impl Fn(u64) -> Option<u64>,
+    ) -> Admission {
+        let Some(client) = self.clients.get_mut(key) else { return Admission::Free };
+        let open = client.open.load(Ordering::Relaxed);
+        if open < self.most {
+            return Admission::Free;
+        }
+        // Those that were told to end and have not ended yet are a few only.
+        if open >= self.most + (self.most / 10).max(MIN_LEAVING) {
+            return Admission::Refused;
+        }
+        let longest = client.idle.pop(now, client.ids.iter().copied(), idle_since);
+        longest.map_or(Admission::Refused, Admission::After)
+    }
+
+    /// Counts a connection; `is_open` tells of those that were counted before.
+    pub(crate) fn enter(&mut self, key: &RateKey, id: u64, is_open: impl Fn(u64) -> bool) -> Share {
+        let client = self.clients.entry(key.clone()).or_default();
+        let open = client.open.fetch_add(1, Ordering::Relaxed) + 1;
+        // Now and then, so that leaving need not search for its number.
+        if client.ids.len() >= 2 * open + MIN_LEAVING {
+            client.ids.retain(|id| is_open(*id));
+        }
+        client.ids.push(id);
+        Share { open: Arc::clone(&client.open), most: self.most }
+    }
+
+    /// A connection has closed.
+    pub(crate) fn leave(&mut self, key: &RateKey) {
+        let Some(client) = self.clients.get_mut(key) else { return };
+        if client.open.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.clients.remove(key);
+        }
+    }
+}
+
+/// The number of connections of one client, and its limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    open: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// A place among the connections of a server.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) permit: OwnedSemaphorePermit,
+    /// The client that it is counted for, if clients are counted.
+    pub(crate) client: Option<RateKey>,
+}
+
+impl Slot {
+    pub(crate) fn new(permit: OwnedSemaphorePermit, client: IpAddr) -> Self {
+        Self { permit, client: Some(RateKey::from(client)) }
+    }
+}
+
+impl From<OwnedSemaphorePermit> for Slot {
+    fn from(permit: OwnedSemaphorePermit) -> Self {
+        Self { permit, client: None }
+    }
+}
+
+/// The room that is left for connections: in all, and for one client.
+///
+/// It is read without a lock, by requests that are refused.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    slots: Arc<Semaphore>,
+    max_slots: usize,
+    share: Option<Share>,
+}
+
+impl Room {
+    pub(crate) fn new(slots: Arc<Semaphore>, max_slots: usize, share: Option<Share>) -> Self {
+        Self { slots, max_slots, share }
+    }
+
+    /// Returns true when at most a tenth is left of either.
+    pub(crate) fn is_scarce(&self) -> bool {
+        let few = |left: usize, most: usize| left <= most / 10;
+        few(self.slots.available_permits(), self.max_slots)
+            || self.share.as_ref().is_some_and(|share| {
+                let open = share.open.load(Ordering::Relaxed);
+                few(share.most.saturating_sub(open), share.most)
+            })
+    }
+}
+
+/// How many connections of a client may be on their way out at least, above its
+/// limit.
+const MIN_LEAVING: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn key(address: &str) -> RateKey {
+        RateKey::from(address.parse::<IpAddr>().unwrap())
+    }
+
+    /// Clients with connections that are numbered; each is idle since a time,
+    /// or busy at 0.
+    struct Book {
+        clients: Clients,
+        open: BTreeMap<u64, u64>,
+        next: u64,
+    }
+
+    impl Book {
+        fn new(most: usize) -> Self {
+            Self { clients: Clients::new(most), open: BTreeMap::new(), next: 0 }
+        }
+
+        fn admit(&mut self, client: &str) -> Admission {
+            let idle_since = |id| self.open.get(&id).copied().filter(|since| *since > 0);
+            self.clients.admit(&key(client), Instant::now(), idle_since)
+        }
+
+        fn enter(&mut self, client: &str, since: u64) -> u64 {
+            let id = self.next;
+            self.next += 1;
+            self.clients.enter(&key(client), id, |id| self.open.contains_key(&id));
+            self.open.insert(id, since);
+            id
+        }
+
+        fn leave(&mut self, client: &str, id: u64) {
+            self.open.remove(&id);
+            self.clients.leave(&key(client));
+        }
+    }
+
+    #[test]
+    fn the_longest_idle_one_of_the_same_client_makes_room() {
+        let mut book = Book::new(2);
+        let other = book.enter("192.0.2.2", 1);
+        book.enter("192.0.2.1", 7);
+        assert_eq!(book.admit("192.0.2.1"), Admission::Free);
+        let longest = book.enter("192.0.2.1", 5);
+        assert_eq!(book.admit("192.0.2.1"), Admission::After(longest));
+        assert_eq!(book.admit("192.0.2.2"), Admission::Free);
+        book.leave("192.0.2.2", other);
+        book.leave("192.0.2.1", longest);
+        assert_eq!(book.admit("192.0.2.1"), Admission::Free);
+        assert_eq!(book.clients.clients.len(), 1, "who has none is forgotten");
+    }
+
+    #[test]
+    fn where_all_are_in_use_the_new_one_is_refused() {
+        let mut book = Book::new(2);
+        book.enter("192.0.2.1", 0);
+        let busy = book.enter("192.0.2.1", 0);
+        assert_eq!(book.admit("192.0.2.1"), Admission::Refused);
+        assert_eq!(book.admit("192.0.2.2"), Admission::Free);
+        book.leave("192.0.2.1", busy);
+        assert_eq!(book.admit("192.0.2.1"), Admission::Free);
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client_and_a_mapped_address_is_ipv4() {
+        for (one, same, other) in [
+            ("2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"),
+            ("::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.2"),
+        ] {
+            let mut book = Book::new(1);
+            book.enter(one, 0);
+            assert_eq!(book.admit(same), Admission::Refused, "{one} {same}");
+            assert_eq!(book.admit(other), Admission::Free, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn those_that_do_not_end_are_a_bounded_number() {
+        let mut book = Book::new(10);
+        for since in 1..=100 {
+            match book.admit("192.0.2.1") {
+                Admission::Refused => break,
+                Admission::Free | Admission::After(_) => drop(book.enter("192.0.2.1", since)),
+            }
+        }
+        assert_eq!(book.open.len(), 10 + MIN_LEAVING);
+    }
+
+    #[test]
+    fn numbers_of_closed_connections_do_not_pile_up() {
+        let mut book = Book::new(10);
+        book.enter("192.0.2.1", 0);
+        for _ in 0..1_000 {
+            let id = book.enter("192.0.2.1", 0);
+            book.leave("192.0.2.1", id);
+        }
+        let ids = book.clients.clients[&key("192.0.2.1")].ids.len();
+        assert!(ids <= 2 * 2 + MIN_LEAVING, "{ids}");
+    }
+
+    #[test]
+    fn room_is_scarce_when_a_tenth_is_left() {
+        let share = |open, most| Some(Share { open: Arc::new(AtomicUsize::new(open)), most });
+        let cases = [
+            (100, 11, None, false),
+            (100, 10, None, true),
+            (2, 1, None, false),
+            (2, 0, None, true),
+            (100, 100, share(89, 100), false),
+            (100, 100, share(90, 100), true),
+            // Also while some are on their way out.
+            (100, 100, share(101, 100), true),
+            (100, 100, share(1, 1), true),
+        ];
+        for (max, free, share, expected) in cases {
+            let room = Room::new(Arc::new(Semaphore::new(free)), max, share);
+            assert_eq!(room.is_scarce(), expected, "{room:?}");
+        }
+    }
+}
