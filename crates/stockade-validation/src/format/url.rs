@@ -1,6 +1,8 @@
 //! URLs as the forms of the web take them: absolute, and somewhere to go.
 //!
-//! - `javascript:` and `data:` never pass, in any case of letters.
+//! - Schemes that lead to code or to this machine never pass, in any case of
+//!   letters and with a host too: `javascript:`, `vbscript:`, `data:`, `file:`,
+//!   `blob:`, `view-source:`, `intent:`.
 //! - `mailto:` is followed by something, `urn:` by a name as in RFC 8141.
 //! - Every other scheme is followed by `//`, perhaps user information and `@`,
 //!   a host, perhaps a port up to 65535.
@@ -35,7 +37,7 @@ pub(super) fn is_url(text: &str) -> bool {
         return false;
     };
     let is = |name: &str| scheme.eq_ignore_ascii_case(name);
-    if is("javascript") || is("data") {
+    if REFUSED_SCHEMES.iter().any(|refused| is(refused)) {
         return false;
     }
     if is("mailto") {
@@ -121,6 +123,11 @@ fn is_beyond_ascii(character: char) -> bool {
 }
 
 const MAX_CHARACTERS: usize = 2_048;
+
+/// Schemes that run something, read a file of this machine, or start another
+/// program of it.
+const REFUSED_SCHEMES: [&str; 7] =
+    ["javascript", "vbscript", "data", "file", "blob", "view-source", "intent"];
 
 #[cfg(test)]
 mod tests;
