@@ -502,8 +502,20 @@ const KINDS: &[&str] = &[
     "date",
 ];
 
-const FORMATS: &[&str] =
-    &["email", "uri", "url", "uuid", "date", "date-time", "time", "hostname", "ipv4", "ipv6"];
+const FORMATS: &[&str] = &[
+    "email",
+    "uri",
+    "url",
+    "uuid",
+    "phone",
+    "credit-card",
+    "date",
+    "date-time",
+    "time",
+    "hostname",
+    "ipv4",
+    "ipv6",
+];
 
 /// Lower bound, upper bound, whether they must differ.
 const PAIRS: &[(&str, &str, bool)] = &[

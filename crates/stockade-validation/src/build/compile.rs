@@ -394,5 +394,17 @@ fn count(value: &Value) -> Option<usize> {
 
 const TEXT_TYPES: [&str; 6] = ["email", "url", "uuid", "phone", "credit-card", "date"];
 
-const FORMATS: [&str; 10] =
-    ["email", "uri", "url", "uuid", "date", "date-time", "time", "hostname", "ipv4", "ipv6"];
+const FORMATS: [&str; 12] = [
+    "email",
+    "uri",
+    "url",
+    "uuid",
+    "phone",
+    "credit-card",
+    "date",
+    "date-time",
+    "time",
+    "hostname",
+    "ipv4",
+    "ipv6",
+];

@@ -104,7 +104,7 @@ fn unknown_names() {
         &json!({ "format": "datetime" }),
         &["unknown format `datetime`, did you mean `date-time`?"],
     );
-    check(&json!({ "format": "phone" }), &["unknown format `phone`"]);
+    check(&json!({ "format": "fax" }), &["unknown format `fax`"]);
 }
 
 #[test]

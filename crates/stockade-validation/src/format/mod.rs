@@ -17,14 +17,14 @@
 //!
 //! | Name | As `format` | As `type` |
 //! |---|---|---|
-//! | `credit-card` | | 12 to 19 digits with a right Luhn sum; blanks and hyphens between |
+//! | `credit-card` | as the type | 12 to 19 digits with a right Luhn sum; blanks and hyphens between |
 //! | `date` | RFC 3339 `full-date`, a day of the calendar | the same, or a date-time |
 //! | `date-time` | RFC 3339 `date-time` | |
 //! | `email` | RFC 5321 `Mailbox` | HTML's input element; 64 and 254 bytes, a dot in the domain |
 //! | `hostname` | RFC 1123; labels with `xn--` by RFC 5891 and 5892 | |
 //! | `ipv4` | RFC 2673 `dotted-quad` | |
 //! | `ipv6` | RFC 4291, no zone | |
-//! | `phone` | | an optional `+` and 7 to 15 digits; blanks and `( ) . -` between |
+//! | `phone` | as the type | an optional `+` and 7 to 15 digits; blanks and `( ) . -` between |
 //! | `time` | RFC 3339 `full-time` | |
 //! | `uri` | RFC 3986 `URI` | |
 //! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
@@ -64,6 +64,8 @@ mod uuid;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Format {
+    /// The same as [`TextType::CreditCard`].
+    CreditCard,
     /// `2024-02-29`.
     Date,
     /// `2024-02-29T23:20:50.52Z`; an offset is part of it.
@@ -76,6 +78,8 @@ pub enum Format {
     Ipv4,
     /// `2001:db8::7`, without brackets.
     Ipv6,
+    /// The same as [`TextType::Phone`].
+    Phone,
     /// `23:20:50.52Z`; an offset is part of it.
     Time,
     /// Any absolute URI by RFC 3986: also `data:`, `tel:` and other schemes without a host.
@@ -91,12 +95,14 @@ impl Format {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
+            "credit-card" => Self::CreditCard,
             "date" => Self::Date,
             "date-time" => Self::DateTime,
             "email" => Self::Email,
             "hostname" => Self::Hostname,
             "ipv4" => Self::Ipv4,
             "ipv6" => Self::Ipv6,
+            "phone" => Self::Phone,
             "time" => Self::Time,
             "uri" => Self::Uri,
             "url" => Self::Url,
@@ -109,12 +115,14 @@ impl Format {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::CreditCard => "credit-card",
             Self::Date => "date",
             Self::DateTime => "date-time",
             Self::Email => "email",
             Self::Hostname => "hostname",
             Self::Ipv4 => "ipv4",
             Self::Ipv6 => "ipv6",
+            Self::Phone => "phone",
             Self::Time => "time",
             Self::Uri => "uri",
             Self::Url => "url",
@@ -126,12 +134,14 @@ impl Format {
     #[must_use]
     pub fn check(self, text: &str) -> bool {
         match self {
+            Self::CreditCard => card::is_card(text),
             Self::Date => date::is_date(text),
             Self::DateTime => date::is_date_time(text),
             Self::Email => email::is_mailbox(text),
             Self::Hostname => hostname::is_hostname(text),
             Self::Ipv4 => ip::is_v4(text),
             Self::Ipv6 => ip::is_v6(text),
+            Self::Phone => phone::is_phone(text),
             Self::Time => date::is_time(text),
             Self::Uri => uri::is_uri(text),
             Self::Url => url::is_url(text),
@@ -143,12 +153,14 @@ impl Format {
     #[must_use]
     pub fn message(self) -> &'static str {
         match self {
+            Self::CreditCard => "Invalid credit card number",
             Self::Date => "Invalid date",
             Self::DateTime => "Invalid date-time",
             Self::Email => "Invalid email format",
             Self::Hostname => "Invalid hostname",
             Self::Ipv4 => "Invalid IPv4 address",
             Self::Ipv6 => "Invalid IPv6 address",
+            Self::Phone => "Invalid phone number format",
             Self::Time => "Invalid time",
             Self::Uri => "Invalid URI format",
             Self::Url => "Invalid URL format",
@@ -171,7 +183,7 @@ pub enum TextType {
     Email,
     /// `+49 (30) 1234-567`.
     Phone,
-    /// An absolute URL, never `javascript:` nor `data:`.
+    /// An absolute URL, never `javascript:`, `data:`, `file:` and the like.
     Url,
     /// The same as [`Format::Uuid`].
     Uuid,

@@ -7,13 +7,15 @@ use serde_json::Value;
 
 use super::*;
 
-const FORMATS: [Format; 10] = [
+const FORMATS: [Format; 12] = [
+    Format::CreditCard,
     Format::Date,
     Format::DateTime,
     Format::Email,
     Format::Hostname,
     Format::Ipv4,
     Format::Ipv6,
+    Format::Phone,
     Format::Time,
     Format::Uri,
     Format::Url,
@@ -32,12 +34,14 @@ const TEXT_TYPES: [TextType; 6] = [
 #[test]
 fn names_and_messages_of_formats() {
     let expected = [
+        ("credit-card", "Invalid credit card number"),
         ("date", "Invalid date"),
         ("date-time", "Invalid date-time"),
         ("email", "Invalid email format"),
         ("hostname", "Invalid hostname"),
         ("ipv4", "Invalid IPv4 address"),
         ("ipv6", "Invalid IPv6 address"),
+        ("phone", "Invalid phone number format"),
         ("time", "Invalid time"),
         ("uri", "Invalid URI format"),
         ("url", "Invalid URL format"),
@@ -47,7 +51,7 @@ fn names_and_messages_of_formats() {
     for format in FORMATS {
         assert_eq!(Format::from_name(format.name()), Some(format));
     }
-    for name in ["", "Date", "datetime", "date_time", " uri", "phone", "credit-card", "regex"] {
+    for name in ["", "Date", "datetime", "date_time", " uri", "Phone", "fax", "regex"] {
         assert_eq!(Format::from_name(name), None, "{name:?}");
     }
 }
@@ -79,6 +83,8 @@ fn formats_and_types_differ_where_they_should() {
         ("a@b.c", Format::Email, TextType::Email),
         ("http://a", Format::Url, TextType::Url),
         ("00000000-0000-0000-0000-000000000000", Format::Uuid, TextType::Uuid),
+        ("+49 (30) 1234-567", Format::Phone, TextType::Phone),
+        ("4111 1111 1111 1111", Format::CreditCard, TextType::CreditCard),
     ] {
         assert!(format.check(text) && text_type.check(text), "{text:?}");
     }
@@ -167,11 +173,11 @@ fn long_hostile_text_is_read_in_linear_time() {
         ("", "a", "", &[]),
         ("", "1", "", &[]),
         ("", "9-", "", &[]),
-        ("4", " ", "111111111111111", &["credit-card"]),
+        ("4", " ", "111111111111111", &["credit-card", "credit-card"]),
         ("1", "-", "1", &[]),
         ("(", ")(", "5551234", &[]),
         ("+(", "(", "5551234", &[]),
-        ("555", " ", "1234", &["phone"]),
+        ("555", " ", "1234", &["phone", "phone"]),
         ("", "@", "", &[]),
         ("a@", "a.", "b", &[]),
         ("\"", "\\\"", "\"@a.b", &[]),

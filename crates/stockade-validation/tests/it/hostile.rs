@@ -79,8 +79,20 @@ fn long_texts_take_bounded_time() {
         ":".repeat(100_000),
         format!("{}!", "a".repeat(99_999)),
     ];
-    let formats =
-        ["email", "uri", "url", "uuid", "date", "date-time", "time", "hostname", "ipv4", "ipv6"];
+    let formats = [
+        "email",
+        "uri",
+        "url",
+        "uuid",
+        "phone",
+        "credit-card",
+        "date",
+        "date-time",
+        "time",
+        "hostname",
+        "ipv4",
+        "ipv6",
+    ];
     let types = ["email", "url", "uuid", "phone", "credit-card", "date"];
     let patterns = [
         "(a+)+$",

@@ -238,6 +238,8 @@ fn formats_as_keyword() {
 }
 
 #[test]
+        ("phone", "+49 (30) 1234-567", "Invalid phone number format"),
+        ("credit-card", "4111 1111 1111 1111", "Invalid credit card number"),
 fn a_message_replaces_the_default_messages() {
     let rule = json!({ "type": "string", "minLength": 2, "pattern": "x", "message": "No" });
     check_field(&rule, &json!("a"), &["No (minLength)", "No (pattern)"]);
