@@ -132,10 +132,12 @@ impl Rule {
 /// What is said of a key of a field map that holds no schema: mostly it is a
 /// keyword with a value of another kind, or a slip of one.
 fn not_a_field(name: &str) -> String {
-    match keyword::kind_of(name) {
-        Some(kind) => format!("`{name}` must be {}", kind.wanted()),
-        None => format!("unknown keyword `{name}`{}", did_you_mean(name, keyword::names())),
+    if let Some(kind) = keyword::kind_of(name) {
+        return format!("`{name}` must be {}", kind.wanted());
     }
+    let near = did_you_mean(name, keyword::names());
+    let hint = if near.is_empty() { "; the rule of a field is an object" } else { &near };
+    format!("unknown keyword `{name}`{hint}")
 }
 
 fn is_rule(map: &Map<String, Value>) -> bool {

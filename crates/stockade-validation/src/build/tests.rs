@@ -83,7 +83,13 @@ fn a_keyword_alone_with_a_value_of_the_wrong_kind_is_explained() {
         &json!({ "v": { "tpye": "string" } }),
         &["field `v`: unknown keyword `tpye`, did you mean `type`?"],
     );
-    check(&json!({ "v": "string" }), &["unknown keyword `v`"]);
+    check(&json!({ "v": "string" }), &["unknown keyword `v`; the rule of a field is an object"]);
+    check(
+        &json!({ "a": "string", "b": { "type": "string" } }),
+        &["unknown keyword `a`; the rule of a field is an object"],
+    );
+    let fields = Schema::fields(&json!({ "a": "string" })).unwrap_err().to_string();
+    assert!(fields.contains("the rule of a field is an object"), "{fields}");
     check(&json!("string"), &["a schema must be an object or a boolean"]);
     check(
         &json!({ "patternProperties": { "a": {} } }),
