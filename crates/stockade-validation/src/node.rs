@@ -179,6 +179,14 @@ pub(crate) mod kind {
     pub(crate) const ARRAY: u8 = 1 << 4;
     pub(crate) const OBJECT: u8 = 1 << 5;
     pub(crate) const NULL: u8 = 1 << 6;
+    /// The string format that is the only type.
+    pub(crate) fn only_format(&self) -> Option<TextType> {
+        match &*self.formats {
+            [format] if self.mask == 0 => Some(*format),
+            _ => None,
+        }
+    }
+
 
     /// The types of JSON, in the order of the specification.
     pub(crate) const NAMES: [(&str, u8); 7] = [

@@ -274,7 +274,7 @@ impl<'r, 's> Run<'r, 's> {
             Kind::Text(text) => {
                 if types.has(kind::STRING) || types.formats.iter().any(|form| form.check(text)) {
                     true
-                } else if let [form] = &*types.formats {
+                } else if let Some(form) = types.only_format() {
                     // A wrong form is not a failure of the type: more is checked.
                     self.fail(node, path, form.name(), || form.message());
                     return true;

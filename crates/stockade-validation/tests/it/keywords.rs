@@ -66,7 +66,11 @@ fn formats_as_types() {
     check_field(&either, &json!("!"), &["Expected email or phone, got string (type)"]);
     let or_null = json!({ "type": ["email", "null"] });
     check_field(&or_null, &json!(null), &[]);
-    check_field(&or_null, &json!("!"), &["Invalid email format (email)"]);
+    check_field(&or_null, &json!("!"), &["Expected email or null, got string (type)"]);
+    let or_number = json!({ "type": ["number", "uuid"], "minLength": 9 });
+    check_field(&or_number, &json!("!"), &["Expected number or uuid, got string (type)"]);
+    // A list of one is no choice.
+    check_field(&json!({ "type": ["email"] }), &json!("!"), &["Invalid email format (email)"]);
     check_field(&json!({ "type": ["email", "string"] }), &json!("!"), &[]);
 }
 
@@ -89,7 +93,12 @@ fn null() {
     check_field(&json!({ "type": "string", "nullable": true }), &json!(null), &[]);
     // Only `nullable` skips the other checks.
     check_field(&json!({ "nullable": true, "enum": ["a"] }), &json!(null), &[]);
+    check_field(&json!({ "nullable": true, "const": "a" }), &json!(null), &[]);
     check_field(&json!({ "enum": ["a"] }), &json!(null), &["Must be one of: \"a\" (enum)"]);
+    check_field(&json!({ "const": "a" }), &json!(null), &["Must be \"a\" (const)"]);
+    check_field(&json!({ "enum": ["a", null], "const": null }), &json!(null), &[]);
+    let either = json!({ "type": ["string", "null"], "enum": ["a"] });
+    check_field(&either, &json!(null), &["Must be one of: \"a\" (enum)"]);
 }
 
 #[test]
@@ -229,6 +238,8 @@ fn formats_as_keyword() {
         ("hostname", "example.com", "Invalid hostname"),
         ("ipv4", "127.0.0.1", "Invalid IPv4 address"),
         ("ipv6", "::1", "Invalid IPv6 address"),
+        ("phone", "+49 (30) 1234-567", "Invalid phone number format"),
+        ("credit-card", "4111 1111 1111 1111", "Invalid credit card number"),
     ] {
         let rule = json!({ "format": name });
         check_field(&rule, &json!(good), &[]);
@@ -238,8 +249,6 @@ fn formats_as_keyword() {
 }
 
 #[test]
-        ("phone", "+49 (30) 1234-567", "Invalid phone number format"),
-        ("credit-card", "4111 1111 1111 1111", "Invalid credit card number"),
 fn a_message_replaces_the_default_messages() {
     let rule = json!({ "type": "string", "minLength": 2, "pattern": "x", "message": "No" });
     check_field(&rule, &json!("a"), &["No (minLength)", "No (pattern)"]);
