@@ -20,6 +20,9 @@ pub struct Validated {
     pub errors: Vec<FieldError>,
     /// The data with defaults, trims, transforms and conversions applied:
     /// listed properties in schema order, then the unknown keys that are kept.
+    ///
+    /// Where something is wrong, the data is for showing back alone: it may hold
+    /// what was refused, unknown keys among it.
     pub data: Value,
 }
 
@@ -77,7 +80,8 @@ pub fn validate_against_schema(
 /// Judges one value by `schema` as if it were the field `field`, whose name the
 /// errors carry. `None` is an absent field.
 ///
-/// The data is the default for an absent field that has one, else null.
+/// `required` is checked too. The data is the default for an absent field that
+/// has one, else null.
 ///
 /// ```
 /// use serde_json::json;
@@ -85,10 +89,10 @@ pub fn validate_against_schema(
 ///
 /// let age = Rule::integer().minimum(18).required().build()?;
 /// let options = ValidationOptions::new();
-/// let outcome = validate_field("age", Some(json!(12)), &age, &options)?;
+/// let outcome = validate_field(&age, "age", Some(json!(12)), &options)?;
 /// assert_eq!(outcome.errors[0].field, "age");
 ///
-/// let outcome = validate_field("age", None, &age, &options)?;
+/// let outcome = validate_field(&age, "age", None, &options)?;
 /// assert_eq!(outcome.errors[0].message, "Required field 'age' is missing");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -97,9 +101,9 @@ pub fn validate_against_schema(
 /// As [`validate_against_schema`].
 #[doc(alias = "validateField")]
 pub fn validate_field(
+    schema: &Schema,
     field: &str,
     value: Option<Value>,
-    schema: &Schema,
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
     match value {

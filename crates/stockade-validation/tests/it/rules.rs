@@ -194,12 +194,12 @@ fn functions_that_fail_or_panic_are_a_500() {
 fn one_field_alone() {
     let options = ValidationOptions::new();
     let schema = Rule::object([("zip", Rule::string())]).required().build().unwrap();
-    let outcome = validate_field("address", Some(json!({ "zip": 1 })), &schema, &options).unwrap();
+    let outcome = validate_field(&schema, "address", Some(json!({ "zip": 1 })), &options).unwrap();
     assert_eq!(lines(&outcome.errors), ["address.zip: Expected string, got number (type)"]);
-    let outcome = validate_field("address", None, &schema, &options).unwrap();
+    let outcome = validate_field(&schema, "address", None, &options).unwrap();
     assert_eq!(lines(&outcome.errors), ["address: Required field 'address' is missing (required)"]);
     let schema = Rule::string().required().default("x").build().unwrap();
-    let outcome = validate_field("v", None, &schema, &options).unwrap();
+    let outcome = validate_field(&schema, "v", None, &options).unwrap();
     assert_eq!((outcome.valid(), outcome.data), (true, json!("x")));
 }
 
