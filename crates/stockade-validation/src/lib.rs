@@ -91,6 +91,7 @@ mod has_schema;
 mod has_schema_impls;
 mod inner;
 mod json;
+mod log_rate;
 mod macros;
 mod node;
 mod number;

@@ -1,9 +1,11 @@
 //! [`Pattern`]: the keyword `pattern`.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{Regex, RegexBuilder};
+
+use crate::log_rate::LogRate;
 
 /// A regular expression, compiled once, searched for anywhere in a text.
 ///
@@ -16,13 +18,16 @@ pub(crate) struct Pattern {
     regex: Regex,
     /// For the longer texts of [`TIERS`], made when the first one comes.
     longer: [OnceLock<Option<Regex>>; 2],
+    /// Every request may make it give up.
+    gave_up: Arc<LogRate>,
 }
 
 impl Pattern {
     /// Compiles `text`; the error says what is wrong with it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let regex = compile(text, BACKTRACK_LIMIT).map_err(|error| error.to_string())?;
-        Ok(Self { regex, longer: [OnceLock::new(), OnceLock::new()] })
+        let longer = [OnceLock::new(), OnceLock::new()];
+        Ok(Self { regex, longer, gave_up: Arc::default() })
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -32,9 +37,20 @@ impl Pattern {
     pub(crate) fn is_match(&self, text: &str) -> bool {
         let count = COUNT.replace(COUNT.get().saturating_add(1));
         self.regex_for(text.len(), count).is_match(text).unwrap_or_else(|error| {
-            log::warn!(pattern = self.as_str(), length = text.len(); "a pattern gave up: {error}");
+            self.note(&error, text.len());
             false
         })
+    }
+
+    /// Logs that it gave up on a text of so many bytes, at most once a second.
+    #[cold]
+    fn note(&self, error: &fancy_regex::Error, length: usize) {
+        if let Some(unlogged) = self.gave_up.next() {
+            let pattern = self.as_str();
+            log::warn!(
+                pattern, length, unlogged; "a pattern gave up, {unlogged} times unlogged: {error}"
+            );
+        }
     }
 
     fn regex_for(&self, length: usize, count: usize) -> &Regex {

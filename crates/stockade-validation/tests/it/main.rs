@@ -19,6 +19,7 @@ mod has_schema;
 mod hostile;
 mod json_schema_suite;
 mod keywords;
+mod logged;
 mod nested;
 mod objects;
 mod options;

@@ -1,0 +1,57 @@
+//! [`LogRate`]: one line a second for what every request may cause.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Lets one line a second into the log, and counts the others.
+#[derive(Debug, Default)]
+pub(crate) struct LogRate {
+    /// The second after that of the last line; 0 before the first one.
+    after: AtomicU64,
+    unlogged: AtomicU64,
+}
+
+impl LogRate {
+    /// Returns how many lines were left out since the last one, if there may be
+    /// one now.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.next_at(START.elapsed())
+    }
+
+    fn next_at(&self, now: Duration) -> Option<u64> {
+        let second = now.as_secs().saturating_add(1);
+        if self.after.fetch_max(second, Ordering::Relaxed) >= second {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(self.unlogged.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// The beginning of the clock of all of them.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_line_a_second() {
+        let rate = LogRate::default();
+        for (millis, expected) in [
+            (0, Some(0)),
+            (0, None),
+            (999, None),
+            (1_000, Some(2)),
+            (1_001, None),
+            (1_999, None),
+            // A clock that another thread has read before.
+            (999, None),
+            (5_000, Some(3)),
+            (6_500, Some(0)),
+        ] {
+            assert_eq!(rate.next_at(Duration::from_millis(millis)), expected, "{millis}");
+        }
+    }
+}
