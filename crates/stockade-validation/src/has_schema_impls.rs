@@ -47,7 +47,7 @@ rules! {
     Cow<'static, str> => Rule::string();
     () => Rule::kind("null");
     Value => Rule::any();
-    Map<String, Value> => Rule::kind("object");
+    Map<String, Value> => Rule::kind("object").additional_properties(true);
     Ipv4Addr => Rule::string().format(Format::Ipv4);
     Ipv6Addr => Rule::string().format(Format::Ipv6);
     // One of two formats, which a list of types cannot say.

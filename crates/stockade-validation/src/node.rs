@@ -102,6 +102,20 @@ impl Node {
         !self.has_keywords()
     }
 
+    /// Whether it asks something of its value, lets objects through, and says
+    /// nothing of their keys. A function asks for itself.
+    pub(crate) fn takes_bare_objects(&self) -> bool {
+        let asks_of_others = self.trim
+            || self.text.is_some()
+            || self.number.is_some()
+            || self.size.is_some()
+            || self.array.is_some();
+        let takes_objects =
+            if self.types.given() { self.types.has(kind::OBJECT) } else { asks_of_others };
+        let says_more = self.never || self.inner.is_some() || self.literals.is_some();
+        takes_objects && self.object.is_none() && !says_more
+    }
+
     fn has_keywords(&self) -> bool {
         self.types.given()
             || self.trim
@@ -165,6 +179,14 @@ impl Types {
         self.mask & kind != 0
     }
 
+    /// The string format that is the only type.
+    pub(crate) fn only_format(&self) -> Option<TextType> {
+        match &*self.formats {
+            [format] if self.mask == 0 => Some(*format),
+            _ => None,
+        }
+    }
+
     /// Whether some string is allowed.
     pub(crate) fn take_text(&self) -> bool {
         !self.given() || self.has(kind::STRING) || !self.formats.is_empty()
@@ -179,14 +201,6 @@ pub(crate) mod kind {
     pub(crate) const ARRAY: u8 = 1 << 4;
     pub(crate) const OBJECT: u8 = 1 << 5;
     pub(crate) const NULL: u8 = 1 << 6;
-    /// The string format that is the only type.
-    pub(crate) fn only_format(&self) -> Option<TextType> {
-        match &*self.formats {
-            [format] if self.mask == 0 => Some(*format),
-            _ => None,
-        }
-    }
-
 
     /// The types of JSON, in the order of the specification.
     pub(crate) const NAMES: [(&str, u8); 7] = [

@@ -23,11 +23,14 @@ pub struct ValidationOptions {
     /// properties. Default: false.
     #[doc(alias = "stripUnknown")]
     pub strip_unknown: bool,
-    /// `Some(false)` refuses unknown keys at every level that lists
-    /// properties, `Some(true)` allows them even against
+    /// `Some(false)` refuses unknown keys at every level, also in objects for
+    /// which no properties are listed, unless `additionalProperties` is written
+    /// there; `Some(true)` allows them even against
     /// `additionalProperties: false`. Default: `None`, as the schema says.
     ///
-    /// A key that an `additionalProperties` schema describes is not unknown.
+    /// A key that an `additionalProperties` schema describes is not unknown. A
+    /// rule without keywords for its value, such as `{}`, still allows every
+    /// object, and `enum` and `const` list whole ones.
     #[doc(alias = "allowUnknown")]
     pub allow_unknown: Option<bool>,
     /// Turns decimal text into numbers and `true` and `false` into booleans

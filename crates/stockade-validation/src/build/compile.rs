@@ -107,6 +107,10 @@ impl<'m> Compiler<'m> {
             scalars: Scalars::default(),
             notes: Map::new(),
         };
+        if node.takes_bare_objects() {
+            // So that `allow_unknown(false)` finds that no key is listed.
+            node.object = Some(Box::default());
+        }
         self.note_needs(&node);
         rule.keywords.retain(|name, _| keyword::is_note(name));
         node.notes = rule.keywords;

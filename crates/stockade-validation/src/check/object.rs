@@ -135,9 +135,7 @@ impl<'s> Run<'_, 's> {
             return Unknown::Strip;
         }
         let refuse = match self.options.allow_unknown {
-            Some(false) => {
-                rules.lists_properties || matches!(rules.additional, AdditionalRule::Refused)
-            }
+            Some(false) => !matches!(rules.additional, AdditionalRule::Allowed),
             Some(true) => false,
             None => matches!(rules.additional, AdditionalRule::Refused),
         };

@@ -253,7 +253,7 @@ impl ObjectPlan {
         }
         let is_refused = matches!(self.additional, Additional::Refused);
         let refuse = match options.allow_unknown {
-            Some(false) => self.lists_properties || is_refused,
+            Some(false) => !matches!(self.additional, Additional::Allowed),
             Some(true) => false,
             None => is_refused,
         };

@@ -78,8 +78,61 @@ fn allow_unknown_overrides_the_schema() {
     let refused = "x: Unknown field 'x' (additionalProperties)";
     check(&schema, &data, &ValidationOptions::new(), &[refused]);
     check(&schema, &data, &ValidationOptions::new().allow_unknown(true), &[]);
-    let expected = ["in.y: Unknown field 'y' (additionalProperties)", refused];
+    let expected = [
+        "in.y: Unknown field 'y' (additionalProperties)",
+        "free.z: Unknown field 'z' (additionalProperties)",
+        refused,
+    ];
     check(&schema, &data, &ValidationOptions::new().allow_unknown(false), &expected);
+}
+
+#[test]
+fn allow_unknown_false_refuses_at_every_level() {
+    let options = ValidationOptions::new().allow_unknown(false);
+    let refused =
+        |field: &str, name: &str| format!("{field}: Unknown field '{name}' (additionalProperties)");
+    for (schema, refuses) in [
+        (json!({ "type": "object" }), true),
+        (json!({ "type": ["object", "null"] }), true),
+        (json!({ "type": "object", "nullable": true, "minProperties": 1 }), true),
+        // Of any type: `{"v": {"$ne": 1}}` is not what a pattern is for.
+        (json!({ "pattern": "^a" }), true),
+        (json!({ "type": "object", "required": ["k"] }), true),
+        (json!({ "properties": {} }), true),
+        (json!({ "properties": {}, "additionalProperties": false }), true),
+        // What is written there counts.
+        (json!({ "type": "object", "additionalProperties": true }), false),
+        (json!({ "properties": { "a": {} }, "additionalProperties": true }), false),
+        (json!({ "type": "object", "additionalProperties": {} }), false),
+        // Nothing is said of the value, or everything.
+        (json!({}), false),
+        (json!(true), false),
+        (json!({ "required": true }), false),
+        (json!({ "const": { "k": 1 }, "type": "object" }), false),
+        (json!({ "enum": [{ "k": 1 }, 2] }), false),
+    ] {
+        let expected = |field: &str| if refuses { vec![refused(field, "k")] } else { vec![] };
+        let inner = json!({ "type": "object", "properties": { "v": schema } });
+        let items = json!({ "type": "array", "items": schema });
+        let others = json!({ "type": "object", "additionalProperties": schema });
+        for (schema, data, field) in [
+            (&schema, json!({ "k": 1 }), "k"),
+            (&inner, json!({ "v": { "k": 1 } }), "v.k"),
+            (&items, json!([{ "k": 1 }]), "[0].k"),
+            (&others, json!({ "v": { "k": 1 } }), "v.k"),
+        ] {
+            let compiled = Schema::rule(schema).unwrap();
+            let outcome = validate(&compiled, &data, &options);
+            assert_eq!(lines(&outcome.errors), expected(field), "{schema}");
+            let read = compiled.read_json::<Value>(data.to_string().as_bytes(), &options);
+            assert_eq!(read.is_ok(), !refuses, "{schema}");
+            // By default they are kept.
+            let closed = schema.to_string().contains("\"additionalProperties\":false");
+            let kept =
+                compiled.read_json::<Value>(data.to_string().as_bytes(), &Default::default());
+            assert_eq!(kept.ok(), (!closed).then_some(data), "{schema}");
+        }
+    }
 }
 
 #[test]
