@@ -12,7 +12,7 @@ use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer, Str
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, FieldError, short_name};
 use stockade_validation::{Asked, Schema, ValidationOptions, asked, is_decimal};
 
 use crate::Params;
@@ -125,7 +125,7 @@ struct Misfit {
 
 impl Misfit {
     fn into_api_error(self) -> ApiError {
-        ApiError::validation([FieldError::new(self.field, self.message, "type")])
+        ApiError::validation([FieldError::new(short_name(&self.field), self.message, "type")])
     }
 
     /// Says which field it was, unless that is known already.
@@ -162,7 +162,8 @@ impl de::Error for Misfit {
     }
 
     fn unknown_field(field: &str, _expected: &'static [&'static str]) -> Self {
-        Self { field: field.to_owned(), message: format!("Unknown field '{field}'") }
+        let message = format!("Unknown field '{}'", short_name(field));
+        Self { field: field.to_owned(), message }
     }
 
     fn duplicate_field(field: &'static str) -> Self {

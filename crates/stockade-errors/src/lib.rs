@@ -25,12 +25,16 @@
 mod api_error;
 mod config_error;
 mod field_error;
+mod short_name;
 mod status;
 
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use field_error::FieldError;
 pub use status::status_text;
+
+#[doc(hidden)]
+pub use short_name::{short_name, short_path, short_text};
 
 /// The examples of the package's own README.
 #[cfg(doctest)]

@@ -68,7 +68,7 @@ impl<'s> Run<'_, 's> {
     /// errors from `known` on.
     #[cold]
     fn ends(&self, known: usize, path: &Path<'_>) -> bool {
-        let field = path.to_string();
+        let field = path.shown();
         let ends = |rule: &str| matches!(rule, "type" | "required");
         self.errors[known..].iter().any(|error| ends(&error.rule) && error.field == field)
     }

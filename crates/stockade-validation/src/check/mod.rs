@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::Value;
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, FieldError, short_name};
 
 use self::inner::MAX_FOLLOWED;
 use self::patch::Patch;
@@ -348,7 +348,7 @@ impl<'r, 's> Run<'r, 's> {
         match verdict {
             Ok(Verdict::Valid) => {}
             Ok(Verdict::Invalid) => {
-                self.fail(node, path, "custom", || format!("{field} is invalid"));
+                self.fail(node, path, "custom", || format!("{} is invalid", short_name(&field)));
             }
             Ok(Verdict::Because(message)) => self.push(path, message, "custom"),
             Err(failure) => self.fail_run(failure),
@@ -374,8 +374,10 @@ impl<'r, 's> Run<'r, 's> {
         let message: Cow<'static, str> = match message {
             Some(message) => message.to_owned().into(),
             None if matches!(path, Path::Root) => "Required value is missing".into(),
-            None if name.is_empty() => format!("Required field '{path}' is missing").into(),
-            None => format!("Required field '{name}' is missing").into(),
+            None if name.is_empty() => {
+                format!("Required field '{}' is missing", path.shown()).into()
+            }
+            None => format!("Required field '{}' is missing", short_name(name)).into(),
         };
         self.push(path, message, "required");
     }

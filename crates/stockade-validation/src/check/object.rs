@@ -1,5 +1,7 @@
 //! Objects: the required list, properties, unknown keys, counts, in this order.
 
+use stockade_errors::short_name;
+
 use super::Run;
 use super::patch::{ObjectPatch, Patch};
 use super::path::Path;
@@ -148,7 +150,8 @@ impl<'s> Run<'_, 's> {
                 return;
             }
             let path = Path::Field { name, parent };
-            self.push(&path, format!("Unknown field '{name}'"), "additionalProperties");
+            let message = format!("Unknown field '{}'", short_name(name));
+            self.push(&path, message, "additionalProperties");
         }
     }
 

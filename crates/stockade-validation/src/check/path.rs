@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use stockade_errors::{short_name, short_path};
+
 /// A path such as `address.zip` or `tags[0]`; shown only when it is needed.
 pub(super) enum Path<'p> {
     /// The whole input; shown as nothing.
@@ -23,12 +25,13 @@ pub(super) enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// As text.
+    /// As text for a client, who may have chosen a name in it: at most 200
+    /// bytes.
     pub(super) fn shown(&self) -> String {
         match self {
             // The usual case, without a formatter.
-            Self::Field { name, parent: Self::Root } => (*name).to_owned(),
-            _ => self.to_string(),
+            Self::Field { name, parent: Self::Root } => short_name(name).into_owned(),
+            _ => short_path(self),
         }
     }
 

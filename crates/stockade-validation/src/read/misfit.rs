@@ -1,6 +1,6 @@
 //! What is said of a value that does not fit its type.
 
-use stockade_errors::FieldError;
+use stockade_errors::{FieldError, short_name, short_text};
 
 /// What is said of an array where a struct is wanted.
 pub(super) fn named_from_array() -> FieldError {
@@ -23,7 +23,7 @@ pub(super) fn field_error(path: &str, message: &str) -> FieldError {
     } else if let Some(name) = named(DUPLICATE) {
         (name, format!("Field '{name}' is there twice"))
     } else if let Some(name) = named("unknown field `") {
-        (name, format!("Unknown field '{name}'"))
+        (name, format!("Unknown field '{}'", short_name(name)))
     } else {
         ("", for_a_client(message))
     };
@@ -36,13 +36,16 @@ pub(super) fn field_error(path: &str, message: &str) -> FieldError {
         }
         (parent, name) => format!("{parent}.{name}"),
     };
-    FieldError::new(field, message, "type")
+    FieldError::new(short_name(&field), message, "type")
 }
 
 /// Whether serde found a field of a struct twice.
 pub(super) fn is_duplicate(error: &serde_json::Error) -> bool {
     error.to_string().starts_with(DUPLICATE)
 }
+
+/// Of a message that a type has for itself.
+const MAX_MESSAGE_BYTES: usize = 1_000;
 
 const DUPLICATE: &str = "duplicate field `";
 
@@ -53,6 +56,8 @@ fn for_a_client(message: &str) -> String {
         .or_else(|| message.strip_prefix("invalid value: "))
         .and_then(|rest| rest.rsplit_once(", expected "));
     let Some((found, expected)) = found else {
+        // It may hold what the client sent.
+        let message = short_text(message, MAX_MESSAGE_BYTES);
         let mut chars = message.chars();
         let first = chars.next().into_iter().flat_map(char::to_uppercase);
         return first.chain(chars).collect();

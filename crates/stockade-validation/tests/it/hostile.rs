@@ -1,7 +1,11 @@
 //! Input that is made to hurt: depth, width, length, odd numbers.
 
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value, json};
 use stockade_errors::FieldError;
 use stockade_validation::{ReadError, Schema, ValidationOptions};
@@ -141,10 +145,10 @@ fn errors_are_bounded_in_number_and_size() {
     assert_eq!(count_in_time(&texts, &wrong, &options.clone().max_errors(7)), 7);
     assert_eq!(count_in_time(&texts, &wrong, &options.clone().max_errors(0)), 1);
 
-    // A long key is part of each path.
+    // A long key is cut in each path.
     let key = "k".repeat(500_000);
     let text = format!(r#"{{ "{key}": [{}1] }}"#, "1,".repeat(5_000));
-    assert_eq!(count_in_time(&json!({ "additionalProperties": texts }), &text, &options), 3);
+    assert_eq!(count_in_time(&json!({ "additionalProperties": texts }), &text, &options), 1_000);
 
     let keys: Vec<String> = (0..100_000).map(|n| format!(r#""key{n}": {n}"#)).collect();
     let keys = format!("{{{}}}", keys.join(","));
@@ -153,6 +157,100 @@ fn errors_are_bounded_in_number_and_size() {
     assert_eq!(count_in_time(&closed, &keys, &options.clone().allow_unknown(false)), 1_000);
     let counted = json!({ "type": "object", "maxProperties": 9 });
     assert_eq!(count_in_time(&counted, &keys, &options), 1);
+}
+
+/// Both ways to the errors of a text: as parsed data and on the way into `T`.
+fn both_errors<T>(schema: &Schema, text: &str, options: &ValidationOptions) -> Vec<FieldError>
+where
+    T: DeserializeOwned + Debug,
+{
+    let listed = |error: ReadError| match error {
+        ReadError::Invalid(errors) => errors,
+        other => vec![FieldError::new("", other.to_string(), "none")],
+    };
+    let read = listed(schema.read_json::<T>(text.as_bytes(), options).unwrap_err());
+    let data: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(read, listed(schema.read_value::<T>(&data, options).unwrap_err()));
+    read
+}
+
+#[test]
+fn errors_name_fields_by_200_bytes_at_most() {
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Closed {
+        #[expect(dead_code, reason = "only read")]
+        a: Option<u8>,
+    }
+    #[derive(Debug, Deserialize)]
+    enum Choice {
+        A,
+    }
+    let options = ValidationOptions::new();
+    for (letter, kept) in [("n", 197), ("ä", 98), ("💩", 49)] {
+        let name = letter.repeat(1 << 18);
+        let short = format!("{}…", letter.repeat(kept));
+        let flat = format!(r#"{{ "{name}": null }}"#);
+        let deep = format!(r#"{{ "{name}": {{ "b": [null] }} }}"#);
+        let unknown = format!("Unknown field '{short}'");
+        let missing = format!("Required field '{short}' is missing");
+        let inner = json!({ "b": { "type": "array", "items": { "type": "string" } } });
+        for (rule, text, field, message, error_rule) in [
+            (
+                json!({ "additionalProperties": false }),
+                &flat,
+                &short,
+                &*unknown,
+                "additionalProperties",
+            ),
+            (
+                json!({ "additionalProperties": { "required": true } }),
+                &flat,
+                &short,
+                &missing,
+                "required",
+            ),
+            (
+                json!({ "additionalProperties": inner }),
+                &deep,
+                &short,
+                "Expected string, got null",
+                "type",
+            ),
+        ] {
+            let schema =
+                Schema::from_value(&json!({ "type": "object", "properties": {} })).unwrap();
+            assert!(schema.read_json::<Value>(text.as_bytes(), &options).is_ok());
+            let mut rule = rule;
+            rule["type"] = json!("object");
+            let schema = Schema::from_value(&rule).unwrap();
+            let errors = both_errors::<Value>(&schema, text, &options);
+            assert_eq!(errors, [FieldError::new(field.clone(), message.to_owned(), error_rule)]);
+        }
+
+        // What only the type refuses.
+        let any = Schema::rule(&json!({})).unwrap();
+        let errors = both_errors::<Closed>(&any, &flat, &options);
+        assert_eq!(errors, [FieldError::new(short.clone(), unknown, "type")]);
+        let errors = both_errors::<BTreeMap<String, u8>>(&any, &flat, &options);
+        assert_eq!(errors, [FieldError::new(short, "Expected integer, got null", "type")]);
+        let errors = both_errors::<Choice>(&any, &format!("{name:?}"), &options);
+        assert!(errors[0].message.len() <= 1_000, "{} bytes", errors[0].message.len());
+    }
+}
+
+#[test]
+fn long_names_of_many_errors_cost_no_copies() {
+    let options = ValidationOptions::new().max_errors(1_000);
+    let key = "k".repeat(900_000);
+    let text = format!(r#"{{ "{key}": [{}1] }}"#, "1,".repeat(5_000));
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let schema = Schema::rule(&json!({ "additionalProperties": texts })).unwrap();
+    let info = allocation_counter::measure(|| {
+        let read = schema.read_json::<IgnoredAny>(text.as_bytes(), &options);
+        assert!(matches!(read, Err(ReadError::Invalid(errors)) if errors.len() == 1_000));
+    });
+    assert!(info.bytes_max < 2_000_000, "{info:?}");
 }
 
 #[test]

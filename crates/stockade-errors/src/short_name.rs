@@ -1,0 +1,104 @@
+//! [`short_name`], [`short_path`]: names that a client chose, cut before they
+//! are said back.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display, Write as _};
+
+/// Returns a name as an answer says it: names above 200 bytes are cut at a
+/// character, and end with `…`, 200 bytes in all.
+///
+/// A client may send a name of a megabyte, and shall not get it back once for
+/// each error.
+#[must_use]
+pub fn short_name(name: &str) -> Cow<'_, str> {
+    short_text(name, MAX_NAME_BYTES)
+}
+
+/// Returns a text of at most `most` bytes: a longer one is cut at a character,
+/// and ends with `…`.
+#[must_use]
+pub fn short_text(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let kept = before(text, most.saturating_sub(ELLIPSIS.len()));
+    Cow::Owned([kept, ELLIPSIS].concat())
+}
+
+/// Returns what a value shows, cut as [`short_name`] cuts; what is cut is never
+/// copied.
+#[must_use]
+pub fn short_path(path: impl Display) -> String {
+    let mut bounded = Bounded { text: String::new() };
+    if write!(bounded, "{path}").is_ok() {
+        return bounded.text;
+    }
+    let kept = before(&bounded.text, MAX_NAME_BYTES - ELLIPSIS.len()).len();
+    bounded.text.truncate(kept);
+    bounded.text.push_str(ELLIPSIS);
+    bounded.text
+}
+
+/// The beginning of a text, whole characters of at most so many bytes.
+fn before(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// Takes the first [`MAX_NAME_BYTES`], and fails when there is more.
+struct Bounded {
+    text: String,
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let kept = before(text, MAX_NAME_BYTES - self.text.len());
+        self.text.push_str(kept);
+        if kept.len() == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// Of a name or of a path.
+const MAX_NAME_BYTES: usize = 200;
+
+const ELLIPSIS: &str = "…";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: &str) {
+        assert_eq!(short_name(name), expected);
+        assert_eq!(short_path(name), expected, "as a path");
+        // In pieces, as a path is shown.
+        let pieces = name.split_at(before(name, name.len() / 2).len());
+        assert_eq!(short_path(format_args!("{}{}", pieces.0, pieces.1)), expected, "in pieces");
+        assert!(expected.len() <= 200);
+    }
+
+    #[test]
+    fn names_up_to_200_bytes_stay() {
+        check("", "");
+        check("name", "name");
+        check(&"n".repeat(200), &"n".repeat(200));
+        check(&"ä".repeat(100), &"ä".repeat(100));
+    }
+
+    #[test]
+    fn longer_names_are_cut_at_a_character() {
+        check(&"n".repeat(201), &format!("{}…", "n".repeat(197)));
+        check(&"n".repeat(1 << 20), &format!("{}…", "n".repeat(197)));
+        check(&"ä".repeat(101), &format!("{}…", "ä".repeat(98)));
+        check(&"💩".repeat(51), &format!("{}…", "💩".repeat(49)));
+        check(&format!("{}💩", "n".repeat(199)), &format!("{}…", "n".repeat(197)));
+    }
+
+    #[test]
+    fn texts_have_the_bound_that_is_given() {
+        assert_eq!(short_text("abcdef", 6), "abcdef");
+        assert_eq!(short_text("abcdefg", 6), "abc…");
+        assert_eq!(short_text("ääää", 7), "ää…");
+        assert_eq!(short_text("abc", 0), "…");
+    }
+}
