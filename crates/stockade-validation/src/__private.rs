@@ -47,6 +47,12 @@ pub fn variants<const N: usize>(variants: [(&str, Option<Rule>); N]) -> Rule {
     Rule::variants(variants)
 }
 
+/// An array.
+#[must_use]
+pub fn list<const N: usize>(values: [Value; N]) -> Value {
+    Value::Array(values.into())
+}
+
 /// Sets a keyword that has no method, or takes a name.
 pub fn with(rule: Rule, keyword: &str, value: impl Into<Value>) -> Rule {
     rule.with(keyword, value)

@@ -167,8 +167,7 @@ impl Writer<'_> {
             .collect();
         if let Some((span, _)) = examples.first() {
             let (this, root) = (local(*span), self.root.at(*span));
-            let values =
-                examples.iter().map(|(_, value)| quote!(#root::__private::Value::from(#value)));
+            let values = examples.iter().map(|(_, value)| json_of(value, &root));
             steps.extend(quote_spanned!(*span=> let #this = #this.examples([#(#values),*]);));
         }
         steps
@@ -191,12 +190,16 @@ impl Writer<'_> {
                 "one_of" => {
                     let list = match &**expr {
                         Expr::Array(array) => {
-                            let values = array.elems.iter();
-                            quote!([#(#root::__private::Value::from(#values)),*])
+                            let values = array.elems.iter().map(|value| json_of(value, &root));
+                            quote!([#(#values),*])
                         }
                         other => quote!(#other),
                     };
                     quote_spanned!(span=> #this.one_of(#list))
+                }
+                "default" | "constant" if matches!(**expr, Expr::Array(_)) => {
+                    let value = json_of(expr, &root);
+                    quote_spanned!(span=> #this.#name(#value))
                 }
                 "with" | "name" | "example" => return TokenStream::new(),
                 _ => quote_spanned!(span=> #this.#name(#expr)),
@@ -218,6 +221,18 @@ pub(crate) struct Owner {
     pub(crate) case: Case,
     pub(crate) default: bool,
     pub(crate) deny_unknown_fields: bool,
+}
+
+/// The value of JSON that an expression stands for. The elements of a list are
+/// taken one by one, so that it may be empty, or have elements of several types.
+fn json_of(expr: &Expr, root: &TokenStream) -> TokenStream {
+    match expr {
+        Expr::Array(array) => {
+            let values = array.elems.iter().map(|value| json_of(value, root));
+            quote!(#root::__private::list([#(#values),*]))
+        }
+        other => quote!(#root::__private::Value::from(#other)),
+    }
 }
 
 /// Calls the function that a path, or a path in quotes, names.

@@ -180,6 +180,45 @@ fn defaults_and_trims_arrive() {
     assert_eq!(outcome.data["role"], "reader");
 }
 
+#[derive(Debug, Deserialize, PartialEq, Schema)]
+struct Lists {
+    #[schema(default = [])]
+    empty: Vec<String>,
+    #[schema(default = ["a", "b"])]
+    texts: Vec<String>,
+    #[schema(default = [[], [1, 2]])]
+    nested: Vec<Vec<u8>>,
+    #[schema(default = [1, "a", []], example = [], example = [7])]
+    mixed: Vec<Value>,
+    #[schema(constant = [])]
+    none: Option<Vec<u8>>,
+    #[schema(one_of = [[], [3]], default = [3])]
+    either: Vec<u8>,
+}
+
+#[test]
+fn lists_are_values_too() {
+    let schema = Lists::schema().unwrap();
+    let options = ValidationOptions::new();
+    let read = schema.read_json::<Lists>(b"{}", &options).unwrap();
+    let expected = Lists {
+        empty: vec![],
+        texts: vec!["a".to_owned(), "b".to_owned()],
+        nested: vec![vec![], vec![1, 2]],
+        mixed: vec![json!(1), json!("a"), json!([])],
+        none: None,
+        either: vec![3],
+    };
+    assert_eq!(read, expected);
+    let document = schema.to_json_schema();
+    assert_eq!(document["properties"]["mixed"]["examples"], json!([[], [7]]));
+    check_type::<Lists>(&json!({ "none": [], "either": [] }), &[]);
+    check_type::<Lists>(
+        &json!({ "none": [1], "either": [4] }),
+        &["none: Must be [] (const)", "either: Must be one of: [], [3] (enum)"],
+    );
+}
+
 /// Words for people,
 /// in two lines.
 #[derive(Schema)]
