@@ -59,7 +59,10 @@ pub fn with_input_validation<N: Into<String>>(
 
 /// The rule of one field; by default it allows everything.
 ///
-/// A field that is absent or null is only checked for being required.
+/// A field that is absent is only checked for being required. Null counts as
+/// absent for that alone: under a type, it is a value of another one. Lengths
+/// and a pattern ask for text: without a type, any other value, null too, fails
+/// as one that is not of type `string`.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +139,10 @@ impl InputRule {
             return Vec::new();
         };
         let mut faults = Vec::new();
-        if let Some(kind) = self.kind.filter(|kind| *kind != InputType::of(value)) {
+        let asks_for_text =
+            self.min_length.is_some() || self.max_length.is_some() || self.pattern.is_some();
+        let kind = self.kind.or_else(|| asks_for_text.then_some(InputType::String));
+        if let Some(kind) = kind.filter(|kind| *kind != InputType::of(value)) {
             faults.push(format!("{field} must be of type {kind}"));
         }
         if let Some(text) = value.as_str() {
@@ -259,3 +265,35 @@ mod tests {
         }
     }
 }
+
+    #[test]
+    fn null_is_absent_for_required_alone() {
+        let null = || json!({ "f": null });
+        faults(InputRule::new(), null(), &[]);
+        faults(InputRule::new().required(), null(), &["f is required"]);
+        faults(InputRule::new().kind(InputType::Null), null(), &[]);
+        for kind in [InputType::String, InputType::Number, InputType::Object] {
+            let fault = format!("f must be of type {kind}");
+            faults(InputRule::new().kind(kind), null(), &[&fault]);
+        }
+    }
+
+    #[test]
+    fn lengths_and_patterns_ask_for_text() {
+        let values =
+            [json!(null), json!(true), json!(12345), json!(["12345"]), json!({ "$ne": 1 })];
+        for value in values {
+            for rule in [
+                InputRule::new().pattern("^[0-9]{5}$"),
+                InputRule::new().min_length(1),
+                InputRule::new().max_length(9),
+                InputRule::new().pattern("^[0-9]{5}$").min_length(1).max_length(9),
+            ] {
+                let body = json!({ "f": value });
+                faults(rule, body, &["f must be of type string"]);
+            }
+        }
+        // With a type, that one counts.
+        let number = InputRule::new().kind(InputType::Number).pattern("^[a-z]$").max_length(1);
+        faults(number, json!({ "f": 12345 }), &[]);
+    }
