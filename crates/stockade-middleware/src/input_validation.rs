@@ -2,6 +2,8 @@
 //!
 //! Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
 
+mod rules;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,8 +12,10 @@ use stockade_core::{Flow, Middleware, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
+pub use self::rules::{InputRules, IntoInputRules, form};
+
 /// Checks fields of the body, each by its rule, in the order given. The body
-/// stays as it is.
+/// stays as it is. The rules are pairs of a field and an [`InputRule`], or JSON.
 ///
 /// What fails is a 400 with a list of texts: `<field> is required`,
 /// `<field> must be of type <type>`, `<field> must be at least <n> characters`,
@@ -25,17 +29,25 @@ use stockade_validation::{Rule, Schema, ValidationOptions};
 ///     ("zip", InputRule::new().pattern("^[0-9]{5}$")),
 /// ]);
 /// assert_eq!(check.name(), "with_input_validation");
+///
+/// // The same as it could stand in a file.
+/// let check = with_input_validation(serde_json::json!({
+///     "name": { "required": true, "type": "string", "minLength": 2 },
+///     "zip": { "pattern": "^[0-9]{5}$" },
+/// }));
+/// assert_eq!(check.name(), "with_input_validation");
 /// ```
+///
+/// A rule that cannot work (an unknown key, a type that is none, a bad pattern)
+/// is reported when the router is built.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[doc(alias = "withInputValidation")]
-pub fn with_input_validation<N: Into<String>>(
-    rules: impl IntoIterator<Item = (N, InputRule)>,
-) -> Middleware {
-    let rules: Vec<(String, InputRule)> =
-        rules.into_iter().map(|(field, rule)| (field.into(), rule)).collect();
+#[track_caller]
+pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
+    let InputRules { rules, mistakes } = rules.into_input_rules();
     let rules = Arc::new(rules);
-    let mistakes = Arc::clone(&rules);
+    let own = Arc::clone(&rules);
     Middleware::before(move |mut req: Request| {
         let rules = Arc::clone(&rules);
         async move {
@@ -49,7 +61,10 @@ pub fn with_input_validation<N: Into<String>>(
     .named("with_input_validation")
     .describing(move |doc| {
         doc.middleware_reads_body("with_input_validation");
-        for (field, rule) in mistakes.iter() {
+        if let Err(mistakes) = ConfigError::check(mistakes.clone()) {
+            doc.schema_mistakes("with_input_validation", &mistakes);
+        }
+        for (field, rule) in own.iter() {
             if let Some(Err(error)) = &rule.pattern {
                 doc.schema_mistakes(&format!("with_input_validation: {field}"), error);
             }
@@ -135,7 +150,7 @@ impl InputRule {
         if self.required && value.filter(|value| !is_empty(value)).is_none() {
             return vec![format!("{field} is required")];
         }
-        let Some(value) = value.filter(|value| !value.is_null()) else {
+        let Some(value) = value else {
             return Vec::new();
         };
         let mut faults = Vec::new();
@@ -260,11 +275,10 @@ mod tests {
     #[test]
     fn what_is_absent_is_not_checked() {
         let rule = || InputRule::new().kind(InputType::String).min_length(1).pattern("x");
-        for body in [json!({}), json!({ "f": null }), json!("text"), json!(null)] {
+        for body in [json!({}), json!("text"), json!(null), json!([{ "f": 1 }]), json!(7)] {
             faults(rule(), body, &[]);
         }
     }
-}
 
     #[test]
     fn null_is_absent_for_required_alone() {
@@ -297,3 +311,4 @@ mod tests {
         let number = InputRule::new().kind(InputType::Number).pattern("^[a-z]$").max_length(1);
         faults(number, json!({ "f": 12345 }), &[]);
     }
+}

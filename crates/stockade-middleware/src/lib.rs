@@ -88,7 +88,11 @@ pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_prote
 pub use error_handling::{
     ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
 };
-pub use input_validation::{InputRule, InputType, with_input_validation};
+#[doc(hidden)]
+pub use input_validation::form as input_rules_form;
+pub use input_validation::{
+    InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
+};
 pub use logging::with_logging;
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};
