@@ -119,6 +119,8 @@ pub use validated::{Validated, validate_against_schema, validate_field};
 pub use stockade_macros::Schema;
 
 #[doc(hidden)]
+pub use json::has_more_values;
+#[doc(hidden)]
 pub use number::is_decimal;
 #[doc(hidden)]
 pub use read::{Asked, asked};

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserializer;
 use serde::de::{Error, Visitor};
 use serde_json::Number;
 
@@ -16,12 +15,13 @@ impl<'t> Tape<'t> {
     /// Finds the values of a text.
     ///
     /// # Errors
-    /// When it is not JSON, and where a tape is not the right form: an object
-    /// has a name twice, or more than [`MAX_MEMBERS`].
-    pub(crate) fn of(text: &'t str) -> Result<Self, Refused> {
+    /// When it is not JSON, when it holds more values than `most`, and where a
+    /// tape is not the right form: an object has a name twice, or more than
+    /// [`MAX_MEMBERS`].
+    pub(crate) fn of(text: &'t str, most: usize) -> Result<Self, Refused> {
         let first = MAX_FIRST.min(text.len() / BYTES_PER_ENTRY + 4);
         let mut recorder =
-            Recorder { reader: Reader::new(text), entries: Vec::with_capacity(first) };
+            Recorder { reader: Reader::new(text, most), entries: Vec::with_capacity(first) };
         recorder.value()?;
         recorder.reader.end()?;
         Ok(Self { entries: recorder.entries })
@@ -36,11 +36,12 @@ struct Recorder<'t> {
 
 impl<'t> Recorder<'t> {
     fn value(&mut self) -> Result<(), Refused> {
+        self.reader.count()?;
         let entry = match self.reader.peek() {
             Some(b'"') => Entry::Text(self.reader.text()?),
             Some(b'{') => return self.object(),
             Some(b'[') => return self.array(),
-            _ => self.reader.deserialize_any(Scalar)?,
+            _ => self.reader.any(Scalar)?,
         };
         self.entries.push(entry);
         Ok(())
@@ -53,6 +54,7 @@ impl<'t> Recorder<'t> {
         if self.reader.peek() != Some(b'"') {
             return self.value();
         }
+        self.reader.count()?;
         let text = self.reader.text()?;
         self.entries.push(Entry::Text(text));
         Ok(())

@@ -7,15 +7,19 @@
 //! - `reader`: [`Reader`], the deserializer; `access`: the contents of arrays
 //!   and objects.
 //! - `text`: strings, by blocks of bytes; `escape`: what stands behind `\`.
+//! - `count`: how many values a text holds.
 //! - `number`: numbers; the rare ones are left to serde_json.
 //! - `refused`: [`Refused`], the error.
 
 mod access;
+mod count;
 mod escape;
 mod number;
 mod reader;
 mod refused;
 mod text;
+
+pub use count::has_more_values;
 
 pub(crate) use reader::Reader;
 pub(crate) use refused::Refused;

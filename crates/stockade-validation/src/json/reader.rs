@@ -16,13 +16,39 @@ pub(crate) struct Reader<'de> {
     pub(super) at: usize,
     /// How many containers may still be opened in each other, and one more.
     levels: u8,
+    /// How many values may still be read without a wish for their type, as
+    /// those that become a `Value`.
+    untyped_left: usize,
     /// The last string that had an escape.
     scratch: String,
 }
 
 impl<'de> Reader<'de> {
-    pub(crate) fn new(text: &'de str) -> Self {
-        Self { text, at: 0, levels: LEVELS, scratch: String::new() }
+    /// Reads at most so many values without a wish for their type.
+    pub(crate) fn new(text: &'de str, most_untyped: usize) -> Self {
+        Self { text, at: 0, levels: LEVELS, untyped_left: most_untyped, scratch: String::new() }
+    }
+
+    /// Counts a value that is kept, whatever it is.
+    #[inline]
+    pub(crate) fn count(&mut self) -> Result<(), Refused> {
+        self.untyped_left = self.untyped_left.checked_sub(1).ok_or(Refused::TooMany)?;
+        Ok(())
+    }
+
+    /// Gives whatever is there, uncounted.
+    #[inline]
+    pub(crate) fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
+        match self.peek() {
+            Some(b'"') => self.string(visitor),
+            Some(b'{') => self.object(visitor),
+            Some(b'[') => self.array(visitor),
+            Some(b'-' | b'0'..=b'9') => self.any_number(visitor),
+            Some(b't') => self.word("true", ()).and_then(|()| visitor.visit_bool(true)),
+            Some(b'f') => self.word("false", ()).and_then(|()| visitor.visit_bool(false)),
+            Some(b'n') => self.word("null", ()).and_then(|()| visitor.visit_unit()),
+            _ => Err(Refused::Syntax),
+        }
     }
 
     /// Refuses text behind the value.
@@ -200,16 +226,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        match self.peek() {
-            Some(b'"') => self.string(visitor),
-            Some(b'{') => self.object(visitor),
-            Some(b'[') => self.array(visitor),
-            Some(b'-' | b'0'..=b'9') => self.any_number(visitor),
-            Some(b't') => self.word("true", ()).and_then(|()| visitor.visit_bool(true)),
-            Some(b'f') => self.word("false", ()).and_then(|()| visitor.visit_bool(false)),
-            Some(b'n') => self.word("null", ()).and_then(|()| visitor.visit_unit()),
-            _ => Err(Refused::Syntax),
-        }
+        self.count()?;
+        self.any(visitor)
+    }
+
+    /// What is skipped takes no memory.
+    #[inline]
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.any(visitor)
     }
 
     of_kind! {
@@ -217,8 +241,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         b'-' | b'0'..=b'9' => number: deserialize_i8 deserialize_i16 deserialize_i32
             deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
             deserialize_f32 deserialize_f64;
-        b't' | b'f' => deserialize_any: deserialize_bool;
-        b'n' => deserialize_any: deserialize_unit;
+        b't' | b'f' => any: deserialize_bool;
+        b'n' => any: deserialize_unit;
         b'[' => array: deserialize_seq;
         b'{' => object: deserialize_map;
     }
@@ -293,7 +317,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     serde::forward_to_deserialize_any! {
-        i128 u128 bytes byte_buf identifier ignored_any
+        i128 u128 bytes byte_buf identifier
     }
 }
 

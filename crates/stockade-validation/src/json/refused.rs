@@ -11,6 +11,8 @@ pub(crate) enum Refused {
     Syntax,
     /// Whoever reads does not want it.
     Data,
+    /// It holds more values than may be kept.
+    TooMany,
 }
 
 impl fmt::Display for Refused {
@@ -18,6 +20,7 @@ impl fmt::Display for Refused {
         f.write_str(match self {
             Self::Syntax => "not JSON",
             Self::Data => "not wanted",
+            Self::TooMany => "too many values",
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Reader;
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
-    let mut reader = Reader::new(text);
+    let mut reader = Reader::new(text, usize::MAX);
     let value = T::deserialize(&mut reader).ok()?;
     reader.end().ok().map(|()| value)
 }

@@ -19,6 +19,9 @@ pub enum ReadError {
     Invalid(Vec<FieldError>),
     /// A function of the schema failed or panicked. 500.
     Failed(ApiError),
+    /// The text holds more values than this that would have to be kept whatever
+    /// their type. Only a host that has set such a limit gets it. 413.
+    TooManyValues(usize),
 }
 
 impl ReadError {
@@ -39,6 +42,7 @@ impl fmt::Display for ReadError {
                     .map_or(Ok(()), |error| write!(f, ": {:?}: {}", error.field, error.message))
             }
             Self::Failed(error) => error.fmt(f),
+            Self::TooManyValues(most) => write!(f, "the text has more than {most} values"),
         }
     }
 }
@@ -47,20 +51,23 @@ impl Error for ReadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Syntax(error) => Some(error),
-            Self::Invalid(_) => None,
+            Self::Invalid(_) | Self::TooManyValues(_) => None,
             Self::Failed(error) => error.source(),
         }
     }
 }
 
-/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, or what a
-/// function failed with.
+/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, what a
+/// function failed with, or 413 for too many values.
 impl From<ReadError> for ApiError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Syntax(error) => Self::new(400, "Invalid JSON body").with_source(error),
             ReadError::Invalid(errors) => Self::validation(errors),
             ReadError::Failed(error) => error,
+            ReadError::TooManyValues(most) => {
+                Self::new(413, format!("Request body has more than {most} values"))
+            }
         }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! It passes on what comes, apart from texts that are trimmed and whole floats
 //! for integers, and it never changes the question that the type asks, with
-//! three exceptions: what the type skips is read and judged all the same, bytes are asked for as
-//! a `Value` would answer, and enums are taken apart here, because a variant
-//! does not tell whether it came as text or as an object.
+//! two exceptions: bytes are asked for as a `Value` would answer, and enums are
+//! taken apart here, because a variant does not tell whether it came as text or
+//! as an object. What the type skips is judged all the same, so every
+//! deserializer in here gives it.
 //!
 //! A type may go on after an error, with a default in the place of the value,
 //! or not look at it at all. So the values are counted in the [`Reading`]: one
@@ -153,11 +154,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Judged<'_, D> {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
         deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string
         deserialize_option deserialize_unit deserialize_seq deserialize_map
+        deserialize_ignored_any
     }
 
     ask_for_any! {
         deserialize_i128 deserialize_u128 deserialize_bytes deserialize_byte_buf
-        deserialize_identifier deserialize_ignored_any
+        deserialize_identifier
     }
 
     #[inline]

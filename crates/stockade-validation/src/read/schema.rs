@@ -13,7 +13,7 @@ use super::untyped::{misfit, not_utf8};
 use super::{ReadError, read_value};
 use crate::check;
 use crate::data::Tape;
-use crate::json::{Reader, Refused};
+use crate::json::{Reader, Refused, has_more_values};
 use crate::node::Inner;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -68,31 +68,51 @@ impl Schema {
         text: &[u8],
         options: &ValidationOptions,
     ) -> Result<T, ReadError> {
+        self.read_json_within(text, options, usize::MAX)
+    }
+
+    /// As [`read_json`](Self::read_json), but keeps at most so many values of
+    /// the text whatever their type: as `Value`s of the type that is read, or to
+    /// judge the text.
+    ///
+    /// So a typed value of any size is read as long as it is right and its
+    /// schema has no functions, unions and unique items.
+    ///
+    /// # Errors
+    /// Those of [`read_json`](Self::read_json), and
+    /// [`ReadError::TooManyValues`].
+    #[doc(hidden)]
+    pub fn read_json_within<T: DeserializeOwned>(
+        &self,
+        text: &[u8],
+        options: &ValidationOptions,
+        most_values: usize,
+    ) -> Result<T, ReadError> {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
         if let Some(plan) = self.plan() {
             // A large value is not moved more often than it must be.
-            let mut reader = Reader::new(utf8);
+            let mut reader = Reader::new(utf8, most_values);
             let reading = Reading::new(options);
             match read_quickly(plan, &reading, &mut reader) {
                 Ok(value) if reading.is_fulfilled() && reader.end().is_ok() => return Ok(value),
-                Err(Refused::Syntax) => return self.read_parsed(utf8, options),
+                Err(Refused::Syntax) => return self.read_parsed(utf8, options, most_values),
+                Err(Refused::TooMany) => return Err(ReadError::TooManyValues(most_values)),
                 Ok(_) | Err(Refused::Data) => {}
             }
         }
-        match self.tape(utf8) {
-            Some(tape) => {
-                let outcome = check::validate_text(self.compiled(), &tape, options)?;
-                read_value(&outcome.map_err(ReadError::Invalid)?)
+        if !self.compiled().wants_parsed {
+            match Tape::of(utf8, most_values) {
+                Ok(tape) => {
+                    let outcome = check::validate_text(self.compiled(), &tape, options)?;
+                    return read_value(&outcome.map_err(ReadError::Invalid)?);
+                }
+                Err(Refused::TooMany) => return Err(ReadError::TooManyValues(most_values)),
+                Err(Refused::Syntax | Refused::Data) => {}
             }
-            None => self.read_parsed(utf8, options),
         }
-    }
-
-    /// The values of a text, if they can be judged unparsed.
-    fn tape<'t>(&self, text: &'t str) -> Option<Tape<'t>> {
-        if self.compiled().wants_parsed { None } else { Tape::of(text).ok() }
+        self.read_parsed(utf8, options, most_values)
     }
 
     /// Reads a typed value from parsed text.
@@ -100,7 +120,11 @@ impl Schema {
         &self,
         text: &str,
         options: &ValidationOptions,
+        most_values: usize,
     ) -> Result<T, ReadError> {
+        if has_more_values(text.as_bytes(), most_values) {
+            return Err(ReadError::TooManyValues(most_values));
+        }
         let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
         let data = self.validated(value, options)?;
         if let Some(error) = repeated::<T>(text, &data) {

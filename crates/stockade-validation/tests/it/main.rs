@@ -30,3 +30,4 @@ mod support;
 mod swallowed;
 mod unions;
 mod unparsed;
+mod untyped_values;
