@@ -15,6 +15,7 @@ mod content;
 mod entries;
 mod file_names;
 mod handlers;
+mod json_values;
 mod json_vectors;
 mod limits;
 mod middleware;

@@ -20,6 +20,7 @@ use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};
+use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::{
     Accepts, BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
     Validation, escaped,
@@ -39,6 +40,7 @@ pub struct Endpoint {
     states: States,
     max_body: Option<u64>,
     accepts: Option<Arc<Accepts>>,
+    max_json_values: usize,
     rate_limited: bool,
     challenges: Box<[Box<str>]>,
     guards_origin: bool,
@@ -59,6 +61,7 @@ impl Endpoint {
             states: States::default(),
             max_body: None,
             accepts: None,
+            max_json_values: DEFAULT_MAX_JSON_VALUES,
             rate_limited: true,
             challenges: Box::default(),
             guards_origin: false,
@@ -106,6 +109,13 @@ impl Endpoint {
     #[must_use]
     pub fn with_accepts(mut self, accepts: Option<Arc<Accepts>>) -> Self {
         self.accepts = accepts;
+        self
+    }
+
+    /// Limits the values of a JSON body that are kept untyped. Default: 100,000.
+    #[must_use]
+    pub fn with_max_json_values(mut self, values: usize) -> Self {
+        self.max_json_values = values;
         self
     }
 
@@ -185,6 +195,12 @@ impl Endpoint {
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
         self.accepts.as_deref()
+    }
+
+    /// The largest number of values of a JSON body that are kept untyped.
+    #[must_use]
+    pub fn max_json_values(&self) -> usize {
+        self.max_json_values
     }
 
     /// Whether the rate limit of the router is charged for it.

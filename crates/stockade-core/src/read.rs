@@ -10,9 +10,20 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, BoxError};
+use stockade_validation::{ReadError, has_more_values};
 
 use crate::media::Media;
 use crate::{BodyError, HttpBody};
+
+/// How a body is parsed.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// In bytes.
+    pub(crate) max_body: u64,
+    pub(crate) max_json_values: usize,
+    /// Whether a client is told where its JSON is wrong.
+    pub(crate) expose: bool,
+}
 
 /// The body of a request, as far as it has been read.
 pub(crate) enum Payload {
@@ -56,12 +67,11 @@ impl Payload {
     pub(crate) async fn value(
         &mut self,
         headers: &HeaderMap,
-        limit: u64,
-        expose: bool,
+        rules: Rules,
     ) -> Result<&mut Value, ApiError> {
         if !matches!(self, Self::Parsed { .. } | Self::Replaced(_)) {
-            let bytes = self.bytes(limit).await?;
-            *self = Self::Parsed { value: parse(headers, &bytes, expose)?, bytes };
+            let bytes = self.bytes(rules.max_body).await?;
+            *self = Self::Parsed { value: parse(headers, &bytes, rules)?, bytes };
         }
         match self {
             Self::Parsed { value, .. } | Self::Replaced(value) => Ok(value),
@@ -115,12 +125,17 @@ pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, Box
 }
 
 /// Parses a body by its content type; an empty one is `{}`.
-fn parse(headers: &HeaderMap, bytes: &[u8], expose: bool) -> Result<Value, ApiError> {
+fn parse(headers: &HeaderMap, bytes: &[u8], rules: Rules) -> Result<Value, ApiError> {
     if bytes.is_empty() {
         return Ok(Value::Object(Map::new()));
     }
     match Media::of(headers) {
-        Media::Json => serde_json::from_slice(bytes).map_err(|error| invalid_json(&error, expose)),
+        Media::Json if has_more_values(bytes, rules.max_json_values) => {
+            Err(ReadError::TooManyValues(rules.max_json_values).into())
+        }
+        Media::Json => {
+            serde_json::from_slice(bytes).map_err(|error| invalid_json(&error, rules.expose))
+        }
         Media::Form => crate::query::object(text_of(bytes)?).map(Value::Object),
         Media::Text => Ok(text_of(bytes)?.into()),
         Media::Other | Media::ForeignCharset => Err(unsupported()),

@@ -17,7 +17,7 @@ use stockade_errors::ApiError;
 use crate::asker::Asker;
 use crate::endpoint::{Endpoint, Settings};
 use crate::media::Media;
-use crate::read::Payload;
+use crate::read::{Payload, Rules};
 use crate::reply::writer;
 use crate::{HttpBody, Params, PeerAddr, spare};
 
@@ -347,14 +347,25 @@ impl Request {
     /// is `{}`, and so is that of a GET or HEAD request, which is not read.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 415
-    /// for any other content type.
+    /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 413
+    /// for JSON with more values than the route allows
+    /// ([`Endpoint::max_json_values`]); 415 for any other content type.
     pub async fn body(&mut self) -> Result<&mut Value, ApiError> {
         if self.has_no_body() && !matches!(self.inner.payload, Payload::Replaced(_)) {
             self.inner.payload = Payload::Replaced(Map::new().into());
         }
-        let expose = self.inner.settings.expose_errors;
-        self.inner.payload.value(&self.inner.head.headers, self.inner.max_body, expose).await
+        let rules = Rules {
+            max_body: self.inner.max_body,
+            max_json_values: self.max_json_values(),
+            expose: self.inner.settings.expose_errors,
+        };
+        self.inner.payload.value(&self.inner.head.headers, rules).await
+    }
+
+    /// The largest number of values of a JSON body that are kept untyped.
+    pub(crate) fn max_json_values(&self) -> usize {
+        let endpoint = self.inner.endpoint.as_deref();
+        endpoint.map_or(DEFAULT_MAX_JSON_VALUES, Endpoint::max_json_values)
     }
 
     /// Whether [`body`](Self::body) would parse what was sent, or has: the
@@ -489,3 +500,6 @@ impl fmt::Debug for Request {
 ///
 /// Spec: Limits › Body size.
 pub(crate) const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
+
+/// Up to 40 MB of parsed values. A body of 200,000 bytes has no more.
+pub(crate) const DEFAULT_MAX_JSON_VALUES: usize = 100_000;

@@ -108,6 +108,7 @@ use proc_macro::TokenStream;
 /// | `validation_options` | how they judge |
 /// | `max_body` | the limit of the body in bytes |
 /// | `accepts` | the media types that the body may have: `["application/json"]` |
+/// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
 /// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE` |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration` |

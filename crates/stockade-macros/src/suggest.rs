@@ -62,7 +62,8 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, expected: Option<&str>) {
-        let known = ["GET", "POST", "PUT", "DELETE", "PATCH", "middleware", "max_body"];
+        let known =
+            ["GET", "POST", "PUT", "DELETE", "PATCH", "middleware", "max_body", "max_json_values"];
         assert_eq!(closest(word, known), expected, "{word:?}");
     }
 
@@ -77,6 +78,7 @@ mod tests {
         check("middlewares", Some("middleware"));
         check("maxBody", Some("max_body"));
         check("maxBodySize", Some("max_body"));
+        check("maxJsonValues", Some("max_json_values"));
     }
 
     #[test]

@@ -292,6 +292,7 @@ impl<'o> Compiler<'o> {
             .with_states(self.options.states.clone())
             .with_max_body(entry.max_body)
             .with_accepts(accepts)
+            .with_max_json_values(entry.max_json_values.unwrap_or(self.options.max_json_values))
             .with_rate_limited(entry.rate_limited)
             .with_challenges(doc.challenges())
             .with_origin_guard(doc.has_origin_guard())

@@ -41,6 +41,7 @@ pub struct RouteEntry {
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
     pub(crate) accepts: Option<Arc<Accepts>>,
+    pub(crate) max_json_values: Option<usize>,
     /// Whether the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
@@ -86,6 +87,7 @@ impl RouteEntry {
             path: None,
             max_body: None,
             accepts: None,
+            max_json_values: None,
             rate_limited: true,
             cors: None,
             docs: Docs::default(),
@@ -257,6 +259,13 @@ setters! {
     /// 415, before middleware runs. See [`Accepts`].
     fn accepts(entry, types: impl IntoIterator<Item = impl AsRef<str>>) {
         entry.accepts = entry.checked("accepts", Accepts::new(types)).map(Arc::new);
+    }
+
+    /// Limits the values of a JSON body of this route that are kept untyped,
+    /// instead of the router's limit. See
+    /// [`RouterOptions::max_json_values`](crate::RouterOptions#structfield.max_json_values).
+    fn max_json_values(entry, values: usize) {
+        entry.max_json_values = Some(values);
     }
 
     /// Limits the requests of each client to this route, beside the limit of

@@ -52,6 +52,17 @@ pub struct RouterOptions {
     /// its own. See [`Accepts`](stockade_core::Accepts). Default: `None`, every
     /// type that the handler reads.
     pub accepts: Option<Vec<String>>,
+    /// The largest number of values in a JSON body that are kept whatever their
+    /// type: a body that becomes a `serde_json::Value`, for a handler, for the
+    /// schema of an entry, for middleware; what a type has as a `Value`; and
+    /// what is judged without its type, because its schema has functions,
+    /// unions or unique items, or is not fulfilled. More get 413. Typed values
+    /// are bounded by their schema and the size of the body.
+    ///
+    /// A `Value` takes up to 400 bytes, and its text as few as two. Default:
+    /// 100,000, which is 40 MB at the worst.
+    #[serde(alias = "maxJsonValues")]
+    pub max_json_values: usize,
     /// Whether the real message of a 5xx is sent. Default: `None`, which means
     /// true only when the environment variable `NODE_ENV` is `development`
     /// while the router is built.
@@ -137,6 +148,7 @@ impl Default for RouterOptions {
             prefix: String::new(),
             max_body_size: 1_048_576,
             accepts: None,
+            max_json_values: 100_000,
             expose_errors: None,
             problem_details: false,
             method_not_allowed: true,
@@ -201,6 +213,14 @@ impl RouterOptions {
     #[must_use]
     pub fn accepts<S: Into<String>>(mut self, types: impl IntoIterator<Item = S>) -> Self {
         self.accepts = Some(types.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`max_json_values`](Self#structfield.max_json_values).
+    #[must_use]
+    #[doc(alias = "maxJsonValues")]
+    pub fn max_json_values(mut self, values: usize) -> Self {
+        self.max_json_values = values;
         self
     }
 

@@ -121,6 +121,8 @@ pub enum SocketError {
     Json(serde_json::Error),
     /// A message does not pass the validation of the route.
     Invalid(Vec<FieldError>),
+    /// A message that is read as JSON has more values than this.
+    TooManyValues(usize),
     /// A function of the schema of the route failed or panicked.
     Failed(ApiError),
     /// The client was silent for too long.
@@ -144,6 +146,7 @@ impl fmt::Display for SocketError {
             Self::Full => f.write_str("the client reads too slowly"),
             Self::Json(error) => write!(f, "a message and JSON: {error}"),
             Self::Invalid(errors) => write!(f, "a message has {} invalid fields", errors.len()),
+            Self::TooManyValues(most) => write!(f, "a message has more than {most} values"),
             Self::Failed(error) => write!(f, "the schema of the messages failed: {error}"),
             Self::Silent => f.write_str("the client was silent for too long"),
         }
@@ -178,6 +181,7 @@ impl From<ReadError> for SocketError {
             ReadError::Syntax(error) => Self::Json(error),
             ReadError::Invalid(errors) => Self::Invalid(errors),
             ReadError::Failed(error) => Self::Failed(error),
+            ReadError::TooManyValues(most) => Self::TooManyValues(most),
             error => Self::Failed(ApiError::internal(error)),
         }
     }

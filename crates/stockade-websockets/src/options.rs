@@ -34,6 +34,12 @@ pub struct WebSocketOptions {
     /// together; a larger one ends the connection with 1009. Default: `None`,
     /// the router's `ws_max_payload`.
     pub max_payload: Option<u64>,
+    /// The largest number of values in a message that is read as JSON
+    /// ([`recv_json`]): those that are kept untyped, or all where the route has
+    /// no validation. Default: 100,000.
+    ///
+    /// [`recv_json`]: crate::WebSocket::recv_json
+    pub max_json_values: usize,
     /// Whether binary messages reach the handler; else they are read and
     /// forgotten, as the specification says. Default: false.
     pub binary: bool,
@@ -92,6 +98,7 @@ impl Default for WebSocketOptions {
             allowed_origins: None,
             protocols: Vec::new(),
             max_payload: None,
+            max_json_values: 100_000,
             binary: false,
             validation: None,
             validation_options: ValidationOptions::default(),
@@ -136,6 +143,13 @@ impl WebSocketOptions {
     #[must_use]
     pub fn max_payload(mut self, bytes: u64) -> Self {
         self.max_payload = Some(bytes);
+        self
+    }
+
+    /// Sets [`max_json_values`](Self#structfield.max_json_values).
+    #[must_use]
+    pub fn max_json_values(mut self, values: usize) -> Self {
+        self.max_json_values = values;
         self
     }
 
@@ -223,6 +237,7 @@ impl std::fmt::Debug for WebSocketOptions {
             .field("allowed_origins", &self.allowed_origins)
             .field("protocols", &self.protocols)
             .field("max_payload", &self.max_payload)
+            .field("max_json_values", &self.max_json_values)
             .field("binary", &self.binary)
             .finish_non_exhaustive()
     }

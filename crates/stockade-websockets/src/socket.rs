@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
-use stockade_validation::{Schema, ValidationOptions};
+use stockade_validation::{Schema, ValidationOptions, has_more_values};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -167,18 +167,21 @@ impl Receiver {
     }
 
     /// The next text as JSON, checked by the validation of the route if there
-    /// is one. After [`SocketError::Json`], [`SocketError::Invalid`] and
-    /// [`SocketError::Failed`] the connection goes on.
+    /// is one. After [`SocketError::Json`], [`SocketError::Invalid`],
+    /// [`SocketError::TooManyValues`] and [`SocketError::Failed`] the connection
+    /// goes on.
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
         let text = match self.recv_text().await? {
             Ok(text) => text,
             Err(error) => return Some(Err(error)),
         };
         let link = &self.link;
+        let most = link.max_json_values;
         Some(match &link.validation {
-            Some(schema) => {
-                schema.read_json(text.as_bytes(), &link.validation_options).map_err(Into::into)
-            }
+            Some(schema) => schema
+                .read_json_within(text.as_bytes(), &link.validation_options, most)
+                .map_err(Into::into),
+            None if has_more_values(text.as_bytes(), most) => Err(SocketError::TooManyValues(most)),
             None => serde_json::from_str(&text).map_err(SocketError::Json),
         })
     }
@@ -356,6 +359,7 @@ pub(crate) struct Link {
     protocol: Option<Box<str>>,
     validation: Option<Schema>,
     validation_options: ValidationOptions,
+    max_json_values: usize,
     slow_reader: SlowReader,
     /// What may wait for the client, in bytes.
     send_queue: usize,
@@ -442,6 +446,7 @@ pub(crate) fn pair(
         protocol: protocol.map(Into::into),
         validation: options.validation.clone(),
         validation_options: options.validation_options.clone(),
+        max_json_values: options.max_json_values,
         slow_reader: options.slow_reader,
         send_queue: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
         too_slow: AtomicBool::new(false),

@@ -394,6 +394,31 @@ async fn messages_are_json_that_is_checked() {
 }
 
 #[tokio::test]
+async fn messages_of_too_many_values_are_refused_and_the_connection_goes_on() {
+    async fn count(mut socket: WebSocket) -> Result<(), ApiError> {
+        while let Some(read) = socket.recv_json::<serde_json::Value>().await {
+            match read {
+                Ok(value) => socket.send(Json(value.as_array().map_or(0, Vec::len))).await?,
+                Err(error) if error.is_end() => break,
+                Err(error) => socket.send(error.to_string()).await?,
+            }
+        }
+        Ok(())
+    }
+    let any = || Rule::any().build().unwrap();
+    for options in [WebSocketOptions::new(), WebSocketOptions::new().validation(any())] {
+        let options = options.max_json_values(1_000);
+        let (mut client, _served) =
+            connect(web_socket_handler(count), options).await.client().await;
+        for (items, expected) in [(999, "999"), (1_000, "a message has more than 1000 values")] {
+            client.send(Theirs::text(format!("[{}0]", "0,".repeat(items - 1)))).await.unwrap();
+            assert_eq!(next(&mut client).await, Theirs::text(expected), "{items}");
+        }
+    }
+    assert_eq!(WebSocketOptions::new().max_json_values, 100_000);
+}
+
+#[tokio::test]
 async fn errors_of_extractors_and_limits_answer_the_handshake() {
     async fn picky(_socket: WebSocket, Path(_): Path<u64>) {}
     let connections = Connections::new(0, 10);

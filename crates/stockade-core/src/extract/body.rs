@@ -21,6 +21,11 @@ use crate::{BodyError, FromRequest, HttpBody, Request, RouteDoc};
 /// body is a 400, unless `T` is an `Option`. Anything else is 415. The schema of
 /// `T` judges the value; what fails is a 400 that names the fields.
 ///
+/// Values of JSON that are kept whatever their type count against
+/// `max_json_values` of the route, 413 beyond: those that `T` has as a `Value`
+/// or takes for an untagged enum, and all values where the schema of `T` has
+/// functions, unions or unique items, or is not fulfilled.
+///
 /// ```
 /// use stockade_core::extract::Body;
 ///
@@ -66,7 +71,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
             Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
             Payload::Bytes(bytes) if bytes.is_empty() => absent(),
             Payload::Bytes(bytes) => match media {
-                Media::Json => judge.read_json(bytes, req.inner.settings.expose_errors),
+                Media::Json => judge.read_json(req, bytes),
                 Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?),
                 Media::Text => judge.read_text(text_of(bytes)?),
                 Media::Other | Media::ForeignCharset => Err(unsupported()),

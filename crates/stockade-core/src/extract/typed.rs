@@ -73,14 +73,15 @@ impl Judge {
         }
     }
 
-    /// Reads JSON.
+    /// Reads JSON, as the rules of the request have it.
     pub(super) fn read_json<T: DeserializeOwned>(
         &self,
+        req: &Request,
         text: &[u8],
-        expose: bool,
     ) -> Result<T, ApiError> {
-        self.schema.read_json(text, &self.options).map_err(|error| match error {
-            ReadError::Syntax(error) => invalid_json(&error, expose),
+        let read = self.schema.read_json_within(text, &self.options, req.max_json_values());
+        read.map_err(|error| match error {
+            ReadError::Syntax(error) => invalid_json(&error, req.inner.settings.expose_errors),
             other => other.into(),
         })
     }

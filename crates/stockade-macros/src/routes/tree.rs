@@ -81,7 +81,7 @@ const WEB_SOCKET: &str = "ws";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 16] = [
+pub(crate) const ENTRY_KEYS: [&str; 17] = [
     "handler",
     "name",
     "path",
@@ -92,6 +92,7 @@ pub(crate) const ENTRY_KEYS: [&str; 16] = [
     "validation_options",
     "max_body",
     "accepts",
+    "max_json_values",
     "rate_limit",
     "timeout",
     "cors",

@@ -1,0 +1,170 @@
+//! The limit of the values of a JSON body that are kept untyped, and what else
+//! a body may not bring back.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use stockade::prelude::*;
+
+use crate::support::{app, app_of, block_on, call, check};
+
+const JSON: &str = "content-type: application/json";
+
+#[derive(Deserialize, Schema)]
+struct Call {
+    method: String,
+    params: Value,
+}
+
+#[derive(Deserialize, Schema)]
+struct Numbers {
+    numbers: Vec<u32>,
+}
+
+/// A list with so many values, itself among them.
+fn list(values: usize) -> String {
+    format!("[{}0]", "0,".repeat(values - 2))
+}
+
+fn post(path: &str, body: &str) -> String {
+    format!("POST {path}\n{JSON}\n\n{body}")
+}
+
+/// Each way in which a body becomes a `Value`, and how many values it has
+/// beside a list within.
+fn ways() -> RouteTree {
+    routes! {
+        "value": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
+        "unchecked": { POST: async |Body(Unchecked(body)): Body<Unchecked<Value>>| json!(body.is_array()) },
+        "request": { POST: async |mut req: Request| req.body().await.map(|body| json!(body.is_array())) },
+        "entry": { POST: { handler: async || "true", validation: schema!({ "type": "array" }) } },
+        "schema": { POST: { handler: async || "true", middleware: [with_validation(schema!({ "type": "array" }))] } },
+        "input": { POST: { handler: async || "true", middleware: [with_input_validation(json!({}))] } },
+        "sanitized": { POST: { handler: async || "true", middleware: [with_sanitization()] } },
+        "list": { POST: async |Body(body): Body<Vec<Value>>| json!(!body.is_empty()) },
+        "call": { POST: async |Body(call): Body<Call>| json!(call.method == "m" && call.params.is_array()) },
+        "calls": { POST: async |Body(calls): Body<HashMap<String, Vec<Call>>>| json!(calls.len() == 1) },
+    }
+}
+
+#[test]
+fn every_untyped_body_has_at_most_100_000_values() {
+    let app = app_of(ways());
+    for path in ["value", "unchecked", "request", "entry", "schema", "input", "sanitized", "list"] {
+        // The elements of a `Vec<Value>` count, and not the list.
+        let most = if path == "list" { 100_001 } else { 100_000 };
+        check(&app, &post(&format!("/{path}"), &list(most)), "200 true");
+        let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
+        check(&app, &post(&format!("/{path}"), &list(most + 1)), refused);
+        let nested = format!("[{}[0]]", "[0],".repeat(262_000));
+        check(&app, &post(&format!("/{path}"), &nested), refused);
+    }
+    for (path, before, after) in [
+        ("/call", r#"{"method":"m","params":"#, "}"),
+        ("/calls", r#"{"a":[{"method":"m","params":"#, "}]}"),
+    ] {
+        let around = |values| post(path, &[before, &list(values), after].concat());
+        check(&app, &around(100_000), "200 true");
+        let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
+        check(&app, &around(100_001), refused);
+    }
+}
+
+#[test]
+fn typed_bodies_are_bounded_by_their_size_alone() {
+    let app = app_of(routes! {
+        "numbers": { POST: async |Body(body): Body<Numbers>| json!(body.numbers.len()) },
+        "unchecked": { POST: async |Body(Unchecked(body)): Body<Unchecked<Vec<u8>>>| json!(body.len()) },
+    });
+    let numbers = |values| format!(r#"{{"numbers":{},"more":{}}}"#, list(values), list(values));
+    check(&app, &post("/numbers", &numbers(200_001)), "200 200000");
+    check(&app, &post("/unchecked", &list(300_001)), "200 300000");
+    // To say what is wrong, it is judged without its type.
+    let wrong = |values| post("/numbers", &numbers(values).replace("0]", "-1]"));
+    assert!(block_on(call(&app, &wrong(40_000))).starts_with("400 "));
+    let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
+    check(&app, &wrong(200_001), refused);
+}
+
+#[test]
+fn the_limit_is_an_option_of_the_router_and_of_an_entry() {
+    let options = RouterOptions::new();
+    assert_eq!(options.max_json_values, 100_000);
+    let read: RouterOptions = serde_json::from_str(r#"{"maxJsonValues": 4000}"#).unwrap();
+    assert_eq!(read.max_json_values, 4_000);
+    let tree = routes! {
+        "router": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
+        "small": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 3 } },
+        "none": { POST: { handler: async |mut req: Request| req.body().await.map(|_| "true"), max_json_values: 0 } },
+        "large": { POST: { handler: async |Body(body): Body<Value>| json!(body.is_array()), max_json_values: 300_000 } },
+    };
+    let app = app(create_router(tree, RouterOptions::new().max_json_values(5).rate_limit(None)));
+    let refused =
+        |most: usize| format!(r#"413 {{"error":"Request body has more than {most} values"}}"#);
+    for (path, most) in [("/router", 5), ("/small", 3), ("/large", 300_000)] {
+        check(&app, &post(path, &list(most)), "200 true");
+        check(&app, &post(path, &list(most + 1)), &refused(most));
+    }
+    check(&app, &post("/none", "7"), &refused(0));
+    check(&app, &post("/none", ""), "200 true");
+}
+
+#[test]
+fn a_web_socket_has_a_limit_of_its_own() {
+    let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
+    async fn handler(_socket: WebSocket) {}
+    router.add_web_socket_route("/s", handler, WebSocketOptions::new()).max_json_values(1);
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("use `max_json_values` of its options"), "{error}");
+}
+
+#[test]
+fn a_400_does_not_give_a_long_name_back() {
+    let closed = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let app = app_of(routes! {
+        "entry": { POST: { handler: async || (), validation: closed } },
+        "form": { POST: async |Body(body): Body<HashMap<String, u8>>| json!(body.len()) },
+    });
+    let name = "n".repeat(1_000_000);
+    let short = format!("{}…", "n".repeat(197));
+    let expected = json!({
+        "error": "Validation failed",
+        "details": { "errors": [{
+            "field": short,
+            "message": format!("Unknown field '{short}'"),
+            "rule": "additionalProperties",
+        }] },
+    });
+    check(&app, &post("/entry", &format!(r#"{{"{name}":1}}"#)), &format!("400 {expected}"));
+    let form = format!("POST /form\ncontent-type: application/x-www-form-urlencoded\n\n{name}=x");
+    let answer = block_on(call(&app, &form));
+    assert!(answer.starts_with("400 ") && answer.len() < 1_000, "{} bytes", answer.len());
+}
+
+#[test]
+fn input_validation_reads_its_rules_from_json() {
+    let mut router = Router::new();
+    router.post("/x", async || "right").middleware(with_input_validation(json!({
+        "name": { "required": true, "type": "string", "minLength": 2 },
+        "zip": { "pattern": "^[0-9]{5}$" },
+    })));
+    let app = app(router);
+    check(&app, &post("/x", r#"{"name":"Ada","zip":"12345"}"#), "200 right");
+    check(
+        &app,
+        &post("/x", r#"{"zip":{"$ne":1}}"#),
+        r#"400 {"error":"Validation failed","details":["name is required","zip must be of type string"]}"#,
+    );
+
+    let mut router = Router::new();
+    let rules = json!({ "a": { "typ": "string" }, "b": { "pattern": "(" } });
+    router.post("/x", async || ()).middleware(with_input_validation(rules));
+    let line = line!() - 1;
+    let error = router.build().unwrap_err().to_string();
+    let place = format!("({}:{line})", file!());
+    for part in
+        ["POST /x", "with_input_validation: field `a`: unknown key `typ`", "bad pattern", &place]
+    {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+}
