@@ -1,8 +1,9 @@
 //! Lets Chromium judge the answers to cross-origin requests.
 //!
 //! The browser example is started twice, as two origins. A page of the first one
-//! sends requests and forms to the second one and writes what came of them into itself;
-//! Chromium prints the page, and the outcomes are compared with [`SITUATIONS`].
+//! sends requests and forms to the second one and writes what came of them into
+//! itself; Chromium prints the page, and the outcomes are compared with
+//! [`SITUATIONS`].
 //! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
 //! comes back. After it, the shop's page of an order is looked at
 //! (`live_page.rs`).
