@@ -70,7 +70,7 @@ pub(crate) async fn serve<A: Answer>(
         registry: Arc::clone(&registry),
         clock,
         slots: Arc::new(Semaphore::new(max_connections)),
-        nodelay: options.tcp_nodelay,
+        tcp: TcpOptions::of(options),
         stage: stage.clone(),
         full_at: None,
         has_warned: false,
@@ -130,7 +130,7 @@ struct Acceptor<A> {
     clock: Arc<Clock>,
     /// One permit for each connection that may be open.
     slots: Arc<Semaphore>,
-    nodelay: bool,
+    tcp: TcpOptions,
     stage: watch::Receiver<Stage>,
     /// When it was logged that all slots are taken.
     full_at: Option<Instant>,
@@ -142,7 +142,7 @@ impl<A: Answer> Acceptor<A> {
     /// Accepts for ever.
     async fn run(&mut self, listener: &TcpListener) {
         loop {
-            let (stream, address) = accept(listener, self.nodelay).await;
+            let (stream, address) = accept(listener, self.tcp).await;
             match self.registry.admit(address.ip(), Instant::now()) {
                 Admission::Free => {}
                 Admission::After(_) => {
@@ -211,11 +211,11 @@ impl<A: Answer> Acceptor<A> {
 }
 
 /// The next connection, its socket set up. Errors are logged and outlasted.
-async fn accept(listener: &TcpListener, nodelay: bool) -> (TcpStream, SocketAddr) {
+async fn accept(listener: &TcpListener, options: TcpOptions) -> (TcpStream, SocketAddr) {
     loop {
         let error = match listener.accept().await {
             Ok((stream, address)) => {
-                set_up(&stream, address, nodelay);
+                set_up(&stream, address, options);
                 return (stream, address);
             }
             Err(error) => error,
@@ -230,16 +230,45 @@ async fn accept(listener: &TcpListener, nodelay: bool) -> (TcpStream, SocketAddr
     }
 }
 
+/// The options of the sockets of a server.
+#[derive(Clone, Copy, Debug)]
+struct TcpOptions {
+    nodelay: bool,
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    notsent_lowat: Option<u32>,
+    send_buffer: Option<u32>,
+}
+
+impl TcpOptions {
+    fn of(options: &ServerOptions) -> Self {
+        Self {
+            nodelay: options.tcp_nodelay,
+            #[cfg(any(target_os = "android", target_os = "linux"))]
+            notsent_lowat: options.tcp_notsent_lowat,
+            send_buffer: options.tcp_send_buffer,
+        }
+    }
+}
+
 /// Sets the options of a socket. What the system refuses is not worth a
 /// connection.
-fn set_up(stream: &TcpStream, address: SocketAddr, nodelay: bool) {
-    if let Err(error) = stream.set_nodelay(nodelay) {
-        log::debug!(target: "stockade::server", "TCP_NODELAY on {address}: {error}");
-    }
+fn set_up(stream: &TcpStream, address: SocketAddr, options: TcpOptions) {
+    let note = |option: &str, outcome: io::Result<()>| {
+        if let Err(error) = outcome {
+            log::debug!(target: "stockade::server", "{option} on {address}: {error}");
+        }
+    };
+    note("TCP_NODELAY", stream.set_nodelay(options.nodelay));
+    let socket = SockRef::from(stream);
     // Without it a client that vanishes without a word, such as a machine that
     // loses its power, would keep its slot as long as its request runs.
-    if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&keepalive()) {
-        log::debug!(target: "stockade::server", "SO_KEEPALIVE on {address}: {error}");
+    note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    if let Some(bytes) = options.notsent_lowat {
+        note("TCP_NOTSENT_LOWAT", socket.set_tcp_notsent_lowat(bytes));
+    }
+    if let Some(bytes) = options.send_buffer {
+        note("SO_SNDBUF", socket.set_send_buffer_size(bytes as usize));
     }
 }
 
@@ -313,7 +342,7 @@ mod tests {
     async fn the_system_asks_silent_clients_whether_they_are_still_there() {
         let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, _) = accept(&listener, true).await;
+        let (stream, _) = accept(&listener, TcpOptions::of(&ServerOptions::new())).await;
         assert!(stream.nodelay().unwrap());
         let socket = SockRef::from(&stream);
         assert!(socket.keepalive().unwrap());
@@ -323,6 +352,25 @@ mod tests {
             assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(10));
             assert_eq!(socket.tcp_keepalive_retries().unwrap(), 6);
         }
+    }
+
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    #[tokio::test]
+    async fn what_the_system_takes_of_an_answer_is_set() {
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let accepted = async |options| {
+            let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (stream, _) = accept(&listener, TcpOptions::of(&options)).await;
+            let socket = SockRef::from(&stream);
+            (socket.tcp_notsent_lowat().unwrap(), socket.send_buffer_size().unwrap())
+        };
+        let (unsent, adapted) = accepted(ServerOptions::new()).await;
+        assert_eq!(unsent, 524_288);
+        let options = ServerOptions::new().tcp_notsent_lowat(None).tcp_send_buffer(Some(8_192));
+        let (unsent, buffer) = accepted(options).await;
+        assert_ne!(unsent, 524_288, "the system's");
+        assert_eq!(buffer, 2 * 8_192);
+        assert_ne!(buffer, adapted);
     }
 
     #[test]

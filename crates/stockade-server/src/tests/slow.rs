@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stockade_core::{HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+#[cfg(target_os = "linux")]
+use tokio::net::TcpSocket;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+#[cfg(target_os = "linux")]
+use super::Client;
 use super::{app, get, ms, options, soon, start, text};
 
 /// Sends one byte of an endless head after the other until the server closes.
@@ -82,7 +86,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&dropped);
     let server = start(options().write_stall_timeout(ms(300)), move |_| {
-        let noisy = Endless { dropped: Arc::clone(&counter) };
+        let noisy = Endless { dropped: Arc::clone(&counter), given: Arc::default() };
         async move { Response::new(HttpBody::new(noisy)) }
     })
     .await;
@@ -90,6 +94,39 @@ async fn a_client_that_does_not_read_is_cut_off() {
     client.send(get("/")).await;
     client.head().await;
     soon(until(|| dropped.load(Ordering::Relaxed) == 1)).await;
+}
+
+/// The memory of all sockets of a machine is limited, so that one that nobody
+/// reads may hold a little of it only.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_system_holds_little_of_an_answer_that_nobody_reads() {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&taken);
+    let server = start(options(), move |_| {
+        let endless = Endless { dropped: Arc::default(), given: Arc::clone(&counter) };
+        async move { Response::new(HttpBody::new(endless)) }
+    })
+    .await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(16_384).unwrap();
+    let mut client = Client::new(soon(socket.connect(server.address)).await.unwrap());
+    client.send(get("/")).await;
+    client.head().await;
+    let mut before = 0;
+    soon(async {
+        // Until nothing has moved for half a second.
+        let mut still = 0;
+        while still < 5 {
+            tokio::time::sleep(ms(100)).await;
+            let now = taken.load(Ordering::Relaxed);
+            still = if now == before { still + 1 } else { 0 };
+            before = now;
+        }
+    })
+    .await;
+    // The limit, the buffers of hyper and that of the client.
+    assert!(before < 1_500_000, "{before} bytes");
 }
 
 /// A client may take its time as long as it takes something.
@@ -117,6 +154,8 @@ async fn a_client_that_reads_slowly_is_served() {
 /// Sends for ever.
 struct Endless {
     dropped: Arc<AtomicUsize>,
+    /// In bytes.
+    given: Arc<AtomicUsize>,
 }
 
 impl http_body::Body for Endless {
@@ -128,6 +167,7 @@ impl http_body::Body for Endless {
         _cx: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
         let zeros = bytes::Bytes::from_static(&[0; 16_384]);
+        self.given.fetch_add(zeros.len(), Ordering::Relaxed);
         std::task::Poll::Ready(Some(Ok(http_body::Frame::data(zeros))))
     }
 }
