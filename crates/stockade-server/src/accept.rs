@@ -329,7 +329,7 @@ const KEEPALIVE_RETRIES: u32 = 6;
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
-/// How long a new connection waits for a slot before a further idle one ends.
+/// The time after which a further idle connection ends for one that waits.
 const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);

@@ -16,7 +16,7 @@ use crate::idle_queue::IdleQueue;
 /// address, or a network of 64 bits in IPv6.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    /// How many connections each of them may have.
+    /// The number of connections that each of them may have.
     most: usize,
     clients: HashMap<RateKey, Client>,
 }
@@ -140,8 +140,8 @@ impl Room {
     }
 }
 
-/// How many connections of a client may be on their way out at least, above its
-/// limit.
+/// The least number of connections of a client that may be on their way out,
+/// above its limit.
 const MIN_LEAVING: usize = 16;
 
 #[cfg(test)]

@@ -456,7 +456,7 @@ const FIRST_READ: usize = 1_024;
 /// How large the buffers of a connection may grow at least, in bytes: 64 KiB.
 const MIN_BUFFER: usize = 65_536;
 
-/// How long a client of HTTP/2 may take to agree to the end: 1 s.
+/// The time that a client of HTTP/2 has to agree to the end: 1 s.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How often a silent client of HTTP/2 is asked whether it is still there.

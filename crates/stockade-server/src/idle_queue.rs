@@ -56,7 +56,7 @@ impl IdleQueue {
     }
 }
 
-/// How long a look at one connection stands for, before all are looked at
+/// The rest for each connection that was looked at, before all are looked at
 /// again: ten times of what it costs, so that a server that is full of busy
 /// connections spends a tenth of one core on it at most.
 const LOOK_COST: Duration = Duration::from_micros(1);

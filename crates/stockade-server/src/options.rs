@@ -68,12 +68,12 @@ pub struct ServerOptions {
     /// begins. Default: 0.
     #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
     pub shutdown_delay: Duration,
-    /// How many connections are served at a time. For a further one the
+    /// The number of connections that are served at a time. For a further one the
     /// connection that has been idle longest is told to finish; if none is
     /// idle, it waits until one closes, and those behind it in the queue of the
     /// system (see [`backlog`](Self#structfield.backlog)). Default: 10,000.
     pub max_connections: u32,
-    /// How many connections one client may have: an address, or a network of 64
+    /// The number of connections of one client: an address, or a network of 64
     /// bits in IPv6. For a further one its own connection that has been idle
     /// longest is told to finish; if none is idle, the new one is closed.
     ///
@@ -99,7 +99,7 @@ pub struct ServerOptions {
     pub http2_max_streams: u32,
     /// Whether small packets are sent at once (`TCP_NODELAY`). Default: true.
     pub tcp_nodelay: bool,
-    /// How many bytes of an answer the system takes ahead of what it can send
+    /// Bytes of an answer that the system takes ahead of what it can send
     /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere). Else
     /// each client that does not read would hold some 4 MiB of the memory that
     /// all sockets of the machine share. Far less than the default costs speed
@@ -189,7 +189,7 @@ impl ServerOptions {
         self
     }
 
-    /// How many connections one client may have; `None` is any number.
+    /// Returns the number of connections that one client may have; `None` is any.
     pub(crate) fn client_limit(&self, trusts_proxy: bool) -> Option<usize> {
         let share = (self.max_connections / 10).max(MIN_PER_CLIENT);
         let default = (!trusts_proxy).then_some(share);

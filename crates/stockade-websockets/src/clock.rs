@@ -36,7 +36,7 @@ pub(crate) enum Alarm {
 pub(crate) struct Clock {
     timer: Option<Pin<Box<Sleep>>>,
     tick: Duration,
-    /// When the next tick is due. The timer may come before it, when a write
+    /// The time of the next tick. The timer may come before it, when a write
     /// that waits has its limit sooner.
     next_tick: Instant,
     ping_interval: Option<Duration>,
@@ -98,7 +98,8 @@ impl Clock {
         }
     }
 
-    /// When the client has taken nothing for too long, if nothing changes.
+    /// Returns the time at which the client has taken nothing for too long, if
+    /// nothing changes.
     fn stalls_at(&self) -> Option<Instant> {
         // Too far away to be a time is never.
         self.blocked?.checked_add(self.write_timeout)
@@ -203,8 +204,8 @@ mod tests {
         assert_eq!(alarms(&mut clock, 100, false), [Alarm::Nothing; 100]);
     }
 
-    /// When the client was given up, from the start of the clock on. `writes`:
-    /// when in milliseconds, how many bytes went, and whether more wait.
+    /// The time from the start of the clock until the client was given up.
+    /// `writes`: when in milliseconds, how many bytes went, and whether more wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
         let mut clock = Clock::new(&options);
