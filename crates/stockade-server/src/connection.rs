@@ -41,7 +41,7 @@ use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service, service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep};
@@ -50,11 +50,13 @@ use crate::ServerOptions;
 use crate::accept::Stage;
 use crate::guarded::Guarded;
 use crate::io::{Io, Protocol};
-use crate::options::{DEFAULT_MAX_HEADERS, bounded};
+use crate::options::DEFAULT_MAX_HEADERS;
+use crate::patience::Terms;
 use crate::record::{Order, Record};
 use crate::response_body::ResponseBody;
 use crate::rewound::Rewound;
 use crate::service::{self, Answer, Peer};
+use crate::streams::Streams;
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
 use crate::upgraded;
@@ -63,8 +65,8 @@ use crate::upgraded;
 pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
-    http2: Option<http2::Builder<TokioExecutor>>,
-    body_read_timeout: Duration,
+    http2: Option<Http2Limits>,
+    body_terms: Terms,
     max_headers: usize,
     /// Takes a connection out of what hyper gives for it.
     open: upgraded::Open,
@@ -86,24 +88,16 @@ impl<A: Answer> Shared<A> {
         if options.max_headers != DEFAULT_MAX_HEADERS {
             http1.max_headers(options.max_headers);
         }
-        let http2 = options.http2.then(|| {
-            let mut http2 = http2::Builder::new(TokioExecutor::new());
-            http2
-                .timer(TokioTimer::new())
-                .enable_connect_protocol()
-                .keep_alive_interval(HTTP2_PING_INTERVAL)
-                .keep_alive_timeout(HTTP2_PING_TIMEOUT)
-                .max_concurrent_streams(options.http2_max_streams)
-                .max_header_list_size(options.max_header_bytes)
-                .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
-                .max_local_error_reset_streams(MAX_LOCAL_RESET_STREAMS);
-            http2
+        let http2 = options.http2.then(|| Http2Limits {
+            streams: options.http2_max_streams,
+            header_bytes: options.max_header_bytes,
+            write_terms: options.write_terms(),
         });
         Self {
             app: Arc::new(app),
             http1,
             http2,
-            body_read_timeout: bounded(options.body_read_timeout),
+            body_terms: options.body_terms(),
             max_headers: options.max_headers,
             open: upgraded::open::<Rewound<Io>>,
             is_tls: false,
@@ -130,6 +124,34 @@ impl<A: Answer> Shared<A> {
     }
 }
 
+/// What an HTTP/2 connection is made with.
+struct Http2Limits {
+    streams: u32,
+    header_bytes: u32,
+    write_terms: Terms,
+}
+
+impl Http2Limits {
+    /// What makes hyper's part of one connection.
+    fn builder(&self, record: &Arc<Record>) -> http2::Builder<Streams> {
+        let streams = Streams::new(Arc::clone(record), self.write_terms);
+        let mut http2 = http2::Builder::new(streams);
+        http2
+            .timer(TokioTimer::new())
+            .enable_connect_protocol()
+            .keep_alive_interval(HTTP2_PING_INTERVAL)
+            .keep_alive_timeout(HTTP2_PING_TIMEOUT)
+            .initial_stream_window_size(HTTP2_WINDOW)
+            .initial_connection_window_size(HTTP2_WINDOW)
+            .max_send_buf_size(HTTP2_SEND_BUFFER)
+            .max_concurrent_streams(self.streams)
+            .max_header_list_size(self.header_bytes)
+            .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
+            .max_local_error_reset_streams(MAX_LOCAL_RESET_STREAMS);
+        http2
+    }
+}
+
 /// Serves a connection to its end.
 ///
 /// The task of a parked connection has the size of this future, so everything
@@ -148,7 +170,7 @@ pub(crate) fn serve<A: Answer>(
         stage,
         open: shared.open,
         is_tls: shared.is_tls,
-        body_read_timeout: shared.body_read_timeout,
+        body_terms: shared.body_terms,
         max_headers: shared.max_headers,
         room: io.room(),
     });
@@ -206,6 +228,7 @@ async fn speak<A: Answer, T>(
         (Some(http2), Protocol::Http2) => {
             let Some(io) = io.take() else { return };
             peer.record.set_http2();
+            let http2 = http2.builder(&peer.record);
             let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
             drive(&peer.record, Box::pin(connection).as_mut(), false).await
         }
@@ -326,7 +349,7 @@ where
     }
 }
 
-impl<I, S> Finish for http2::Connection<I, S, TokioExecutor>
+impl<I, S> Finish for http2::Connection<I, S, Streams>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
     S: HttpService<Incoming, ResBody = ResponseBody>,
@@ -464,6 +487,14 @@ const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long it may take for its answer.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How many bytes of bodies a client may send, of all its requests, before
+/// somebody reads them: 1 MiB.
+const HTTP2_WINDOW: u32 = 1_048_576;
+
+/// How many bytes of an answer hyper may have taken that the socket has not:
+/// 128 KiB.
+const HTTP2_SEND_BUFFER: usize = 131_072;
 
 /// Streams that a client has reset before they were accepted; more end the
 /// connection (CVE-2023-44487, "rapid reset").

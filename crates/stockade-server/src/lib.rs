@@ -24,8 +24,8 @@
 //! | Client | Ends with | Option |
 //! |---|---|---|
 //! | sends the head of a request too slowly, or nothing at all | the connection closes | [`header_read_timeout`] |
-//! | sends the body too slowly | 408, the connection closes | [`body_read_timeout`] |
-//! | does not read its answer | the connection closes | [`write_stall_timeout`] |
+//! | sends the body too slowly | 408, the connection closes | [`body_read_timeout`], [`min_read_rate`] |
+//! | does not read its answer, or too slowly | the connection is reset; on HTTP/2 the stream, if only this one is not read | [`write_stall_timeout`], [`min_write_rate`] |
 //! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
 //! | opens too many connections | its own longest idle one closes, else the new one | [`max_connections_per_client`] |
@@ -46,6 +46,8 @@
 //! [`header_read_timeout`]: ServerOptions#structfield.header_read_timeout
 //! [`body_read_timeout`]: ServerOptions#structfield.body_read_timeout
 //! [`write_stall_timeout`]: ServerOptions#structfield.write_stall_timeout
+//! [`min_read_rate`]: ServerOptions#structfield.min_read_rate
+//! [`min_write_rate`]: ServerOptions#structfield.min_write_rate
 //! [`idle_timeout`]: ServerOptions#structfield.idle_timeout
 //! [`max_headers`]: ServerOptions#structfield.max_headers
 //! [`max_header_bytes`]: ServerOptions#structfield.max_header_bytes
@@ -64,6 +66,8 @@
 //! - `record`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
+//! - `patience`: how long a client is waited for, in both directions;
+//!   `streams`: one request on HTTP/2 whose answer is not read.
 //! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
 //! - `service`: one request. Hot. `head`, `host`, `framing`: what is refused at
 //!   once.
@@ -87,6 +91,7 @@ mod host;
 mod idle_queue;
 mod io;
 mod options;
+mod patience;
 mod record;
 mod request_body;
 mod response_body;
@@ -94,6 +99,7 @@ mod rewound;
 mod server;
 mod service;
 mod signals;
+mod streams;
 mod sweep;
 #[cfg(feature = "tls")]
 mod tls;

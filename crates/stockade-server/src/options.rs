@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::CallOptions;
 
+use crate::patience::Terms;
+
 /// The options of a server: its limits and its protocols.
 ///
 /// They can be read from a configuration file; an unknown key is an error, and
@@ -43,9 +45,10 @@ pub struct ServerOptions {
     #[serde(rename = "park_after_ms", deserialize_with = "millis")]
     pub park_after: Duration,
     /// How long the server waits for the body of a request, in all: only the
-    /// time in which it waits counts, and each KiB that comes gives one second
-    /// back. So a slow upload lives as long as it moves by 1 KiB a second, a
-    /// drip does not, and no pause may be longer than this. Then: 408.
+    /// time in which it waits counts, and what comes gives time back, at
+    /// [`min_read_rate`](Self#structfield.min_read_rate). So a slow upload
+    /// lives as long as it moves at that rate, a drip does not, and no pause
+    /// may be longer than this; the first one not longer than 10 s. Then: 408.
     ///
     /// A wait begins when the application asks for bytes that are not there,
     /// and ends when it takes the next ones. An application that asks and then
@@ -53,10 +56,27 @@ pub struct ServerOptions {
     /// asked is not. Default: 30 s.
     #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
     pub body_read_timeout: Duration,
-    /// How long a client may leave an answer unread before the connection is
-    /// closed. Default: 30 s.
+    /// How many bytes of a request's body buy a client one second of
+    /// [`body_read_timeout`](Self#structfield.body_read_timeout). 0: each byte
+    /// gives all of it back. Default: 500.
+    pub min_read_rate: u32,
+    /// How long a client may leave an answer unread before it is ended: on
+    /// HTTP/1 with its connection, on HTTP/2 alone, if the client has no room
+    /// for this one. Only the time counts in which there are bytes that the
+    /// client does not take, so that a stream that says something once a minute
+    /// lives for ever; and what it takes gives time back, at
+    /// [`min_write_rate`](Self#structfield.min_write_rate).
+    ///
+    /// A client that reads slowly may look for a minute like one that does not,
+    /// because its system takes much at once. So this is long; but while more
+    /// than one of 256 [`max_connections`](Self#structfield.max_connections),
+    /// and more than 16, take nothing, those have 12 s. Default: 75 s.
     #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
     pub write_stall_timeout: Duration,
+    /// How many bytes of an answer that a client takes buy it one second of
+    /// [`write_stall_timeout`](Self#structfield.write_stall_timeout). 0: each
+    /// byte gives all of it back. Default: 500.
+    pub min_write_rate: u32,
     /// How long requests that are running may go on after a shutdown has begun.
     /// Default: 10 s.
     #[serde(rename = "shutdown_timeout_ms", deserialize_with = "millis")]
@@ -126,7 +146,9 @@ impl Default for ServerOptions {
             idle_timeout: Duration::from_secs(60),
             park_after: Duration::from_secs(2),
             body_read_timeout: Duration::from_secs(30),
-            write_stall_timeout: Duration::from_secs(30),
+            min_read_rate: 500,
+            write_stall_timeout: Duration::from_secs(75),
+            min_write_rate: 500,
             shutdown_timeout: Duration::from_secs(10),
             shutdown_delay: Duration::ZERO,
             max_connections: 10_000,
@@ -167,7 +189,9 @@ impl ServerOptions {
         idle_timeout: Duration, "";
         park_after: Duration, "";
         body_read_timeout: Duration, "";
+        min_read_rate: u32, ", in bytes a second";
         write_stall_timeout: Duration, "";
+        min_write_rate: u32, ", in bytes a second";
         shutdown_timeout: Duration, "";
         shutdown_delay: Duration, "";
         max_connections: u32, "";
@@ -211,6 +235,16 @@ impl ServerOptions {
         self
     }
 
+    /// How long a body is waited for.
+    pub(crate) fn body_terms(&self) -> Terms {
+        Terms { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
+    }
+
+    /// How long an answer may stay unread.
+    pub(crate) fn write_terms(&self) -> Terms {
+        Terms { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
+    }
+
     /// Everything that is wrong with the options.
     pub(crate) fn mistakes(&self) -> Vec<Mistake> {
         let zeros = [
@@ -235,6 +269,8 @@ impl ServerOptions {
             ("max_connections", u64::from(self.max_connections), MAX_CONNECTIONS),
             ("max_headers", self.max_headers as u64, MAX_HEADERS),
             ("max_header_bytes", u64::from(self.max_header_bytes), MAX_HEADER_BYTES),
+            ("min_read_rate", u64::from(self.min_read_rate), MAX_RATE),
+            ("min_write_rate", u64::from(self.min_write_rate), MAX_RATE),
         ];
         let highs = highs.into_iter().filter(|(_, value, most)| value > most);
         let highs = highs.map(|(name, value, most)| {
@@ -274,6 +310,9 @@ const MAX_HEADERS: u64 = 24_576;
 /// 1 MiB.
 const MAX_HEADER_BYTES: u64 = 1_048_576;
 
+/// 1 MiB a second: who asks for more has mistaken the unit.
+const MAX_RATE: u64 = 1_048_576;
+
 #[cfg(test)]
 mod tests {
     use stockade_middleware::RateLimit;
@@ -309,6 +348,10 @@ mod tests {
         let mistakes = ServerOptions::new().call(call).mistakes();
         let expected = "rate_limit: the limit of a rate limit must not be 0";
         assert_eq!(mistakes[0].message(), expected);
+        let rates = ServerOptions::new().min_read_rate(2_000_000).min_write_rate(0).mistakes();
+        let expected = "the server's min_read_rate must not be above 1048576: 2000000";
+        assert_eq!(rates[0].message(), expected);
+        assert_eq!(rates.len(), 1);
     }
 
     #[test]
@@ -318,7 +361,8 @@ mod tests {
         assert_eq!(defaults.idle_timeout.as_millis(), 60_000);
         assert_eq!(defaults.park_after.as_millis(), 2_000);
         assert_eq!(defaults.body_read_timeout.as_millis(), 30_000);
-        assert_eq!(defaults.write_stall_timeout.as_millis(), 30_000);
+        assert_eq!(defaults.write_stall_timeout.as_millis(), 75_000);
+        assert_eq!((defaults.min_read_rate, defaults.min_write_rate), (500, 500));
         assert_eq!(defaults.shutdown_timeout.as_millis(), 10_000);
         assert_eq!(defaults.shutdown_delay.as_millis(), 0);
         assert_eq!(defaults.max_connections, 10_000);
@@ -375,12 +419,16 @@ mod tests {
             "max_connections_per_client": 3,
             "tcp_notsent_lowat": null,
             "tcp_send_buffer": 65536,
+            "min_read_rate": 0,
+            "write_stall_timeout_ms": 2500,
             "http2": false,
             "call": { "expose_errors": true }
         }"#;
         let options: ServerOptions = serde_json::from_str(text).unwrap();
         assert_eq!(options.header_read_timeout, Duration::from_millis(1_500));
         assert_eq!(options.idle_timeout, Duration::from_secs(60));
+        assert_eq!(options.write_stall_timeout, Duration::from_millis(2_500));
+        assert_eq!((options.min_read_rate, options.min_write_rate), (0, 500));
         assert_eq!((options.max_connections, options.http2), (7, false));
         assert_eq!(options.max_connections_per_client, Some(3));
         assert_eq!((options.tcp_notsent_lowat, options.tcp_send_buffer), (None, Some(65_536)));

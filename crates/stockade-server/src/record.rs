@@ -5,7 +5,7 @@
 //! The fields are independent; the sweep may see one a moment older than
 //! another, which only matters within its own coarseness.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
@@ -28,10 +28,8 @@ pub(crate) struct Record {
     heard: AtomicBool,
     /// Since when the socket takes no more bytes, or [`NEVER`].
     write_blocked: AtomicU64,
-    /// HTTP/2: answers that have bytes for a client that has no room for them.
-    owed: AtomicU32,
-    /// HTTP/2: when an answer moved for the last time.
-    moved: AtomicU64,
+    /// HTTP/2: bytes of large answers that are kept until the client has them.
+    held: AtomicU64,
     close_after: AtomicBool,
     upgraded: AtomicBool,
     parked: AtomicBool,
@@ -67,8 +65,7 @@ impl Record {
             http2: AtomicBool::new(false),
             heard: AtomicBool::new(false),
             write_blocked: AtomicU64::new(NEVER),
-            owed: AtomicU32::new(0),
-            moved: AtomicU64::new(now),
+            held: AtomicU64::new(0),
             close_after: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
@@ -119,14 +116,24 @@ impl Record {
         }
     }
 
-    /// HTTP/2: an answer moved, and whether it waits for the client now.
-    pub(crate) fn answer_moved(&self, was_owed: bool, is_owed: bool) {
-        self.moved.store(self.clock.stamp(), Ordering::Relaxed);
-        match (was_owed, is_owed) {
-            (false, true) => drop(self.owed.fetch_add(1, Ordering::Relaxed)),
-            (true, false) => drop(self.owed.fetch_sub(1, Ordering::Relaxed)),
-            _ => {}
-        }
+    /// Whether the socket takes no more bytes.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.write_blocked.load(Ordering::Relaxed) != NEVER
+    }
+
+    /// HTTP/2: a large answer is there.
+    pub(crate) fn hold(&self, bytes: u64) {
+        self.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// HTTP/2: a large answer is gone.
+    pub(crate) fn release(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// HTTP/2: bytes of large answers that are kept until the client has them.
+    pub(crate) fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
     }
 
     /// HTTP/1: the answer to the running request is to be the last one.
@@ -155,13 +162,11 @@ impl Record {
             Phase::Head { since }
         };
         let blocked = self.write_blocked.load(Ordering::Relaxed);
-        let owed = self.owed.load(Ordering::Relaxed) > 0;
         Snapshot {
             phase,
             http2: self.http2.load(Ordering::Relaxed),
             parked: self.parked.load(Ordering::Relaxed),
             write_blocked: (blocked != NEVER).then_some(blocked),
-            owed: owed.then(|| self.moved.load(Ordering::Relaxed)),
         }
     }
 

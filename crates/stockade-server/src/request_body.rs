@@ -15,6 +15,7 @@ use stockade_core::BodyError;
 use tokio::time::{Instant, Sleep};
 
 use crate::drain;
+use crate::patience::{Patience, Terms};
 use crate::record::{InFlight, Record};
 
 /// The body of a request as hyper gives it, with a limit to the time that the
@@ -53,19 +54,13 @@ struct Waiting {
 }
 
 impl RequestBody {
-    /// The body of the request with this head; `timeout` as
-    /// `ServerOptions::body_read_timeout` says.
-    pub(crate) fn new(
-        incoming: Incoming,
-        head: &Parts,
-        timeout: Duration,
-        record: Arc<Record>,
-    ) -> Self {
+    /// The body of the request with this head.
+    pub(crate) fn new(incoming: Incoming, head: &Parts, terms: Terms, record: Arc<Record>) -> Self {
         let http1 = head.version <= Version::HTTP_11;
         let expect = head.headers.get(header::EXPECT);
         let unasked = head.version == Version::HTTP_11
             && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
-        let patience = Patience::new(timeout);
+        let patience = Patience::short(terms);
         let unread = Some(Unread { incoming, in_flight: InFlight::of(record) });
         Self { unread, patience, waiting: None, unasked, http1 }
     }
@@ -80,7 +75,7 @@ impl RequestBody {
 
     /// Whether the client has been waited for too long.
     fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let left = self.patience.left;
+        let left = self.patience.left();
         let waiting = match &mut self.waiting {
             Some(waiting) => {
                 if waiting.since.is_none() {
@@ -102,7 +97,7 @@ impl RequestBody {
     fn received(&mut self, bytes: usize) {
         let since = self.waiting.as_mut().and_then(|waiting| waiting.since.take());
         let waited = since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.patience.received(bytes, waited);
+        self.patience.moved(bytes as u64, waited);
     }
 }
 
@@ -161,52 +156,6 @@ impl Drop for RequestBody {
             unread.in_flight.record().close_after();
         } else {
             drain::start(unread);
-        }
-    }
-}
-
-/// How long the server goes on waiting for a body.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Patience {
-    most: Duration,
-    left: Duration,
-}
-
-impl Patience {
-    fn new(most: Duration) -> Self {
-        Self { most, left: most }
-    }
-
-    /// Bytes came after a wait: each KiB gives a second back.
-    fn received(&mut self, bytes: usize, waited: Duration) {
-        let earned = Duration::from_micros((bytes as u64).saturating_mul(1_000_000) / 1_024);
-        self.left = self.left.saturating_sub(waited).saturating_add(earned).min(self.most);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patience_is_used_up_by_drips_and_restored_by_bytes() {
-        // Bytes and the wait before them in ms; then what is left of 30 s.
-        let cases: &[(&[(usize, u64)], u64)] = &[
-            (&[], 30_000),
-            (&[(1_024, 0)], 30_000),
-            (&[(0, 1_000)], 29_000),
-            (&[(1_024, 1_000)], 30_000),
-            (&[(512, 1_000), (512, 1_000)], 29_000),
-            (&[(0, 20_000), (0, 20_000)], 0),
-            (&[(1 << 40, 0), (0, 29_000)], 1_000),
-            (&[(usize::MAX, 29_000)], 30_000),
-        ];
-        for (steps, left) in cases {
-            let mut patience = Patience::new(Duration::from_secs(30));
-            for (bytes, waited) in *steps {
-                patience.received(*bytes, Duration::from_millis(*waited));
-            }
-            assert_eq!(patience.left, Duration::from_millis(*left), "{steps:?}");
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
 use crate::record::InFlight;
+use crate::streams;
 
 /// The body of an answer. The request is running until it is dropped.
 #[derive(Debug)]
@@ -21,20 +22,24 @@ pub(crate) struct ResponseBody {
 }
 
 /// HTTP/2 only: hyper asks for more only when the client has room, so that a
-/// body that is not asked waits for the client.
+/// body that is not asked waits for the client. [`streams`] watches that.
 #[derive(Debug)]
 struct Http2 {
-    owed: bool,
     /// What did not fit into the last piece.
     rest: Bytes,
+    /// Bytes that are in memory as long as this lives, if they are many.
+    held: u64,
 }
 
 impl ResponseBody {
     pub(crate) fn new(body: HttpBody, in_flight: InFlight, http2: bool) -> Self {
         let http2 = http2.then(|| {
-            let owed = !body.is_end_stream();
-            in_flight.record().answer_moved(false, owed);
-            Http2 { owed, rest: Bytes::new() }
+            let held = body.as_bytes().map_or(0, <[u8]>::len);
+            let held = if held > MAX_PIECE { held as u64 } else { 0 };
+            if held > 0 {
+                in_flight.record().hold(held);
+            }
+            Http2 { rest: Bytes::new(), held }
         });
         Self { body, in_flight, http2 }
     }
@@ -46,7 +51,7 @@ impl ResponseBody {
         let mut polled = if http2.rest.is_empty() {
             Pin::new(&mut self.body).poll_frame(cx)
         } else {
-            Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut http2.rest)))))
+            Poll::Ready(Some(Ok(Frame::data(last_apart(&mut http2.rest)))))
         };
         if let Poll::Ready(Some(Ok(frame))) = &mut polled
             && let Some(data) = frame.data_mut()
@@ -54,11 +59,19 @@ impl ResponseBody {
         {
             http2.rest = data.split_off(MAX_PIECE);
         }
-        let owed = matches!(polled, Poll::Ready(Some(_)));
-        self.in_flight.record().answer_moved(http2.owed, owed);
-        http2.owed = owed;
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => streams::gave(frame.data_ref().map_or(0, Bytes::len)),
+            _ => streams::waits(),
+        }
         polled
     }
+}
+
+/// Takes what is left of a large piece; its last part in memory of its own,
+/// because it would keep all that it was cut from.
+fn last_apart(rest: &mut Bytes) -> Bytes {
+    let rest = std::mem::take(rest);
+    if rest.len() > MAX_PIECE { rest } else { Bytes::copy_from_slice(&rest) }
 }
 
 impl Body for ResponseBody {
@@ -97,8 +110,8 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        if let Some(http2) = &self.http2 {
-            self.in_flight.record().answer_moved(http2.owed, false);
+        if let Some(Http2 { held: held @ 1.., .. }) = &self.http2 {
+            self.in_flight.record().release(*held);
         }
     }
 }

@@ -8,7 +8,6 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use http::header::{CONNECTION, HeaderValue};
 use http::{StatusCode, Version};
@@ -24,6 +23,7 @@ use tokio::sync::watch;
 
 use crate::accept::Stage;
 use crate::clients::Room;
+use crate::patience::Terms;
 use crate::record::{InFlight, Order, Record};
 use crate::request_body::RequestBody;
 use crate::response_body::{ResponseBody, until_shutdown};
@@ -98,7 +98,8 @@ pub(crate) struct Peer<A> {
     /// Takes the connection out of what hyper gives for it.
     pub(crate) open: upgraded::Open,
     pub(crate) is_tls: bool,
-    pub(crate) body_read_timeout: Duration,
+    /// How long a body is waited for.
+    pub(crate) body_terms: Terms,
     pub(crate) max_headers: usize,
     /// The room that is left for connections.
     pub(crate) room: Room,
@@ -147,7 +148,7 @@ pub(crate) fn serve<A: Answer>(
         HttpBody::empty()
     } else {
         let record = Arc::clone(&peer.record);
-        HttpBody::new(RequestBody::new(body, &head, peer.body_read_timeout, record))
+        HttpBody::new(RequestBody::new(body, &head, peer.body_terms, record))
     };
     let request = Request::framed(head, body).with_peer(PeerAddr(peer.address));
     let answering = match outcome {

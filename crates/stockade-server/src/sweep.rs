@@ -55,8 +55,6 @@ pub(crate) struct Snapshot {
     pub(crate) parked: bool,
     /// Since when the socket takes no more bytes.
     pub(crate) write_blocked: Option<u64>,
-    /// When answers on HTTP/2 moved for the last time, if one waits for room.
-    pub(crate) owed: Option<u64>,
 }
 
 impl Snapshot {
@@ -141,7 +139,7 @@ fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
     let stalled = |since: Option<u64>| since.is_some_and(|at| passed(at) >= limits.write_stall);
     match seen.phase {
         Phase::Upgraded => Order::Stay,
-        _ if stalled(seen.write_blocked) || stalled(seen.owed) => Order::Close,
+        _ if stalled(seen.write_blocked) => Order::Close,
         Phase::Head { since } if passed(since) >= limits.header_read => Order::Close,
         // A client that is asked to go has a while to agree (HTTP/2).
         Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => Order::Close,
@@ -366,9 +364,9 @@ mod tests {
 
     /// Header 10 s, idle 60 s, write 30 s, parking 2 s; HTTP/2.
     #[track_caller]
-    fn check(phase: Phase, blocked: Option<u64>, owed: Option<u64>, now: u64, expected: Order) {
+    fn check(phase: Phase, blocked: Option<u64>, now: u64, expected: Order) {
         let limits = limits();
-        let seen = Snapshot { phase, http2: true, parked: false, write_blocked: blocked, owed };
+        let seen = Snapshot { phase, http2: true, parked: false, write_blocked: blocked };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
     }
 
@@ -380,7 +378,6 @@ mod tests {
             http2: false,
             parked: false,
             write_blocked: None,
-            owed: None,
         };
         let cases = [
             (idle, 2_999, Order::Stay),
@@ -448,28 +445,26 @@ mod tests {
 
     #[test]
     fn a_head_has_its_time() {
-        check(Phase::Head { since: 5_000 }, None, None, 0, Order::Stay);
-        check(Phase::Head { since: 5_000 }, None, None, 14_999, Order::Stay);
-        check(Phase::Head { since: 5_000 }, None, None, 15_000, Order::Close);
+        check(Phase::Head { since: 5_000 }, None, 0, Order::Stay);
+        check(Phase::Head { since: 5_000 }, None, 14_999, Order::Stay);
+        check(Phase::Head { since: 5_000 }, None, 15_000, Order::Close);
     }
 
     #[test]
     fn an_idle_connection_is_asked_to_go_and_then_closed() {
-        check(Phase::Idle { since: 1_000 }, None, None, 60_999, Order::Stay);
-        check(Phase::Idle { since: 1_000 }, None, None, 61_000, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, None, None, 70_999, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, None, None, 71_000, Order::Close);
+        check(Phase::Idle { since: 1_000 }, None, 60_999, Order::Stay);
+        check(Phase::Idle { since: 1_000 }, None, 61_000, Order::Finish);
+        check(Phase::Idle { since: 1_000 }, None, 70_999, Order::Finish);
+        check(Phase::Idle { since: 1_000 }, None, 71_000, Order::Close);
     }
 
     #[test]
     fn a_running_request_has_all_the_time_but_must_be_read() {
-        check(Phase::Busy, None, None, 1 << 40, Order::Stay);
-        check(Phase::Busy, Some(1_000), None, 30_999, Order::Stay);
-        check(Phase::Busy, Some(1_000), None, 31_000, Order::Close);
-        check(Phase::Busy, None, Some(1_000), 30_999, Order::Stay);
-        check(Phase::Busy, None, Some(1_000), 31_000, Order::Close);
-        check(Phase::Idle { since: 1_000 }, Some(1_000), None, 31_000, Order::Close);
-        check(Phase::Upgraded, Some(1_000), None, 1 << 40, Order::Stay);
+        check(Phase::Busy, None, 1 << 40, Order::Stay);
+        check(Phase::Busy, Some(1_000), 30_999, Order::Stay);
+        check(Phase::Busy, Some(1_000), 31_000, Order::Close);
+        check(Phase::Idle { since: 1_000 }, Some(1_000), 31_000, Order::Close);
+        check(Phase::Upgraded, Some(1_000), 1 << 40, Order::Stay);
     }
 
     #[test]

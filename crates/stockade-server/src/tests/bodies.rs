@@ -6,7 +6,7 @@ use std::task::Poll;
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use stockade_core::{BodyError, BoxError, HttpBody, Request};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{app, get, ms, options, soon, start, text};
 
@@ -131,6 +131,39 @@ async fn a_slow_body_that_moves_lives() {
         tokio::time::sleep(ms(50)).await;
     }
     assert_eq!(client.answer().await.body.len(), 327_680);
+}
+
+/// It never pauses for long, but sends 160 kB a second where 1 MiB is asked for.
+#[tokio::test]
+async fn a_body_below_the_rate_is_408() {
+    let options = options().body_read_timeout(ms(400)).min_read_rate(1_048_576);
+    let server = start(options, app).await;
+    let mut client = server.connect().await;
+    client.send(post("/echo", "Content-Length: 100000000\r\n")).await;
+    let (mut read, mut write) = client.stream.into_split();
+    let slow = tokio::spawn(async move {
+        while write.write_all(&[b'x'; 8_192]).await.is_ok() {
+            tokio::time::sleep(ms(50)).await;
+        }
+    });
+    let mut head = [0; 12];
+    soon(read.read_exact(&mut head)).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 408");
+    drop(read);
+    soon(slow).await.unwrap();
+}
+
+#[tokio::test]
+async fn without_a_rate_a_body_may_drip() {
+    let options = options().body_read_timeout(ms(2_000)).min_read_rate(0);
+    let server = start(options, app).await;
+    let mut client = server.connect().await;
+    client.send(post("/echo", "Content-Length: 40\r\n")).await;
+    for _ in 0..40 {
+        client.send("x").await;
+        tokio::time::sleep(ms(100)).await;
+    }
+    assert_eq!(client.answer().await.body.len(), 40);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
+use super::slow::Ticks;
 use super::{Client, Running, app, ms, options, soon, start, text};
 
 type Sender = SendRequest<Full<Bytes>>;
@@ -175,6 +176,88 @@ async fn a_client_that_does_not_read_is_cut_off() {
     };
     soon(gone).await;
     drop(unread);
+}
+
+/// Answers that are not read, on a connection on which others are.
+#[tokio::test]
+async fn of_many_answers_those_that_are_not_read_are_reset() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&dropped);
+    let server = start(options().write_stall_timeout(ms(600)), move |request: Request| {
+        let guard = (request.path() == "/").then(|| Counted(Arc::clone(&counter)));
+        async move {
+            let Some(guard) = guard else { return text(200, "tiny") };
+            let body = Full::new(Bytes::from(vec![b'x'; 4 * 1_048_576]));
+            Response::new(HttpBody::new(body.map_frame(move |frame| {
+                let _ = &guard;
+                frame
+            })))
+        }
+    })
+    .await;
+    let (mut sender, _connection) = client(&server).await;
+    let mut unread = Vec::new();
+    for _ in 0..2 {
+        unread.push(soon(sender.send_request(get("/"))).await.unwrap());
+    }
+    let all_gone = async {
+        while dropped.load(Ordering::Relaxed) < 2 {
+            tokio::time::sleep(ms(20)).await;
+        }
+    };
+    let mut all_gone = std::pin::pin!(soon(all_gone));
+    let mut tiny = 0;
+    loop {
+        tokio::select! {
+            () = &mut all_gone => break,
+            answer = sender.send_request(get("/tiny")) => {
+                let body = soon(answer.unwrap().into_body().collect()).await.unwrap();
+                assert_eq!(body.to_bytes(), "tiny");
+                tiny += 1;
+                tokio::time::sleep(ms(50)).await;
+            }
+        }
+    }
+    assert!(tiny > 1);
+    for unread in unread {
+        let error = soon(unread.into_body().collect()).await.unwrap_err();
+        let reset = std::error::Error::source(&error).unwrap().to_string();
+        assert!(reset.contains("stream error received"), "{reset}");
+    }
+    let tiny = soon(sender.send_request(get("/tiny"))).await.unwrap();
+    assert_eq!(tiny.status(), 200);
+}
+
+/// Nothing is unread while there is nothing to read.
+#[tokio::test]
+async fn an_answer_that_pauses_is_not_reset() {
+    let timeouts = options().write_stall_timeout(ms(100));
+    let server = start(timeouts, async |_| Response::new(HttpBody::new(Ticks::new(3)))).await;
+    let (mut sender, _connection) = client(&server).await;
+    let answer = soon(sender.send_request(get("/"))).await.unwrap();
+    let body = soon(answer.into_body().collect()).await.unwrap().to_bytes();
+    assert_eq!(body, "tickticktick");
+}
+
+/// 80 MiB are more than a connection may hold for long, whatever the timeout.
+#[tokio::test]
+async fn large_answers_that_are_not_read_have_little_time() {
+    let server = start(options(), async |request: Request| match request.path() {
+        "/tiny" => text(200, "tiny"),
+        _ => Response::new(vec![b'x'; 40 * 1_048_576].into()),
+    })
+    .await;
+    let (mut sender, _connection) = client(&server).await;
+    let first = soon(sender.send_request(get("/"))).await.unwrap();
+    let second = soon(sender.send_request(get("/"))).await.unwrap();
+    let read = async |unread: http::Response<hyper::body::Incoming>| {
+        // What came before the reset fits into the window.
+        tokio::time::sleep(ms(8_000)).await;
+        soon(unread.into_body().collect()).await.map(|body| body.to_bytes().len())
+    };
+    let (first, second) = tokio::join!(read(first), read(second));
+    assert!(first.is_err() || second.is_err(), "{first:?}, {second:?}");
+    assert_eq!(soon(sender.send_request(get("/tiny"))).await.unwrap().status(), 200);
 }
 
 struct Counted(Arc<AtomicUsize>);

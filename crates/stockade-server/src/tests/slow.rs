@@ -2,8 +2,10 @@
 //! see `http2`.
 
 use std::io::Write as _;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use stockade_core::{HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
+use tokio::time::Sleep;
 
 #[cfg(target_os = "linux")]
 use super::Client;
@@ -151,6 +154,37 @@ async fn a_client_that_reads_slowly_is_served() {
     }
 }
 
+/// Says something a few times, with half a second between.
+pub(super) struct Ticks {
+    left: usize,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Ticks {
+    pub(super) fn new(left: usize) -> Self {
+        Self { left, sleep: Box::pin(tokio::time::sleep(ms(500))) }
+    }
+}
+
+impl http_body::Body for Ticks {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        std::task::ready!(self.sleep.as_mut().poll(cx));
+        let next = tokio::time::Instant::now() + ms(500);
+        self.sleep.as_mut().reset(next);
+        self.left -= 1;
+        Poll::Ready(Some(Ok(http_body::Frame::data(bytes::Bytes::from_static(b"tick")))))
+    }
+}
+
 /// Sends for ever.
 struct Endless {
     dropped: Arc<AtomicUsize>,
@@ -163,12 +197,12 @@ impl http_body::Body for Endless {
     type Error = std::convert::Infallible;
 
     fn poll_frame(
-        self: std::pin::Pin<&mut Self>,
-        _cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
         let zeros = bytes::Bytes::from_static(&[0; 16_384]);
         self.given.fetch_add(zeros.len(), Ordering::Relaxed);
-        std::task::Poll::Ready(Some(Ok(http_body::Frame::data(zeros))))
+        Poll::Ready(Some(Ok(http_body::Frame::data(zeros))))
     }
 }
 

@@ -1,0 +1,125 @@
+//! [`Patience`]: how long the server goes on waiting for a client.
+//!
+//! One rule for both directions. A client that is waited for uses its time up,
+//! and each byte that moves gives some back, so that whoever moves at the
+//! [rate](Terms::rate) lives for ever and whoever drips does not. What it has
+//! is bounded, so that no amount of bytes buys a long silence.
+
+use std::time::Duration;
+
+/// The rule.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Terms {
+    /// The longest silence.
+    pub(crate) most: Duration,
+    /// How many bytes buy one second; 0 if each byte gives everything back.
+    pub(crate) rate: u32,
+}
+
+impl Terms {
+    /// What bytes buy.
+    fn earned(self, bytes: u64) -> Duration {
+        match (bytes, self.rate) {
+            (0, _) => Duration::ZERO,
+            (_, 0) => self.most,
+            (bytes, rate) => {
+                Duration::from_micros(bytes.saturating_mul(1_000_000) / u64::from(rate))
+            }
+        }
+    }
+}
+
+/// What a client has left.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Patience {
+    terms: Terms,
+    left: Duration,
+}
+
+impl Patience {
+    /// Everything that the terms allow.
+    pub(crate) fn full(terms: Terms) -> Self {
+        Self { terms, left: terms.most }
+    }
+
+    /// That of a client that has to show first that it moves.
+    pub(crate) fn short(terms: Terms) -> Self {
+        Self { terms, left: terms.most.min(GRACE) }
+    }
+
+    pub(crate) fn left(self) -> Duration {
+        self.left
+    }
+
+    /// Bytes moved after a wait.
+    pub(crate) fn moved(&mut self, bytes: u64, waited: Duration) {
+        let left = self.left.saturating_add(self.terms.earned(bytes));
+        self.left = left.saturating_sub(waited).min(self.terms.most);
+    }
+}
+
+/// How long a client may take for its first bytes, at the rate's side of the
+/// terms.
+const GRACE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes and the wait before them in ms, at 500 bytes a second and at most
+    /// 30 s; then what is left in ms.
+    #[track_caller]
+    fn check(mut patience: Patience, steps: &[(u64, u64)], left: u64) {
+        for (bytes, waited) in steps {
+            patience.moved(*bytes, Duration::from_millis(*waited));
+        }
+        assert_eq!(patience.left(), Duration::from_millis(left), "{steps:?}");
+    }
+
+    fn terms() -> Terms {
+        Terms { most: Duration::from_secs(30), rate: 500 }
+    }
+
+    #[test]
+    fn patience_is_used_up_by_drips_and_restored_by_bytes() {
+        let cases: &[(&[(u64, u64)], u64)] = &[
+            (&[], 30_000),
+            (&[(500, 0)], 30_000),
+            (&[(0, 1_000)], 29_000),
+            (&[(500, 1_000)], 30_000),
+            (&[(250, 1_000), (250, 1_000)], 29_000),
+            (&[(0, 20_000), (0, 20_000)], 0),
+            (&[(1 << 40, 0), (0, 29_000)], 1_000),
+            (&[(u64::MAX, 29_000)], 30_000),
+            // 64 bytes each 5 s.
+            (&[(64, 5_000), (64, 5_000), (64, 5_000), (64, 5_000)], 10_512),
+        ];
+        for (steps, left) in cases {
+            check(Patience::full(terms()), steps, *left);
+        }
+    }
+
+    #[test]
+    fn who_has_to_show_first_that_it_moves_has_less() {
+        let cases: &[(&[(u64, u64)], u64)] = &[
+            (&[], 10_000),
+            (&[(1_000, 0)], 12_000),
+            (&[(1 << 20, 9_000)], 30_000),
+            // A few bytes each 3 s.
+            (&[(5, 3_000), (5, 3_000), (5, 3_000)], 1_030),
+            (&[(5, 3_000), (5, 3_000), (5, 3_000), (5, 3_000)], 0),
+        ];
+        for (steps, left) in cases {
+            check(Patience::short(terms()), steps, *left);
+        }
+        let hasty = Terms { most: Duration::from_millis(200), ..terms() };
+        check(Patience::short(hasty), &[], 200);
+    }
+
+    #[test]
+    fn without_a_rate_each_byte_gives_everything_back() {
+        let patience = Patience::full(Terms { rate: 0, ..terms() });
+        check(patience, &[(1, 29_000)], 30_000);
+        check(patience, &[(0, 29_000)], 1_000);
+    }
+}
