@@ -124,7 +124,7 @@ impl<A: Answer> Shared<A> {
     }
 }
 
-/// What an HTTP/2 connection is made with.
+/// The limits that an HTTP/2 connection is made with.
 struct Http2Limits {
     streams: u32,
     header_bytes: u32,
@@ -132,7 +132,7 @@ struct Http2Limits {
 }
 
 impl Http2Limits {
-    /// What makes hyper's part of one connection.
+    /// Makes what makes hyper's part of one connection.
     fn builder(&self, record: &Arc<Record>) -> http2::Builder<Streams> {
         let streams = Streams::new(Arc::clone(record), self.write_terms);
         let mut http2 = http2::Builder::new(streams);
@@ -488,11 +488,11 @@ const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 /// How long it may take for its answer.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How many bytes of bodies a client may send, of all its requests, before
+/// The bytes of bodies that a client may send, of all its requests, before
 /// somebody reads them: 1 MiB.
 const HTTP2_WINDOW: u32 = 1_048_576;
 
-/// How many bytes of an answer hyper may have taken that the socket has not:
+/// The bytes of an answer that hyper may have taken and the socket has not:
 /// 128 KiB.
 const HTTP2_SEND_BUFFER: usize = 131_072;
 

@@ -4,8 +4,10 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
+use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -95,9 +97,40 @@ impl Io {
         .await
     }
 
-    fn wrote<T>(&self, outcome: Poll<T>) -> Poll<T> {
-        self.record.bytes_went(outcome.is_pending());
+    /// Notes what became of a write; `again` is the same write without a word of
+    /// the system that the socket is ready.
+    ///
+    /// Linux wakes a writer when a third of a buffer is free, which may be a
+    /// megabyte: a slow client takes minutes for that, and would look like one
+    /// that takes nothing.
+    fn wrote(
+        &self,
+        outcome: Poll<io::Result<usize>>,
+        again: impl FnOnce(&Socket) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        match &outcome {
+            Poll::Ready(Ok(count)) => self.record.bytes_went(*count),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                if self.record.bytes_wait()
+                    && let Ok(count @ 1..) = again(&SockRef::from(&self.stream))
+                {
+                    self.record.bytes_went(count);
+                    return Poll::Ready(Ok(count));
+                }
+            }
+        }
         outcome
+    }
+}
+
+impl Drop for Io {
+    fn drop(&mut self) {
+        if self.record.resets() {
+            // Else the system would keep megabytes for a client that does not
+            // read them. If it cannot, it does what it always does.
+            let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        }
     }
 }
 
@@ -124,7 +157,7 @@ impl AsyncWrite for Io {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.wrote(outcome)
+        self.wrote(outcome, |socket| socket.send_with_flags(buf, NO_SIGNAL))
     }
 
     fn poll_write_vectored(
@@ -133,7 +166,7 @@ impl AsyncWrite for Io {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.wrote(outcome)
+        self.wrote(outcome, |socket| socket.send_vectored_with_flags(bufs, NO_SIGNAL))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -151,6 +184,11 @@ impl AsyncWrite for Io {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+/// A client that has gone makes an error and no signal: `MSG_NOSIGNAL`, which
+/// the standard library sends with, too.
+const NO_SIGNAL: i32 =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };
 
 /// How a client that speaks HTTP/2 begins.
 ///

@@ -66,8 +66,9 @@
 //! - `record`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
-//! - `patience`: how long a client is waited for, in both directions;
-//!   `streams`: one request on HTTP/2 whose answer is not read.
+//! - `patience`: how long a client is waited for, in both directions; `blocked`:
+//!   one that does not take its answer; `streams`: the same for one request on
+//!   HTTP/2.
 //! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
 //! - `service`: one request. Hot. `head`, `host`, `framing`: what is refused at
 //!   once.
@@ -79,6 +80,7 @@
 
 mod accept;
 mod address;
+mod blocked;
 mod clients;
 mod connection;
 mod drain;

@@ -56,16 +56,16 @@ pub struct ServerOptions {
     /// asked is not. Default: 30 s.
     #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
     pub body_read_timeout: Duration,
-    /// How many bytes of a request's body buy a client one second of
+    /// The bytes of a request's body that buy a client one second of
     /// [`body_read_timeout`](Self#structfield.body_read_timeout). 0: each byte
     /// gives all of it back. Default: 500.
     pub min_read_rate: u32,
-    /// How long a client may leave an answer unread before it is ended: on
-    /// HTTP/1 with its connection, on HTTP/2 alone, if the client has no room
-    /// for this one. Only the time counts in which there are bytes that the
-    /// client does not take, so that a stream that says something once a minute
-    /// lives for ever; and what it takes gives time back, at
-    /// [`min_write_rate`](Self#structfield.min_write_rate).
+    /// The longest time in which a client may leave an answer unread. Then the
+    /// answer ends: on HTTP/1 with its connection, on HTTP/2 alone, if the
+    /// client has no room for this one. Only the time counts in which there are
+    /// bytes that the client does not take, so that a stream that says
+    /// something once a minute lives for ever; and what it takes gives time
+    /// back, at [`min_write_rate`](Self#structfield.min_write_rate).
     ///
     /// A client that reads slowly may look for a minute like one that does not,
     /// because its system takes much at once. So this is long; but while more
@@ -73,7 +73,7 @@ pub struct ServerOptions {
     /// and more than 16, take nothing, those have 12 s. Default: 75 s.
     #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
     pub write_stall_timeout: Duration,
-    /// How many bytes of an answer that a client takes buy it one second of
+    /// The bytes of an answer that, taken by a client, buy it one second of
     /// [`write_stall_timeout`](Self#structfield.write_stall_timeout). 0: each
     /// byte gives all of it back. Default: 500.
     pub min_write_rate: u32,
@@ -235,12 +235,12 @@ impl ServerOptions {
         self
     }
 
-    /// How long a body is waited for.
+    /// The rule for a body that is waited for.
     pub(crate) fn body_terms(&self) -> Terms {
         Terms { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
     }
 
-    /// How long an answer may stay unread.
+    /// The rule for an answer that is not read.
     pub(crate) fn write_terms(&self) -> Terms {
         Terms { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
     }

@@ -12,12 +12,12 @@ use std::time::Duration;
 pub(crate) struct Terms {
     /// The longest silence.
     pub(crate) most: Duration,
-    /// How many bytes buy one second; 0 if each byte gives everything back.
+    /// Bytes that buy one second; 0 if each byte gives everything back.
     pub(crate) rate: u32,
 }
 
 impl Terms {
-    /// What bytes buy.
+    /// The time that bytes buy.
     fn earned(self, bytes: u64) -> Duration {
         match (bytes, self.rate) {
             (0, _) => Duration::ZERO,
@@ -29,7 +29,7 @@ impl Terms {
     }
 }
 
-/// What a client has left.
+/// The time that a client has left.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Patience {
     terms: Terms,
@@ -58,8 +58,7 @@ impl Patience {
     }
 }
 
-/// How long a client may take for its first bytes, at the rate's side of the
-/// terms.
+/// The longest wait for a client that has not moved yet: 10 s.
 const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

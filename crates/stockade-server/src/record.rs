@@ -26,10 +26,15 @@ pub(crate) struct Record {
     http2: AtomicBool,
     /// HTTP/2: bytes came since this was [taken back](Self::forget_bytes).
     heard: AtomicBool,
-    /// Since when the socket takes no more bytes, or [`NEVER`].
-    write_blocked: AtomicU64,
+    /// The socket takes no more bytes.
+    blocked: AtomicBool,
+    /// Bytes that it took after it was blocked.
+    taken: AtomicU64,
+    /// A blocked socket is to be asked, although nobody says that it is ready.
+    asks: AtomicBool,
     /// HTTP/2: bytes of large answers that are kept until the client has them.
     held: AtomicU64,
+    resets: AtomicBool,
     close_after: AtomicBool,
     upgraded: AtomicBool,
     parked: AtomicBool,
@@ -64,8 +69,11 @@ impl Record {
             seen: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             heard: AtomicBool::new(false),
-            write_blocked: AtomicU64::new(NEVER),
+            blocked: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
+            asks: AtomicBool::new(false),
             held: AtomicU64::new(0),
+            resets: AtomicBool::new(false),
             close_after: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
@@ -107,18 +115,38 @@ impl Record {
         self.heard.load(Ordering::Relaxed)
     }
 
-    /// The socket took bytes, or takes no more.
-    pub(crate) fn bytes_went(&self, blocked: bool) {
-        let was_blocked = self.write_blocked.load(Ordering::Relaxed) != NEVER;
-        if blocked != was_blocked {
-            let since = if blocked { self.clock.stamp() } else { NEVER };
-            self.write_blocked.store(since, Ordering::Relaxed);
+    /// The socket took bytes.
+    pub(crate) fn bytes_went(&self, count: usize) {
+        if self.blocked.load(Ordering::Relaxed) {
+            self.unblock(count);
         }
     }
 
-    /// Whether the socket takes no more bytes.
+    /// Nothing waits for a client that is still reading: while it reads it was
+    /// neither idle nor late with its next head.
+    #[cold]
+    fn unblock(&self, count: usize) {
+        let mark = self.mark.load(Ordering::Relaxed);
+        self.mark.store(self.clock.stamp() * 2 + mark % 2, Ordering::Relaxed);
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        self.blocked.store(false, Ordering::Relaxed);
+    }
+
+    /// The socket takes no more bytes; true if it is to be asked all the same.
+    pub(crate) fn bytes_wait(&self) -> bool {
+        let was_blocked = self.blocked.swap(true, Ordering::Relaxed);
+        self.asks.swap(false, Ordering::Relaxed) && was_blocked
+    }
+
+    /// True while the socket takes no more bytes.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.write_blocked.load(Ordering::Relaxed) != NEVER
+        self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// Makes a blocked connection ask its socket whether it takes bytes again.
+    pub(crate) fn ask(&self) {
+        self.asks.store(true, Ordering::Relaxed);
+        self.wake();
     }
 
     /// HTTP/2: a large answer is there.
@@ -134,6 +162,18 @@ impl Record {
     /// HTTP/2: bytes of large answers that are kept until the client has them.
     pub(crate) fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
+    }
+
+    /// Ends a connection whose client does not take its answer: at once, and
+    /// with it what the system has of the answer.
+    pub(crate) fn give_up(&self) {
+        self.resets.store(true, Ordering::Relaxed);
+        self.tell(Order::Close);
+    }
+
+    /// True if the socket is to be reset instead of closed.
+    pub(crate) fn resets(&self) -> bool {
+        self.resets.load(Ordering::Relaxed)
     }
 
     /// HTTP/1: the answer to the running request is to be the last one.
@@ -161,12 +201,12 @@ impl Record {
         } else {
             Phase::Head { since }
         };
-        let blocked = self.write_blocked.load(Ordering::Relaxed);
         Snapshot {
             phase,
             http2: self.http2.load(Ordering::Relaxed),
             parked: self.parked.load(Ordering::Relaxed),
-            write_blocked: (blocked != NEVER).then_some(blocked),
+            blocked: self.is_blocked(),
+            taken: self.taken.load(Ordering::Relaxed),
         }
     }
 
@@ -208,14 +248,18 @@ impl Record {
     pub(crate) fn tell(&self, order: Order) {
         let before = self.order.fetch_max(order as u8, Ordering::AcqRel);
         if before < order as u8 {
-            let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-            waker.iter().for_each(Waker::wake_by_ref);
+            self.wake();
         }
     }
 
     /// Returns true when the connection was told to finish or to close.
     pub(crate) fn is_told_to_end(&self) -> bool {
         self.order.load(Ordering::Relaxed) >= Order::Finish as u8
+    }
+
+    fn wake(&self) {
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        waker.iter().for_each(Waker::wake_by_ref);
     }
 
     /// What the connection has been told; its task is woken when that changes.
@@ -273,9 +317,6 @@ impl Drop for InFlight {
 /// One request in the upper half of `requests`.
 const ENDED: u64 = 1 << 32;
 
-/// No time.
-const NEVER: u64 = u64::MAX;
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -312,6 +353,36 @@ mod tests {
         drop(InFlight::begin(&record));
         record.bytes_came();
         assert_eq!(record.snapshot().phase, Phase::Idle { since: 10 });
+    }
+
+    #[test]
+    fn what_waits_for_the_client_is_no_idleness_and_no_head() {
+        let clock = Arc::new(Clock::new(Duration::from_millis(10)));
+        for (begun, expected) in
+            [(false, Phase::Idle { since: 30 }), (true, Phase::Head { since: 30 })]
+        {
+            let clock = Arc::new(Clock::new(Duration::from_millis(10)));
+            let record = Arc::new(Record::new(Arc::clone(&clock)));
+            drop(InFlight::begin(&record));
+            if begun {
+                record.bytes_came();
+            }
+            assert!(!record.bytes_wait());
+            assert!(record.snapshot().blocked);
+            clock.tick();
+            clock.tick();
+            record.bytes_went(7);
+            let seen = record.snapshot();
+            assert_eq!((seen.phase, seen.blocked, seen.taken), (expected, false, 7));
+            record.bytes_went(7);
+            assert_eq!(record.snapshot().taken, 7);
+        }
+        let record = Record::new(clock);
+        record.ask();
+        assert!(!record.bytes_wait(), "it was not blocked");
+        record.ask();
+        assert!(record.bytes_wait());
+        assert!(!record.bytes_wait(), "once");
     }
 
     #[test]

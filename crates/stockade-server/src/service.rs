@@ -98,7 +98,7 @@ pub(crate) struct Peer<A> {
     /// Takes the connection out of what hyper gives for it.
     pub(crate) open: upgraded::Open,
     pub(crate) is_tls: bool,
-    /// How long a body is waited for.
+    /// The rule for a body that is waited for.
     pub(crate) body_terms: Terms,
     pub(crate) max_headers: usize,
     /// The room that is left for connections.

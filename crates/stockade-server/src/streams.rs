@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep};
 use crate::patience::{Patience, Terms};
 use crate::record::Record;
 
-/// What runs the streams of one connection.
+/// Runs the streams of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
     record: Arc<Record>,
@@ -89,7 +89,7 @@ impl Waiting {
         self.patience.moved(bytes, waited);
     }
 
-    /// Whether the client has been waited for too long.
+    /// Ready when the client has been waited for too long.
     fn poll(&mut self, record: &Record, cx: &mut Context<'_>) -> Poll<()> {
         let mut since = *self.since.get_or_insert_with(Instant::now);
         while self.sleep.as_mut().poll(cx).is_ready() {
@@ -111,14 +111,14 @@ impl Waiting {
     }
 }
 
-/// How long a stream may go on waiting that has waited so long, on a connection
-/// that holds so many bytes.
+/// The time that a stream may go on waiting which has waited so long, on a
+/// connection that holds so many bytes.
 fn time_left(left: Duration, waited: Duration, held: u64) -> Duration {
     let left = if held > MAX_HELD { left.min(LOOK) } else { left };
     left.saturating_sub(waited)
 }
 
-/// What the body of a stream has said while the stream was polled.
+/// The word of a stream's body while the stream was polled.
 #[derive(Clone, Copy, Debug)]
 enum Said {
     /// It was not asked, because the client has no room or the handler runs.
@@ -130,7 +130,7 @@ enum Said {
 }
 
 thread_local! {
-    /// How the body of a stream reaches [`watch`], with hyper in between. The
+    /// The way from the body of a stream to [`watch`], with hyper in between. The
     /// one is polled within the other, so there is no other stream meanwhile.
     static SAID: Cell<Said> = const { Cell::new(Said::Nothing) };
 }
@@ -146,11 +146,11 @@ pub(crate) fn waits() {
     SAID.set(Said::Waits);
 }
 
-/// How many bytes of large answers a connection may hold before clients that
+/// The bytes of large answers that a connection may hold before clients that
 /// take nothing are given up soon: 64 MiB.
 pub(crate) const MAX_HELD: u64 = 67_108_864;
 
-/// How soon: 5 s.
+/// That soon, and the rest between two looks at a wait: 5 s.
 const LOOK: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

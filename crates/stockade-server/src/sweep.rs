@@ -15,9 +15,11 @@ use stockade_middleware::rate_limit::RateKey;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::ServerOptions;
+use crate::blocked::{Blocked, max_stuck};
 use crate::clients::{Admission, Clients, Room, Share, Slot};
 use crate::idle_queue::IdleQueue;
 use crate::options::bounded;
+use crate::patience::Terms;
 use crate::record::{Order, Record};
 
 /// A coarse clock: milliseconds, counted in sweeps.
@@ -53,27 +55,34 @@ pub(crate) struct Snapshot {
     pub(crate) phase: Phase,
     pub(crate) http2: bool,
     pub(crate) parked: bool,
-    /// Since when the socket takes no more bytes.
-    pub(crate) write_blocked: Option<u64>,
+    /// The socket takes no more bytes.
+    pub(crate) blocked: bool,
+    /// The bytes that it has taken after it was blocked.
+    pub(crate) taken: u64,
 }
 
 impl Snapshot {
     /// Whether the connection is idle, and of the kind that is parked then.
     pub(crate) fn may_park(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle { .. });
-        idle && !self.http2 && self.write_blocked.is_none()
+        idle && !self.http2 && !self.blocked
+    }
+
+    /// True if the client is to take bytes before anything else can happen.
+    fn awaits_reading(&self) -> bool {
+        self.blocked && self.phase != Phase::Upgraded
     }
 
     /// Returns true while nothing happens but that the head of a request comes
     /// or is awaited.
     pub(crate) fn waits_for_head(&self) -> bool {
-        matches!(self.phase, Phase::Head { .. }) && self.write_blocked.is_none()
+        matches!(self.phase, Phase::Head { .. }) && !self.blocked
     }
 
     /// Returns true while no request runs and no bytes wait for the client.
     pub(crate) fn is_unused(&self) -> bool {
         let runs = matches!(self.phase, Phase::Busy | Phase::Upgraded);
-        !runs && self.write_blocked.is_none() && self.owed.is_none()
+        !runs && !self.blocked
     }
 
     /// Since when the connection is idle, if ending it takes nothing away.
@@ -106,7 +115,9 @@ pub(crate) enum Phase {
 pub(crate) struct Limits {
     pub(crate) header_read: u64,
     pub(crate) idle: u64,
-    pub(crate) write_stall: u64,
+    pub(crate) write: Terms,
+    /// Connections that may take nothing at a time.
+    pub(crate) stuck: usize,
     pub(crate) park: u64,
 }
 
@@ -115,14 +126,15 @@ impl Limits {
         Self {
             header_read: millis(bounded(options.header_read_timeout)),
             idle: millis(bounded(options.idle_timeout)),
-            write_stall: millis(bounded(options.write_stall_timeout)),
+            write: options.write_terms(),
+            stuck: max_stuck(options.max_connections),
             park: millis(bounded(options.park_after)),
         }
     }
 
     /// How often to look: each second, more often for short timeouts.
     pub(crate) fn interval(self) -> Duration {
-        let shortest = self.header_read.min(self.idle).min(self.write_stall);
+        let shortest = self.header_read.min(self.idle).min(millis(self.write.most));
         // Nobody waits for the parking, so it may be coarser.
         Duration::from_millis((shortest / 4).min(self.park / 2).clamp(5, 1_000))
     }
@@ -133,19 +145,16 @@ impl Limits {
     }
 }
 
-/// What to do with a connection.
+/// What to do with a connection that is not [blocked](Blocked).
 fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
     let passed = |since: u64| now.saturating_sub(since);
-    let stalled = |since: Option<u64>| since.is_some_and(|at| passed(at) >= limits.write_stall);
     match seen.phase {
-        Phase::Upgraded => Order::Stay,
-        _ if stalled(seen.write_blocked) => Order::Close,
         Phase::Head { since } if passed(since) >= limits.header_read => Order::Close,
         // A client that is asked to go has a while to agree (HTTP/2).
         Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => Order::Close,
         Phase::Idle { since } if passed(since) >= limits.idle => Order::Finish,
         Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Order::Park,
-        Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Order::Stay,
+        Phase::Upgraded | Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Order::Stay,
     }
 }
 
@@ -170,6 +179,10 @@ struct Open {
     idle: IdleQueue,
     /// `None` when a client may have any number of connections.
     clients: Option<Clients>,
+    /// Those that the last sweep found blocked.
+    blocked: HashMap<u64, Blocked>,
+    /// Until then those among them that are stuck end.
+    crowded_until: u64,
 }
 
 /// Since when a connection is idle, if it may be told to finish.
@@ -286,8 +299,23 @@ impl Registry {
     }
 
     pub(crate) fn sweep(&self, now: u64) {
-        for record in self.lock().records.values() {
+        let mut open = self.lock();
+        // Anew, so that it has the size of what is blocked now.
+        let mut before = std::mem::take(&mut open.blocked);
+        let mut blocked = HashMap::new();
+        for (id, record) in &open.records {
             let seen = record.snapshot();
+            if seen.awaits_reading() {
+                let mut found = before.remove(id);
+                if let Some(known) = &mut found {
+                    known.pass(now, seen.taken);
+                }
+                let found =
+                    found.unwrap_or_else(|| Blocked::new(now, seen.taken, self.limits.write));
+                blocked.insert(*id, found);
+                record.ask();
+                continue;
+            }
             let order = verdict(&seen, now, self.limits);
             if order >= Order::Finish {
                 log::debug!(target: "stockade::server", "a stalled connection ends: {seen:?}");
@@ -295,6 +323,24 @@ impl Registry {
             if order != Order::Stay {
                 record.tell(order);
             }
+        }
+        let stuck = blocked.values().filter(|blocked| blocked.is_stuck()).count();
+        if stuck > self.limits.stuck {
+            open.crowded_until = now + CROWDED;
+        }
+        give_up(&open.records, &blocked, now < open.crowded_until);
+        open.blocked = blocked;
+    }
+}
+
+/// Ends connections whose clients do not take their answers.
+fn give_up(records: &HashMap<u64, Arc<Record>>, blocked: &HashMap<u64, Blocked>, crowded: bool) {
+    for (id, seen) in blocked {
+        if (seen.is_over() || (crowded && seen.is_stuck()))
+            && let Some(record) = records.get(id)
+        {
+            log::debug!(target: "stockade::server", "an answer is not read: {seen:?}");
+            record.give_up();
         }
     }
 }
@@ -344,6 +390,10 @@ const CROWD: usize = 256;
 /// At how many of them each further one makes us look.
 const LOOKS: usize = 4;
 
+/// The time that is crowded after too many were stuck, in milliseconds: 30 s. They
+/// do not come at the same time, and those that end are fewer soon.
+const CROWDED: u64 = 30_000;
+
 fn millis(duration: Duration) -> u64 {
     // Durations are bounded, so this always fits.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
@@ -359,14 +409,15 @@ mod tests {
     use crate::record::InFlight;
 
     fn limits() -> Limits {
-        Limits { header_read: 10_000, idle: 60_000, write_stall: 30_000, park: 2_000 }
+        let write = Terms { most: Duration::from_secs(75), rate: 500 };
+        Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000 }
     }
 
-    /// Header 10 s, idle 60 s, write 30 s, parking 2 s; HTTP/2.
+    /// Header 10 s, idle 60 s, parking 2 s; HTTP/2.
     #[track_caller]
-    fn check(phase: Phase, blocked: Option<u64>, now: u64, expected: Order) {
+    fn check(phase: Phase, now: u64, expected: Order) {
         let limits = limits();
-        let seen = Snapshot { phase, http2: true, parked: false, write_blocked: blocked };
+        let seen = Snapshot { phase, http2: true, parked: false, blocked: false, taken: 0 };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
     }
 
@@ -377,7 +428,8 @@ mod tests {
             phase: Phase::Idle { since: 1_000 },
             http2: false,
             parked: false,
-            write_blocked: None,
+            blocked: false,
+            taken: 0,
         };
         let cases = [
             (idle, 2_999, Order::Stay),
@@ -386,7 +438,7 @@ mod tests {
             (Snapshot { parked: true, ..idle }, 3_000, Order::Stay),
             (Snapshot { parked: true, ..idle }, 61_000, Order::Finish),
             (Snapshot { http2: true, ..idle }, 3_000, Order::Stay),
-            (Snapshot { write_blocked: Some(2_000), ..idle }, 3_000, Order::Stay),
+            (Snapshot { blocked: true, ..idle }, 3_000, Order::Stay),
             (Snapshot { phase: Phase::Busy, ..idle }, 3_000, Order::Stay),
             (Snapshot { phase: Phase::Head { since: 1_000 }, ..idle }, 3_000, Order::Stay),
             (Snapshot { phase: Phase::Upgraded, ..idle }, 3_000, Order::Stay),
@@ -445,26 +497,86 @@ mod tests {
 
     #[test]
     fn a_head_has_its_time() {
-        check(Phase::Head { since: 5_000 }, None, 0, Order::Stay);
-        check(Phase::Head { since: 5_000 }, None, 14_999, Order::Stay);
-        check(Phase::Head { since: 5_000 }, None, 15_000, Order::Close);
+        check(Phase::Head { since: 5_000 }, 0, Order::Stay);
+        check(Phase::Head { since: 5_000 }, 14_999, Order::Stay);
+        check(Phase::Head { since: 5_000 }, 15_000, Order::Close);
     }
 
     #[test]
     fn an_idle_connection_is_asked_to_go_and_then_closed() {
-        check(Phase::Idle { since: 1_000 }, None, 60_999, Order::Stay);
-        check(Phase::Idle { since: 1_000 }, None, 61_000, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, None, 70_999, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, None, 71_000, Order::Close);
+        check(Phase::Idle { since: 1_000 }, 60_999, Order::Stay);
+        check(Phase::Idle { since: 1_000 }, 61_000, Order::Finish);
+        check(Phase::Idle { since: 1_000 }, 70_999, Order::Finish);
+        check(Phase::Idle { since: 1_000 }, 71_000, Order::Close);
     }
 
     #[test]
-    fn a_running_request_has_all_the_time_but_must_be_read() {
-        check(Phase::Busy, None, 1 << 40, Order::Stay);
-        check(Phase::Busy, Some(1_000), 30_999, Order::Stay);
-        check(Phase::Busy, Some(1_000), 31_000, Order::Close);
-        check(Phase::Idle { since: 1_000 }, Some(1_000), 31_000, Order::Close);
-        check(Phase::Upgraded, Some(1_000), 1 << 40, Order::Stay);
+    fn a_running_request_has_all_the_time() {
+        check(Phase::Busy, 1 << 40, Order::Stay);
+        check(Phase::Upgraded, 1 << 40, Order::Stay);
+    }
+
+    /// So many connections that are blocked, and a sweep each second; `goes`
+    /// says whether the one with this number takes a kilobyte in this second.
+    /// Then how many seconds each one lives, at most `most`.
+    fn lifetimes(count: usize, most: u64, goes: impl Fn(usize, u64) -> bool) -> Vec<Option<u64>> {
+        let registry = Arc::new(Registry::new(limits()));
+        let all = crowd(&registry, count);
+        let running: Vec<_> = all.iter().map(|(record, _)| InFlight::begin(record)).collect();
+        let mut ended = vec![None; count];
+        for second in 0..=most {
+            for (at, (record, _)) in all.iter().enumerate() {
+                if goes(at, second) {
+                    record.bytes_went(1_000);
+                }
+                record.bytes_wait();
+                assert_eq!(record.resets(), ended[at].is_some());
+            }
+            registry.sweep((second + 1) * 1_000);
+            for (at, (record, _)) in all.iter().enumerate() {
+                let is_over = order(record) == Order::Close;
+                ended[at] = ended[at].or_else(|| is_over.then_some(second));
+            }
+        }
+        drop(running);
+        ended
+    }
+
+    #[test]
+    fn an_answer_that_is_not_read_ends_and_one_that_is_read_does_not() {
+        assert_eq!(lifetimes(2, 300, |at, _| at == 0), [None, Some(75)]);
+        // A kilobyte is 2 s.
+        assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(2)), [None]);
+        assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(4)), [Some(147)]);
+    }
+
+    #[test]
+    fn of_many_that_take_nothing_all_end_soon() {
+        let goes = |at: usize, second: u64| match at {
+            // The last one of them is stuck when the others have gone.
+            0..3 => false,
+            3 => second == 8,
+            _ => second.is_multiple_of(10),
+        };
+        assert_eq!(lifetimes(5, 60, goes), [Some(12), Some(12), Some(12), Some(20), None]);
+        assert_eq!(lifetimes(2, 60, |_, _| false), [None, None]);
+    }
+
+    #[test]
+    fn a_blocked_connection_is_neither_idle_nor_late() {
+        for begun in [false, true] {
+            let registry = Arc::new(Registry::new(limits()));
+            let (record, _membership) = crowd(&registry, 1).remove(0);
+            if begun {
+                record.bytes_came();
+            }
+            for second in 1..=200 {
+                record.bytes_went(1_000);
+                record.bytes_wait();
+                registry.sweep(second * 1_000);
+                assert_eq!(order(&record), Order::Stay, "after {second} s");
+            }
+        }
     }
 
     #[test]

@@ -236,7 +236,7 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
         start(async |_: Request| text(200, "z".repeat(MORE_THAN_SOCKETS_HOLD))).await;
     client.send(get("/")).await;
     soon(async {
-        while single.record.snapshot().write_blocked.is_none() {
+        while !single.record.snapshot().blocked {
             tokio::task::yield_now().await;
         }
     })

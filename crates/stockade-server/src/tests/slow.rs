@@ -6,18 +6,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use stockade_core::{HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-#[cfg(target_os = "linux")]
-use tokio::net::TcpSocket;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
-#[cfg(target_os = "linux")]
-use super::Client;
-use super::{app, get, ms, options, soon, start, text};
+use super::{Client, Running, app, get, ms, options, soon, start, text};
 
 /// Sends one byte of an endless head after the other until the server closes.
 async fn drip(mut stream: TcpStream) {
@@ -97,6 +94,9 @@ async fn a_client_that_does_not_read_is_cut_off() {
     client.send(get("/")).await;
     client.head().await;
     soon(until(|| dropped.load(Ordering::Relaxed) == 1)).await;
+    // Closed would mean that the system goes on sending what it has.
+    let rest = soon(client.stream.read_to_end(&mut client.read)).await;
+    assert_eq!(rest.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
 }
 
 /// The memory of all sockets of a machine is limited, so that one that nobody
@@ -152,6 +152,106 @@ async fn a_client_that_reads_slowly_is_served() {
         // In all more than the timeout, in each step less.
         tokio::time::sleep(ms(20)).await;
     }
+}
+
+/// A client whose system takes little at a time.
+pub(super) async fn narrow(server: &Running) -> Client<TcpStream> {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(16_384).unwrap();
+    Client::new(soon(socket.connect(server.address)).await.unwrap())
+}
+
+/// Reads so many bytes at a time with a pause after each; gives how many came.
+pub(super) async fn read_slowly(
+    client: &mut Client<impl AsyncReadExt + AsyncWriteExt + Unpin>,
+    piece: usize,
+    pause: Duration,
+    most: usize,
+) -> usize {
+    let mut buffer = vec![0; piece];
+    let mut came = client.read.len();
+    while came < most {
+        match soon(client.stream.read(&mut buffer)).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => came += count,
+        }
+        tokio::time::sleep(pause).await;
+    }
+    came
+}
+
+/// An answer in one piece, so that hyper has all of it at once.
+pub(super) async fn large(length: usize) -> Response {
+    Response::new(HttpBody::from(vec![b'x'; length]))
+}
+
+/// A second and more, in which the request has ended for hyper.
+#[tokio::test]
+async fn a_connection_whose_answer_is_still_read_is_not_idle() {
+    const LENGTH: usize = 8 * 1_048_576;
+    let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(100));
+    let server = start(timeouts, |_| large(LENGTH)).await;
+    let mut client = narrow(&server).await;
+    client.send(get("/")).await;
+    client.head().await;
+    assert_eq!(read_slowly(&mut client, 131_072, ms(5), LENGTH).await, LENGTH);
+    client.read.clear();
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_still_read_survives_the_beginning_of_a_shutdown() {
+    const LENGTH: usize = 8 * 1_048_576;
+    let server = start(options().idle_timeout(ms(200)), |_| large(LENGTH)).await;
+    let mut client = narrow(&server).await;
+    client.send(get("/")).await;
+    client.head().await;
+    server.shutdown();
+    assert_eq!(read_slowly(&mut client, 131_072, ms(2), LENGTH).await, LENGTH);
+    server.ended().await;
+}
+
+/// Its system is ready for more only when a third of the buffers of this one is
+/// free, which takes far longer than the timeout.
+#[tokio::test]
+async fn a_client_that_takes_little_at_a_time_is_served() {
+    let timeouts = options().write_stall_timeout(ms(2_000));
+    let server = start(timeouts, |_| large(8 * 1_048_576)).await;
+    let mut client = narrow(&server).await;
+    client.send(get("/")).await;
+    client.head().await;
+    // 100 kB a second, for 5 s.
+    assert!(read_slowly(&mut client, 2_048, ms(20), 500_000).await >= 500_000);
+}
+
+/// It takes something all the time, but less than it has to.
+#[tokio::test]
+async fn a_client_that_reads_below_the_rate_is_reset() {
+    let timeouts = options().write_stall_timeout(ms(1_000)).min_write_rate(1_048_576);
+    let server = start(timeouts, |_| large(64 * 1_048_576)).await;
+    let mut client = narrow(&server).await;
+    client.send(get("/")).await;
+    client.head().await;
+    // 160 kB a second; it is reset after about one.
+    let came = read_slowly(&mut client, 8_192, ms(50), 4_000_000).await;
+    assert!(came < 4_000_000, "{came} bytes");
+}
+
+/// What has nothing to say has not stalled.
+#[tokio::test]
+async fn an_answer_that_pauses_is_not_cut_off() {
+    let timeouts =
+        options().write_stall_timeout(ms(100)).idle_timeout(ms(100)).header_read_timeout(ms(100));
+    let server = start(timeouts, async |_| Response::new(HttpBody::new(Ticks::new(3)))).await;
+    let mut client = server.connect().await;
+    client.send(get("/")).await;
+    client.head().await;
+    let mut rest = String::from_utf8(std::mem::take(&mut client.read)).unwrap();
+    while !rest.ends_with("0\r\n\r\n") {
+        client.more().await;
+        rest += std::str::from_utf8(&std::mem::take(&mut client.read)).unwrap();
+    }
+    assert_eq!(rest.matches("tick").count(), 3);
 }
 
 /// Says something a few times, with half a second between.

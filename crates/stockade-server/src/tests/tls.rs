@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use stockade_core::{Request, Response};
 use stockade_routing::{CallOptions, Router, RouterOptions};
 use stockade_websockets::{WebSocket, WebSocketOptions};
 use tokio::io::AsyncReadExt as _;
@@ -15,6 +16,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::parking::Single;
+use super::slow::{large, narrow, read_slowly};
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::connection::Shared;
 use crate::record::Order;
@@ -28,16 +30,29 @@ struct Secure {
 }
 
 fn start(options: ServerOptions) -> Secure {
-    let (shared, roots) = shared(&options);
+    start_with(options, app)
+}
+
+fn start_with<F, Fut>(options: ServerOptions, app: F) -> Secure
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Response> + Send + 'static,
+{
+    let (shared, roots) = shared(&options, app);
     Secure { server: serve(shared, options), roots }
 }
 
 /// What a server has, and what its clients trust.
-fn shared(options: &ServerOptions) -> (Shared<impl Answer>, RootCertStore) {
-    secured(Shared::new(
-        Function(|request| -> super::Answering { Box::pin(app(request)) }),
-        options,
-    ))
+fn shared<F, Fut>(
+    options: &ServerOptions,
+    app: F,
+) -> (Shared<impl Answer + use<F, Fut>>, RootCertStore)
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Response> + Send + 'static,
+{
+    let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
+    secured(Shared::new(app, options))
 }
 
 /// On TLS, with a certificate of its own.
@@ -74,7 +89,7 @@ async fn connect(
 
 #[tokio::test]
 async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
-    let (shared, roots) = shared(&options());
+    let (shared, roots) = shared(&options(), app);
     let (single, stream) = Single::start(shared).await;
     let mut client = Client::new(connect(stream, roots, &[]).await);
     for _ in 0..2 {
@@ -86,6 +101,18 @@ async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
     // Without a goodbye it would be an error.
     let mut byte = [0];
     assert_eq!(soon(client.stream.read(&mut byte)).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_connection_whose_answer_is_still_read_is_not_idle() {
+    const LENGTH: usize = 8 * 1_048_576;
+    let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(100));
+    let secure = start_with(timeouts, |_| large(LENGTH));
+    let stream = narrow(&secure.server).await.stream;
+    let mut client = Client::new(connect(stream, secure.roots.clone(), &[]).await);
+    client.send(super::get("/")).await;
+    client.head().await;
+    assert_eq!(read_slowly(&mut client, 16_384, ms(2), LENGTH).await, LENGTH);
 }
 
 #[tokio::test]

@@ -1,0 +1,105 @@
+//! [`Blocked`]: a connection whose socket takes no more bytes of an answer.
+//!
+//! A client that reads slowly looks for a while like one that does not read:
+//! its system says nothing before a good part of its buffer is free, which for
+//! 128 KiB (the default of Linux) and 2 kB a second is each 65 s. So one client
+//! alone has the time that the options say, and many at once have little: see
+//! [`max_stuck`].
+
+use std::time::Duration;
+
+use crate::patience::{Patience, Terms};
+
+/// The sweep's notes on a connection from the first sweep that finds its
+/// socket blocked to the first one that does not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Blocked {
+    patience: Patience,
+    /// When it was looked at the last time.
+    looked: u64,
+    /// When it was seen the last time that bytes had gone.
+    moved: u64,
+    /// The bytes that had gone then.
+    taken: u64,
+}
+
+impl Blocked {
+    /// The system has just taken as much as it can.
+    pub(crate) fn new(now: u64, taken: u64, terms: Terms) -> Self {
+        Self { patience: Patience::full(terms), looked: now, moved: now, taken }
+    }
+
+    /// A sweep comes by; `taken` bytes have gone in all.
+    pub(crate) fn pass(&mut self, now: u64, taken: u64) {
+        let waited = Duration::from_millis(now.saturating_sub(self.looked));
+        self.patience.moved(taken.saturating_sub(self.taken), waited);
+        if taken != self.taken {
+            self.moved = now;
+        }
+        (self.looked, self.taken) = (now, taken);
+    }
+
+    /// True when the client has used up its time.
+    pub(crate) fn is_over(&self) -> bool {
+        self.patience.left().is_zero()
+    }
+
+    /// True when the client takes nothing, as far as can be seen.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.looked.saturating_sub(self.moved) >= STUCK
+    }
+}
+
+/// The number of connections of a server that may be stuck at a time: one of
+/// 256 that may be open, and 16 in any case. If there are more, all of them
+/// end, and for a while every other one that gets stuck.
+pub(crate) fn max_stuck(max_connections: u32) -> usize {
+    (max_connections / 256).max(16) as usize
+}
+
+/// After how long a client that takes nothing is stuck, in milliseconds: 12 s.
+const STUCK: u64 = 12_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The times in seconds at which bytes go, and how many; then when it is
+    /// over and when it is stuck first, in seconds, within 400.
+    #[track_caller]
+    fn check(steps: impl Fn(u64) -> u64, over: Option<u64>, stuck: Option<u64>) {
+        let terms = Terms { most: Duration::from_secs(75), rate: 500 };
+        let mut blocked = Blocked::new(0, 0, terms);
+        let (mut taken, mut is_over, mut is_stuck) = (0, None, None);
+        for second in 1..=400 {
+            taken += steps(second);
+            blocked.pass(second * 1_000, taken);
+            is_over = is_over.or_else(|| blocked.is_over().then_some(second));
+            is_stuck = is_stuck.or_else(|| blocked.is_stuck().then_some(second));
+        }
+        assert_eq!((is_over, is_stuck), (over, stuck));
+    }
+
+    #[test]
+    fn a_client_has_its_time_and_what_it_takes_buys_more() {
+        let each = |every: u64, bytes: u64| {
+            move |second: u64| if second.is_multiple_of(every) { bytes } else { 0 }
+        };
+        check(|_| 0, Some(75), Some(12));
+        // 64 bytes each 5 s.
+        check(each(5, 64), Some(77), None);
+        check(each(16, 64), Some(76), Some(12));
+        check(|_| 499, None, None);
+        check(|_| 400, Some(375), None);
+        // 2 kB a second as Linux shows it.
+        check(each(65, 130_000), None, Some(12));
+        check(each(8, 16_000), None, None);
+    }
+
+    #[test]
+    fn a_larger_server_has_room_for_more_that_are_stuck() {
+        for (connections, crowd) in [(1, 16), (4_096, 16), (10_000, 39), (100_000, 390)] {
+            assert_eq!(max_stuck(connections), crowd);
+        }
+    }
+}
