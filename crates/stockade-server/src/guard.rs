@@ -126,9 +126,92 @@ impl Guard {
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), usize> {
         let mut at = 0;
         while at < bytes.len() {
-            at += self.step(&bytes[at..]).map_err(|good| at + good)?;
+            let rest = &bytes[at..];
+            let read = match self.at {
+                At::Start { .. } if !matches!(rest[0], b'\r' | b'\n') => {
+                    if is_plain_head(rest) {
+                        self.at = START;
+                        return Ok(());
+                    }
+                    self.lines(rest, true)
+                }
+                At::LineStart => self.lines(rest, false),
+                _ => self.step(rest),
+            };
+            at += read.map_err(|good| at + good)?;
         }
         Ok(())
+    }
+
+    /// Reads a head from the beginning of a line on, as long as whole lines are
+    /// there; the rest of a line is for [`step`](Self::step).
+    #[inline]
+    fn lines(&mut self, bytes: &[u8], mut is_first: bool) -> Result<usize, usize> {
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            // What is wrong is found once more, and its first byte.
+            if end == start || bytes[end - 1] != b'\r' {
+                break;
+            }
+            match bytes[start] {
+                _ if is_first => {
+                    if memchr::memchr(b'#', &bytes[..end]).is_some() {
+                        break;
+                    }
+                    is_first = false;
+                }
+                b'\r' if end == start + 1 => {
+                    return self.head_end().map(|()| end + 1).ok_or(end);
+                }
+                b'\r' => break,
+                b'c' | b'C' | b't' | b'T' if has_name(bytes, start) => {
+                    self.framing_line(&bytes[start..=end]).map_err(|good| start + good)?;
+                }
+                _ => {}
+            }
+            start = end + 1;
+        }
+        if !is_first {
+            self.at = At::LineStart;
+        }
+        match bytes.get(start..) {
+            Some(rest) if !rest.is_empty() => {
+                self.step(rest).map(|read| start + read).map_err(|good| start + good)
+            }
+            _ => Ok(start),
+        }
+    }
+
+    /// Reads a whole line that may be one of the framing.
+    fn framing_line(&mut self, line: &[u8]) -> Result<(), usize> {
+        // As it is nearly always written.
+        let usual = [b"content-length: ", b"Content-Length: "];
+        if let Some(name) = usual.iter().find(|name| line.starts_with(&name[..])) {
+            self.left = 0;
+            let value = &line[name.len()..];
+            return self.length(Length::Before, value).map(drop).map_err(|good| name.len() + good);
+        }
+        self.at = At::LineStart;
+        let mut read = 0;
+        while read < line.len() {
+            read += self.step(&line[read..]).map_err(|good| read + good)?;
+        }
+        Ok(())
+    }
+
+    /// The head is complete; goes on with its body.
+    fn head_end(&mut self) -> Option<()> {
+        let length = self.length.take().unwrap_or(0);
+        self.at = match self.chunked.take() {
+            Some(true) => At::Chunks(Chunks::new()),
+            Some(false) => return None,
+            None if length == 0 => START,
+            None => {
+                self.left = length;
+                At::Body
+            }
+        };
+        Some(())
     }
 
     /// Reads some of the bytes, of which there is at least one; gives how many,
@@ -140,18 +223,14 @@ impl Guard {
             At::LineStart => return self.line_start(bytes),
             At::Name { field, length, shadow } => return self.name(field, length, shadow, bytes),
             At::RequestLine => return self.request_line(bytes),
+            At::Length(at) => return self.length(at, bytes),
             At::Body => return Ok(self.body(bytes)),
             At::Chunks(mut chunks) => {
                 let ended = chunks.read(bytes)?;
                 self.at = if ended.is_some() { START } else { At::Chunks(chunks) };
                 return Ok(ended.unwrap_or(bytes.len()));
             }
-            At::Start { .. }
-            | At::StartLf
-            | At::Length(_)
-            | At::Coding(_)
-            | At::CodingLf { .. }
-            | At::HeadLf => {}
+            At::Start { .. } | At::StartLf | At::Coding(_) | At::CodingLf { .. } | At::HeadLf => {}
         }
         self.byte(bytes[0])
     }
@@ -168,14 +247,6 @@ impl Guard {
                 return Ok(0);
             }
             (At::StartLf, b'\n') => At::Start { blank: true },
-            (At::Length(Length::Lf), b'\n') => {
-                if self.chunked.is_some() || self.length.is_some_and(|other| other != self.left) {
-                    return Err(0);
-                }
-                self.length = Some(self.left);
-                At::LineStart
-            }
-            (At::Length(at), byte) => At::Length(self.length(at, byte).ok_or(0_usize)?),
             (At::Coding(coding), b'\r') => At::CodingLf { chunked: coding.is_chunked() },
             (At::Coding(coding), byte) => At::Coding(coding.then(byte)),
             (At::CodingLf { chunked }, b'\n') if self.length.is_none() => {
@@ -183,18 +254,7 @@ impl Guard {
                 self.chunked = Some(chunked);
                 At::LineStart
             }
-            (At::HeadLf, b'\n') => {
-                let length = self.length.take().unwrap_or(0);
-                match self.chunked.take() {
-                    Some(true) => At::Chunks(Chunks::new()),
-                    Some(false) => return Err(0),
-                    None if length == 0 => START,
-                    None => {
-                        self.left = length;
-                        At::Body
-                    }
-                }
-            }
+            (At::HeadLf, b'\n') => return self.head_end().map(|()| 1).ok_or(0),
             _ => return Err(0),
         };
         self.at = next;
@@ -296,21 +356,34 @@ impl Guard {
         Ok(bytes.len())
     }
 
-    /// Reads a byte of the value of `Content-Length`.
-    fn length(&mut self, at: Length, byte: u8) -> Option<Length> {
-        match (at, byte) {
-            (Length::Before, b' ' | b'\t') => Some(Length::Before),
-            (Length::Digits | Length::After, b' ' | b'\t') => Some(Length::After),
-            (Length::Digits | Length::After, b'\r') => Some(Length::Lf),
-            // A zero in front may be read as octal elsewhere.
-            (Length::Digits, _) if self.left == 0 => None,
-            (Length::Before | Length::Digits, b'0'..=b'9') => {
-                let left = self.left.checked_mul(10)?;
-                self.left = left.checked_add(u64::from(byte - b'0'))?;
-                Some(Length::Digits)
-            }
-            _ => None,
+    /// Reads the value of `Content-Length` to the end of its line.
+    fn length(&mut self, mut at: Length, bytes: &[u8]) -> Result<usize, usize> {
+        for (read, &byte) in bytes.iter().enumerate() {
+            at = match (at, byte) {
+                (Length::Lf, b'\n') => {
+                    let differs = self.length.is_some_and(|other| other != self.left);
+                    if differs || self.chunked.is_some() {
+                        return Err(read);
+                    }
+                    self.length = Some(self.left);
+                    self.at = At::LineStart;
+                    return Ok(read + 1);
+                }
+                (Length::Before, b' ' | b'\t') => Length::Before,
+                (Length::Digits | Length::After, b' ' | b'\t') => Length::After,
+                (Length::Digits | Length::After, b'\r') => Length::Lf,
+                // A zero in front may be read as octal elsewhere.
+                (Length::Digits, _) if self.left == 0 => return Err(read),
+                (Length::Before | Length::Digits, b'0'..=b'9') => {
+                    let left = self.left.checked_mul(10).ok_or(read)?;
+                    self.left = left.checked_add(u64::from(byte - b'0')).ok_or(read)?;
+                    Length::Digits
+                }
+                _ => return Err(read),
+            };
         }
+        self.at = At::Length(at);
+        Ok(bytes.len())
     }
 
     fn body(&mut self, bytes: &[u8]) -> usize {
@@ -341,5 +414,51 @@ impl Coding {
         }
     }
 }
+
+/// Whether the line at `start` has its colon where one of the framing has it.
+#[inline]
+fn has_name(bytes: &[u8], start: usize) -> bool {
+    let has_colon = |field: Field| bytes.get(start + field.name().len()) == Some(&b':');
+    has_colon(Field::ContentLength) || has_colon(Field::TransferEncoding)
+}
+
+/// Whether the bytes are one head in which nothing is to be refused and nothing
+/// announces a body; a few of those count as none.
+///
+/// It is the usual case, and looks at many bytes at a time.
+#[inline]
+fn is_plain_head(bytes: &[u8]) -> bool {
+    let Some(head) = bytes.strip_suffix(b"\n\r\n") else { return false };
+    let Some(last) = head.len().checked_sub(BLOCK) else { return false };
+    let mut start = 0;
+    while start < head.len() {
+        // The last block may begin with what was looked at before.
+        let at = start.min(last);
+        let (bytes, behind) = (bytes[at..].first_chunk(), bytes[at + 1..].first_chunk());
+        if bytes.zip(behind).is_none_or(|(bytes, behind)| is_odd(bytes, behind)) {
+            return false;
+        }
+        start = at + BLOCK;
+    }
+    true
+}
+
+/// Whether one of the bytes, with the one behind it, is not of a plain head: an
+/// LF without CR, an empty line, a `#`, the `h:` of `Content-Length:` or the `sf`
+/// of `Transfer-Encoding`.
+#[inline]
+fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
+    bytes.iter().zip(behind).fold(false, |odd, (byte, behind)| {
+        let (lower, lower_behind) = (byte | 0x20, behind | 0x20);
+        odd | ((*byte != b'\r') & (*behind == b'\n'))
+            | ((*byte == b'\n') & (*behind == b'\r'))
+            | (*byte == b'#')
+            | ((lower == b'h') & (*behind == b':'))
+            | ((lower == b's') & (lower_behind == b'f'))
+    })
+}
+
+/// How many bytes are looked at together.
+const BLOCK: usize = 16;
 
 const START: At = At::Start { blank: false };

@@ -21,6 +21,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::tests::refused;
 use crate::guarded::Guarded;
 
 /// What a server made of some bytes.
@@ -281,6 +282,16 @@ fn it_does_not_matter_how_the_bytes_come() {
         bytes.extend_from_slice(b"\r\n\r\n");
         let whole = serve(&bytes, &[4_096], true);
         prop_assert_eq!(serve(&bytes, &lengths, true), whole);
+        Ok(())
+    });
+}
+
+#[test]
+fn the_first_wrong_byte_is_found_in_pieces_too() {
+    run(10_000, &(faulty(), 1..60_usize), |(bytes, piece)| {
+        let whole = refused(&bytes, bytes.len());
+        prop_assert_eq!(refused(&bytes, piece), whole);
+        prop_assert_eq!(refused(&bytes, 1), whole);
         Ok(())
     });
 }

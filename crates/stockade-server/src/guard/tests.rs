@@ -3,7 +3,7 @@
 use super::Guard;
 
 /// Where the bytes are refused when so many come at a time.
-fn refused(bytes: &[u8], piece: usize) -> Option<usize> {
+pub(super) fn refused(bytes: &[u8], piece: usize) -> Option<usize> {
     let mut guard = Guard::new();
     for (index, piece_of) in bytes.chunks(piece).enumerate() {
         if let Err(good) = guard.read(piece_of) {
