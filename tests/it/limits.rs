@@ -143,3 +143,27 @@ fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
         }
     }
 }
+
+#[test]
+fn what_a_host_refuses_is_charged_whatever_counts() {
+    const REFUSED: &str = r#"400 {"error":"no"}"#;
+    let refuse = |app: &App| {
+        let error = ApiError::new(400, "no");
+        block_on(show(block_on(app.refuse(request("GET /x"), error, &CallOptions::new()))))
+    };
+    let with = |limit: RateLimit| {
+        let mut router = Router::with_options(RouterOptions::new().rate_limit(limit));
+        router.get("/x", async || "x");
+        app(router)
+    };
+    let counted = with(RateLimit::from(2 / MINUTE));
+    assert_eq!(refuse(&counted), REFUSED);
+    check(&counted, "GET /x", "200 x");
+    assert_eq!(refuse(&counted), r#"429 {"error":"Too Many Requests"}"#);
+    for (failure, expected) in
+        [(StoreFailure::Pass, REFUSED), (StoreFailure::Refuse, r#"502 {"error":"Bad Gateway"}"#)]
+    {
+        let limit = RateLimit::new().store(Arc::new(Broken { is_silent: false }));
+        assert_eq!(refuse(&with(limit.on_store_failure(failure))), expected);
+    }
+}

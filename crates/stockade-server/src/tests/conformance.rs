@@ -358,7 +358,7 @@ async fn chunks() {
         suite.check(format!("{head}{good}"), "200 <hello>, next").await;
     }
     suite.check(format!("{head}A\r\n0123456789\r\n0\r\n\r\n"), "200 <0123456789>, next").await;
-    let long = "a".repeat(65_536);
+    let long = "a".repeat(2_000);
     for wrong in [
         "5;\r\nhello\r\n0\r\n\r\n",
         "5;bad[=x\r\nhello\r\n0\r\n\r\n",
@@ -385,7 +385,7 @@ async fn chunks() {
         "5\r\nhello\r\n0\r\n y\r\n\r\n",
         "+0\r\n\r\n",
         &format!("5;ext={long}\r\nhello\r\n0\r\n\r\n"),
-        &"0".repeat(100_000),
+        &"0".repeat(2_000),
     ] {
         suite.check(format!("{head}{wrong}"), "400, closed").await;
     }
