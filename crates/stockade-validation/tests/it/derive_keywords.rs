@@ -8,7 +8,7 @@ use stockade_validation::{
     HasSchema, Rule, Schema, ValidationOptions, Verdict, validate_against_schema,
 };
 
-use crate::support::{check_type, lines};
+use crate::support::{check_type, check_with, lines};
 
 #[derive(Deserialize, Schema)]
 #[serde(default)]
@@ -212,8 +212,9 @@ fn lists_are_values_too() {
     assert_eq!(read, expected);
     let document = schema.to_json_schema();
     assert_eq!(document["properties"]["mixed"]["examples"], json!([[], [7]]));
-    check_type::<Lists>(&json!({ "none": [], "either": [] }), &[]);
-    check_type::<Lists>(
+    check_with(&schema, &json!({ "none": [], "either": [] }), &[]);
+    check_with(
+        &schema,
         &json!({ "none": [1], "either": [4] }),
         &["none: Must be [] (const)", "either: Must be one of: [], [3] (enum)"],
     );
