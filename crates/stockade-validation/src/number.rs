@@ -122,8 +122,19 @@ pub(crate) fn parse(text: &str) -> Option<Number> {
 
 /// The integer of 64 bits that a float is, if it is one.
 pub(crate) fn whole_float(number: &Number) -> Option<Number> {
-    if number.is_f64() { Num::of(number).to_whole() } else { None }
+    let float = number.as_f64().filter(|_| number.is_f64())?;
+    if may_be_exact(float) { Num::of_float(float).to_whole() } else { None }
 }
+
+/// Whether a float is not -2^63, which is also what digits below it are rounded
+/// to; its own digits are read as an integer.
+#[inline]
+pub(crate) fn may_be_exact(float: f64) -> bool {
+    float > LEAST
+}
+
+/// -2^63.
+const LEAST: f64 = -9_223_372_036_854_775_808.0;
 
 /// Whether a text is a decimal number as `coerce_types` reads it: a sign,
 /// digits, a fraction, an exponent; without the white space that is trimmed

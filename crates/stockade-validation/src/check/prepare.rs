@@ -8,7 +8,7 @@ use super::path::Path;
 use crate::data::{Data, Kind};
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::node::{Node, kind};
-use crate::number::{self, Num, whole_float};
+use crate::number::{self, whole_float};
 
 impl Run<'_, '_> {
     /// The prepared value; `None` when it stays as it is.
@@ -78,7 +78,7 @@ fn coerce(node: &Node, text: &str) -> Option<Value> {
     if types.has(kind::NUMBER | kind::INTEGER) {
         let number = number::parse(text)?;
         // `1.0` for an integer is the integer, which typed code can read.
-        let whole = if wants_whole(node) { Num::of(&number).to_whole() } else { None };
+        let whole = if wants_whole(node) { whole_float(&number) } else { None };
         return Some(Value::Number(whole.unwrap_or(number)));
     }
     None

@@ -20,7 +20,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use super::element::Elements;
 use super::member::Members;
 use super::variant::Variant;
-use crate::number::Num;
+use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
 use crate::plan::{ANY, Accept, Plan};
 
@@ -275,6 +275,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judged<'_, V> {
         }
         self.reading.fulfil();
         if self.plan.wants_whole()
+            && may_be_exact(float)
             && let Num::Whole(whole) = Num::of_float(float)
         {
             if let Ok(whole) = u64::try_from(whole) {

@@ -62,14 +62,26 @@ fn for_a_client(message: &str) -> String {
         let first = chars.next().into_iter().flat_map(char::to_uppercase);
         return first.chain(chars).collect();
     };
-    let found = found_kind(found);
     let expected = expected_kind(expected);
+    if expected == "integer" && is_beyond_64_bits(found) {
+        return "The integer is out of range".to_owned();
+    }
+    let found = found_kind(found);
     if message.starts_with("invalid value") && found == expected {
         format!("The {found} is out of range")
     } else {
         format!("Expected {expected}, got {found}")
     }
 }
+
+/// Whether serde found a float that is an integer of no type.
+fn is_beyond_64_bits(found: &str) -> bool {
+    let float = found.strip_prefix("floating point `").and_then(|rest| rest.strip_suffix('`'));
+    float.and_then(|float| float.parse::<f64>().ok()).is_some_and(|float| float.abs() >= TWO_TO_63)
+}
+
+/// From here on every float is whole.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 fn found_kind(found: &str) -> &str {
     match found.split([' ', '`', '"']).next() {

@@ -48,6 +48,48 @@ enum Either {
     Other(Value),
 }
 
+#[test]
+fn an_integer_may_be_larger_than_every_type() {
+    #[derive(Debug, Deserialize)]
+    struct Typed<T> {
+        n: T,
+    }
+    #[track_caller]
+    fn check<T: DeserializeOwned + std::fmt::Debug>(number: &str, expected: &str) {
+        let schema = Rule::object([("n", Rule::integer())]).build().unwrap();
+        let options = ValidationOptions::new();
+        let text = format!(r#"{{"n":{number}}}"#);
+        let data: Value = serde_json::from_str(&text).unwrap();
+        // For the schema it is an integer, whatever becomes of it.
+        assert_eq!(schema.check(&data, &options).unwrap(), [], "{number}");
+        assert!(schema.read_json::<Value>(text.as_bytes(), &options).is_ok());
+        let ways = [
+            schema.read_json::<Typed<T>>(text.as_bytes(), &options),
+            schema.read_value::<Typed<T>>(&data, &options),
+        ];
+        for read in ways {
+            assert_eq!(shown(read.map(|typed| typed.n)), expected, "{number}");
+        }
+    }
+    let refused = "n: The integer is out of range (type)";
+    for huge in
+        ["18446744073709551616", "-9223372036854775809", "1e300", "123456789012345678901234567890"]
+    {
+        check::<u64>(huge, refused);
+        check::<i64>(huge, refused);
+    }
+    check::<u64>("18446744073709551615", "18446744073709551615");
+    check::<u8>("256", refused);
+    check::<u8>("255.0", "255");
+    check::<u64>("1e3", "1000");
+
+    let fraction = Rule::integer().build().unwrap();
+    for number in ["1.5", "-0.5", "2251799813685248.5"] {
+        let read = fraction.read_json::<Value>(number.as_bytes(), &ValidationOptions::new());
+        assert_eq!(shown(read), ": Expected integer, got number (type)", "{number}");
+    }
+}
+
 /// What both ways give, as text: a value with its order, or errors.
 fn shown<T: std::fmt::Debug>(result: Result<T, ReadError>) -> String {
     match result {
