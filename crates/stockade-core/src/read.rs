@@ -130,16 +130,21 @@ fn parse(headers: &HeaderMap, bytes: &[u8], rules: Rules) -> Result<Value, ApiEr
         return Ok(Value::Object(Map::new()));
     }
     match Media::of(headers) {
-        Media::Json if has_more_values(bytes, rules.max_json_values) => {
-            Err(ReadError::TooManyValues(rules.max_json_values).into())
-        }
-        Media::Json => {
-            serde_json::from_slice(bytes).map_err(|error| invalid_json(&error, rules.expose))
-        }
+        Media::Json => parse_json(bytes, rules).map_err(|error| match error {
+            ReadError::Syntax(error) => invalid_json(&error, rules.expose),
+            other => other.into(),
+        }),
         Media::Form => crate::query::object(text_of(bytes)?).map(Value::Object),
         Media::Text => Ok(text_of(bytes)?.into()),
         Media::Other | Media::ForeignCharset => Err(unsupported()),
     }
+}
+
+fn parse_json(bytes: &[u8], rules: Rules) -> Result<Value, ReadError> {
+    if has_more_values(bytes, rules.max_json_values) {
+        return Err(ReadError::too_many_values(bytes, rules.max_json_values));
+    }
+    serde_json::from_slice(bytes).map_err(ReadError::Syntax)
 }
 
 /// A form or a text is UTF-8.

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
-use stockade_validation::{Schema, ValidationOptions, has_more_values};
+use stockade_validation::{ReadError, Schema, ValidationOptions, has_more_values};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -181,7 +181,9 @@ impl Receiver {
             Some(schema) => schema
                 .read_json_within(text.as_bytes(), &link.validation_options, most)
                 .map_err(Into::into),
-            None if has_more_values(text.as_bytes(), most) => Err(SocketError::TooManyValues(most)),
+            None if has_more_values(text.as_bytes(), most) => {
+                Err(ReadError::too_many_values(text.as_bytes(), most).into())
+            }
             None => serde_json::from_str(&text).map_err(SocketError::Json),
         })
     }

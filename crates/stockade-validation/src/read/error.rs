@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use stockade_errors::{ApiError, FieldError};
 
 /// Why text or data did not become a typed value.
@@ -25,6 +26,17 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// For a text that has more values than `most`, or is not JSON at all.
+    #[doc(hidden)]
+    #[cold]
+    #[must_use]
+    pub fn too_many_values(text: &[u8], most: usize) -> Self {
+        match serde_json::from_slice::<IgnoredAny>(text) {
+            Ok(IgnoredAny) => Self::TooManyValues(most),
+            Err(error) => Self::Syntax(error),
+        }
+    }
+
     /// For one value that does not fit.
     pub(super) fn misfit(error: FieldError) -> Self {
         Self::Invalid(vec![error])

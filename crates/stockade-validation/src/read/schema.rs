@@ -98,7 +98,7 @@ impl Schema {
             match read_quickly(plan, &reading, &mut reader) {
                 Ok(value) if reading.is_fulfilled() && reader.end().is_ok() => return Ok(value),
                 Err(Refused::Syntax) => return self.read_parsed(utf8, options, most_values),
-                Err(Refused::TooMany) => return Err(ReadError::TooManyValues(most_values)),
+                Err(Refused::TooMany) => return Err(ReadError::too_many_values(text, most_values)),
                 Ok(_) | Err(Refused::Data) => {}
             }
         }
@@ -108,7 +108,7 @@ impl Schema {
                     let outcome = check::validate_text(self.compiled(), &tape, options)?;
                     return read_value(&outcome.map_err(ReadError::Invalid)?);
                 }
-                Err(Refused::TooMany) => return Err(ReadError::TooManyValues(most_values)),
+                Err(Refused::TooMany) => return Err(ReadError::too_many_values(text, most_values)),
                 Err(Refused::Syntax | Refused::Data) => {}
             }
         }
@@ -123,7 +123,7 @@ impl Schema {
         most_values: usize,
     ) -> Result<T, ReadError> {
         if has_more_values(text.as_bytes(), most_values) {
-            return Err(ReadError::TooManyValues(most_values));
+            return Err(ReadError::too_many_values(text.as_bytes(), most_values));
         }
         let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
         let data = self.validated(value, options)?;

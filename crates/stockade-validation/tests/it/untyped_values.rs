@@ -106,6 +106,19 @@ fn what_is_judged_without_its_type_is_counted() {
 }
 
 #[test]
+fn what_is_no_json_is_refused_as_such() {
+    let texts = Rule::array(Rule::string()).build().unwrap();
+    let custom = Rule::any().custom(|_, _, _| true).build().unwrap();
+    for text in ["[1,2,3,4,5,6,7,8,9", "[1,2,3,4,5,6,7,8,,9]", &"[{\"\":".repeat(1_000)] {
+        for schema in [&any(), &texts, &custom] {
+            let read =
+                schema.read_json_within::<Value>(text.as_bytes(), &ValidationOptions::new(), 3);
+            assert!(matches!(read, Err(ReadError::Syntax(_))), "{schema:?}: {read:?}");
+        }
+    }
+}
+
+#[test]
 fn a_hostile_text_costs_nothing_beyond_the_limit() {
     let text = format!("[{}[0]]", "[0],".repeat(262_000));
     let texts = Rule::array(Rule::string()).build().unwrap();
