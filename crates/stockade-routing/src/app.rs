@@ -263,14 +263,7 @@ impl<'o> Compiler<'o> {
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);
         let cors = self.cors_of(&entry, &mut middleware);
-        let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
-        let mut doc = RouteDoc::new(method.clone(), params.collect());
-        *doc.common_mut() = std::mem::take(&mut self.common);
-        if let Some(limit) = &self.options.rate_limit {
-            doc.limited(&limit.name);
-        }
-        middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
-        entry.handler.describe(&mut doc);
+        let mut doc = self.describe(&method, &pattern, &middleware, &entry);
         faults.extend(doc.mistakes(&self.options.states));
         faults.extend(foreign_params(entry.validation.params.as_ref(), &pattern));
         if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
@@ -312,6 +305,26 @@ impl<'o> Compiler<'o> {
         }
         self.endpoints.push(endpoint);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// The description of a route by its middleware and its handler. It holds
+    /// `common` until it is taken back.
+    fn describe(
+        &mut self,
+        method: &Method,
+        pattern: &Pattern,
+        middleware: &[Middleware],
+        entry: &RouteEntry,
+    ) -> RouteDoc {
+        let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
+        let mut doc = RouteDoc::new(method.clone(), params.collect());
+        *doc.common_mut() = std::mem::take(&mut self.common);
+        if let Some(limit) = &self.options.rate_limit {
+            doc.limited(&limit.name);
+        }
+        middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
+        entry.handler.describe(&mut doc);
+        doc
     }
 
     /// The types that the body of a route may have: its own, or the router's.
