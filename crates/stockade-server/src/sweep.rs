@@ -199,6 +199,18 @@ fn tell_to_finish(records: &HashMap<u64, Arc<Record>>, id: u64) {
 }
 
 impl Open {
+    /// Gives memory back when less than a quarter of it is in use. What is kept
+    /// is enough for twice as many, so that this is rare.
+    fn give_back(&mut self) {
+        let Self { records, crowd, .. } = self;
+        if records.capacity() <= FEW || records.len() * 4 >= records.capacity() {
+            return;
+        }
+        records.shrink_to(records.len() * 2);
+        crowd.retain(|id| records.contains_key(id));
+        crowd.shrink_to(crowd.len() * 2);
+    }
+
     /// Parks connections that had little to ask, when many have come.
     ///
     /// Allocators do not give much of what is freed back to the system. So it
@@ -369,6 +381,7 @@ impl Drop for Membership {
         if let (Some(clients), Some(key)) = (&mut open.clients, &self.slot.client) {
             clients.leave(key);
         }
+        open.give_back();
     }
 }
 
@@ -383,6 +396,9 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>) {
         registry.sweep(clock.tick());
     }
 }
+
+/// Lists with room for so many connections stay as they are: 16 KiB.
+const FEW: usize = 512;
 
 /// How many connections may come without a look at those that came before.
 const CROWD: usize = 256;
@@ -465,6 +481,20 @@ mod tests {
             (record, membership)
         };
         (0..count).map(enter).collect()
+    }
+
+    #[test]
+    fn memory_of_a_wave_is_given_back() {
+        let registry = Arc::new(Registry::new(limits()));
+        let mut wave = crowd(&registry, 5_000);
+        let of_wave = registry.lock().records.capacity();
+        drop(wave.split_off(10));
+        let open = registry.lock();
+        let (records, crowd) = (open.records.capacity(), open.crowd.capacity());
+        assert!(of_wave >= 5_000 && records <= FEW && crowd <= FEW, "{records}, {crowd}");
+        assert_eq!(open.records.len(), 10);
+        drop(open);
+        assert_eq!(registry.tell_all(Order::Finish), 10);
     }
 
     #[test]
