@@ -108,7 +108,7 @@ struct Measured {
     last: u32,
     /// How many requests of new clients passed.
     passed: u64,
-    /// How many of [`NEWCOMERS`] passed when all these had come.
+    /// The number of [`NEWCOMERS`] that passed when all these had come.
     newcomers: u64,
 }
 

@@ -52,7 +52,7 @@ struct Inner {
 struct Lists {
     members: HashMap<SocketId, Entry>,
     rooms: HashMap<Arc<str>, Room>,
-    /// How many rooms each client has made that still exist.
+    /// The number of rooms that each client has made and that still exist.
     made: HashMap<IpAddr, usize>,
 }
 

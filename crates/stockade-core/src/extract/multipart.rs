@@ -50,8 +50,8 @@ pub struct MultipartLimits {
 }
 
 impl MultipartLimits {
-    /// How long the header of a part may be, in bytes, inclusive, with the empty
-    /// line at its end: 8 KiB. The names of field and file stand in it. The same
+    /// The longest header of a part, in bytes, inclusive, with the empty line at
+    /// its end: 8 KiB. The names of field and file stand in it. The same
     /// goes for what stands before the first part. A longer one is a 400.
     pub const MAX_PART_HEADER: usize = 8_192;
 }

@@ -46,7 +46,7 @@ pub struct MemoryStore {
 #[repr(align(64))]
 struct Shard(Mutex<Counts>);
 
-/// What one shard counts.
+/// The counts of one shard.
 #[derive(Debug)]
 struct Counts {
     table: Table,

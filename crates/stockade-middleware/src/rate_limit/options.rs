@@ -52,7 +52,7 @@ pub struct RateLimit {
     pub max_requests: u32,
     /// How requests are counted. Default: [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
-    /// How many keys the store in memory has at most; further ones are counted
+    /// The largest number of keys of the store in memory; further ones are counted
     /// in 16,384 windows by keyed hash. Default: 100,000, which takes below
     /// 10 MB.
     #[serde(alias = "maxKeys")]

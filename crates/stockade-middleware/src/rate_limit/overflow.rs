@@ -15,7 +15,7 @@ use super::quota::Policy;
 pub(super) struct Overflow {
     /// Empty until the first newcomer comes.
     windows: Box<[State]>,
-    /// How many windows there are. Invariant: not 0.
+    /// The number of windows. Invariant: not 0.
     count: usize,
     /// From when on none of the windows counts any more.
     dead_at: u64,
@@ -52,7 +52,7 @@ impl Overflow {
         }
     }
 
-    /// How many windows there is memory for.
+    /// The number of windows that have memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.windows.len()

@@ -148,7 +148,7 @@ fn is_crowded(keys: usize, size: usize) -> bool {
     keys.saturating_mul(4) > size.saturating_mul(3)
 }
 
-/// Whether a table of `size` slots is too large for so many keys. Where only
+/// Returns true if a table of `size` slots is too large for so many keys. Where only
 /// newcomers come, an eighth of the slots holds dead ones that are not swept
 /// yet; a rebuilt table is filled by three eighths.
 fn is_sparse(keys: usize, size: usize) -> bool {

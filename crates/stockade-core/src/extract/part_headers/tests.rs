@@ -5,7 +5,7 @@ use super::*;
 
 const MAX: usize = crate::extract::MultipartLimits::MAX_PART_HEADER;
 
-/// Whether a body passes in pieces of this size.
+/// Returns true if a body passes in pieces of this size.
 fn passes(boundary: &str, body: &[u8], size: usize) -> bool {
     let mut headers = PartHeaders::new(boundary);
     body.chunks(size).all(|piece| headers.follow(piece).is_ok())
