@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::idle_queue::IdleQueue;
+use crate::sweep::is_roomy;
 
 /// The clients that have connections, by the same key as in the rate limit: an
 /// address, or a network of 64 bits in IPv6.
@@ -83,6 +84,9 @@ impl Clients {
         let Some(client) = self.clients.get_mut(key) else { return };
         if client.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.clients.remove(key);
+            if is_roomy(self.clients.len(), self.clients.capacity()) {
+                self.clients.shrink_to(self.clients.len() * 2);
+            }
         }
     }
 }
@@ -267,5 +271,17 @@ mod tests {
             let room = Room::new(Arc::new(Semaphore::new(free)), max, share);
             assert_eq!(room.is_scarce(), expected, "{room:?}");
         }
+    }
+
+    #[test]
+    fn memory_of_many_clients_is_given_back() {
+        let mut book = Book::new(5);
+        let client = |number: u32| std::net::Ipv4Addr::from_bits(number).to_string();
+        let ids: Vec<u64> = (0..10_000).map(|number| book.enter(&client(number), 0)).collect();
+        assert!(book.clients.clients.capacity() >= 10_000);
+        for (number, id) in (0..10_000).zip(ids) {
+            book.leave(&client(number), id);
+        }
+        assert!(book.clients.clients.capacity() < 1_000);
     }
 }

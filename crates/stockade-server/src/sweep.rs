@@ -203,7 +203,7 @@ impl Open {
     /// is enough for twice as many, so that this is rare.
     fn give_back(&mut self) {
         let Self { records, crowd, .. } = self;
-        if records.capacity() <= FEW || records.len() * 4 >= records.capacity() {
+        if !is_roomy(records.len(), records.capacity()) {
             return;
         }
         records.shrink_to(records.len() * 2);
@@ -395,6 +395,11 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>) {
         ticks.tick().await;
         registry.sweep(clock.tick());
     }
+}
+
+/// Returns true if a list has far more room than its connections need.
+pub(crate) fn is_roomy(count: usize, capacity: usize) -> bool {
+    capacity > FEW && count * 4 < capacity
 }
 
 /// Lists with room for so many connections stay as they are: 16 KiB.
