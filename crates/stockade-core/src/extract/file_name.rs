@@ -211,7 +211,7 @@ fn is_forbidden(char: char) -> bool {
     char.is_control()
         || r#"/\:<>"|?*"#.contains(char)
         // Line and paragraph separators; marks, embeddings and isolates of direction.
-        || matches!(char, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        || matches!(char, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns true if Windows opens a device for the name, whatever follows the
@@ -302,6 +302,7 @@ mod tests {
             "a\u{202E}gnp.exe",
             "a\u{2028}b",
             "a\u{2066}b",
+            "a\u{61C}b",
         ] {
             check(text, Some(ForbiddenCharacter));
         }
