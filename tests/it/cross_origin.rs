@@ -4,7 +4,7 @@ use stockade::auth::SessionId;
 use stockade::prelude::*;
 use stockade::{CallOptions, Router};
 
-use crate::support::{app, block_on, check, request, show};
+use crate::support::{app, block_on, check, header_of, request, show};
 
 const REFUSED: &str = r#"403 {"error":"Forbidden","message":"Cross-origin request"}"#;
 const UNAUTHORIZED: &str = r#"401 {"error":"Unauthorized"}"#;
@@ -119,6 +119,42 @@ fn with_cors_before_the_session_says_whom_it_lists() {
         |origin: &str| format!("POST /x{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
     check(&app, &from(PAGE), "200 changed");
     check(&app, &from("https://evil.example"), REFUSED);
+}
+
+#[test]
+fn of_several_with_cors_the_nearest_to_the_handler_lists() {
+    use stockade::routing::HostRoutes;
+
+    let Session { auth, cookie } = session(|cookie| cookie);
+    let router = || {
+        let api = routes! {
+            middleware: [with_cors(["https://wide.example"]), with_auth(auth.clone())],
+            "wide": { POST: async || "changed" },
+            "narrow": { middleware: [with_cors([PAGE])], "x": { POST: async || "changed" } },
+            "any": { middleware: [with_cors("*")], "x": { POST: async || "changed" } },
+        };
+        create_router(api, RouterOptions::new().rate_limit(None))
+    };
+    let app = app(router());
+    let routes = HostRoutes::build(router()).unwrap();
+    for (path, origin, passes) in [
+        ("/wide", "https://wide.example", true),
+        ("/wide", PAGE, false),
+        ("/narrow/x", PAGE, true),
+        ("/narrow/x", "https://wide.example", false),
+        ("/any/x", "https://wide.example", false),
+    ] {
+        let sent = format!("POST {path}{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
+        let expected = if passes { "200 changed" } else { REFUSED };
+        check(&app, &sent, expected);
+        let hosted = block_on(async { show(routes.handle(request(&sent)).await).await });
+        assert_eq!(hosted, expected, "inside a host, {sent}");
+        // A page that may send it is told so before.
+        let asked =
+            format!("OPTIONS {path}\norigin: {origin}\naccess-control-request-method: POST");
+        let credentials = header_of(&app, &asked, "access-control-allow-credentials");
+        assert_eq!(credentials == "true", passes, "{asked}");
+    }
 }
 
 #[test]

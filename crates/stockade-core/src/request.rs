@@ -304,7 +304,7 @@ impl Request {
     /// Returns true if the rules of CORS list the `Origin` of the request with
     /// credentials: its pages may act for the user. Known only on routes whose
     /// middleware asks for it ([`RouteDoc::guards_origin`]), for methods that are
-    /// not safe, and behind `with_cors`; false otherwise.
+    /// not safe; false otherwise.
     ///
     /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
     #[must_use]

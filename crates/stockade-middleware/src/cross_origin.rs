@@ -37,14 +37,13 @@ use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     let cors = Arc::new(Cors::new(&options.into()));
     let mark = Arc::clone(&cors);
-    Middleware::new(move |mut req: Request, next: Next| {
+    Middleware::new(move |req: Request, next: Next| {
         let cors = Arc::clone(&cors);
         async move {
             let mut response = if is_preflight(req.method(), req.headers()) {
                 preflight(&cors, &req)
             } else {
                 let origin = origin_of(req.headers()).cloned();
-                req.set_listed_origin(cors.lists(origin.as_ref()));
                 let mut response = next.run(req).await;
                 // The rules nearest to the handler count.
                 if response.extensions().get::<CorsDecided>().is_none() {

@@ -28,8 +28,9 @@ use crate::cors::{is_origin, origin_of};
 /// | neither header | passes: no browser sent it |
 /// | an origin that CORS lists with credentials, or that is trusted | passes |
 ///
-/// The rules of CORS are those of the route, and otherwise of the router; those
-/// of [`with_cors`](crate::with_cors) count where it stands before this. `*` and
+/// The rules of CORS are those that preflights and the answer go by: of the route,
+/// else of the [`with_cors`](crate::with_cors) nearest to its handler, wherever it
+/// stands, and otherwise of the router, which another host does not go by. `*` and
 /// the default origin carry no credentials and list nobody.
 ///
 /// [`Auth::session`](crate::Auth::session) does this itself. It is for routes

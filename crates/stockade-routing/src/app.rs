@@ -370,7 +370,7 @@ impl<'o> Compiler<'o> {
             middleware.retain(|it| it.mark::<Arc<Cors>>().is_none());
             return Some(Arc::new(Cors::new(own)));
         }
-        middleware.iter().rev().find_map(|it| it.mark::<Arc<Cors>>()).cloned()
+        nearest_cors(middleware).cloned()
     }
 
     fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
@@ -421,6 +421,11 @@ impl<'o> Compiler<'o> {
             }),
         })
     }
+}
+
+/// The rules of the `with_cors` nearest to the handler, by which the answer goes.
+pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
+    middleware.iter().rev().find_map(Middleware::mark)
 }
 
 /// The mistakes in a schema of parameters that names others than those of the

@@ -18,7 +18,7 @@ use stockade_core::{
     Running, Settings,
 };
 use stockade_errors::ApiError;
-use stockade_middleware::cors::{self, CorsDecided};
+use stockade_middleware::cors::{self, Cors, CorsDecided};
 use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
 use stockade_websockets::wants_web_socket;
 
@@ -36,11 +36,8 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
     if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.cors_of(endpoint)) {
         passage.follow(Arc::clone(cors), &req);
     }
-    if endpoint.as_ref().is_some_and(|endpoint| endpoint.guards_origin()) && !req.method().is_safe()
-    {
-        let cors = passage.cors.as_ref();
-        let is_listed = cors.is_some_and(|cors| cors.lists(cors::origin_of(req.headers())));
-        req.set_listed_origin(is_listed);
+    if let Some(endpoint) = &endpoint {
+        judge_origin(endpoint, passage.cors.as_ref(), &mut req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::Ready(Box::new(preflight(app, &req, &mut passage)))
@@ -50,6 +47,16 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
         charged(app, endpoint, req, options, None, &mut passage)
     };
     Answering { app: Arc::clone(app), passage, state, is_head, version }
+}
+
+/// Says whether the rules that the answer goes by list the origin of a request,
+/// where middleware asks for it.
+#[inline]
+pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Arc<Cors>>, req: &mut Request) {
+    if endpoint.guards_origin() && !req.method().is_safe() {
+        let is_listed = cors.is_some_and(|cors| cors.lists(cors::origin_of(req.headers())));
+        req.set_listed_origin(is_listed);
+    }
 }
 
 /// Answers a request that a host does not hand over, after it was charged.

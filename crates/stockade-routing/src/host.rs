@@ -22,7 +22,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
-use crate::app::{App, Inner};
+use crate::app::{App, Inner, nearest_cors};
 use crate::dispatch;
 use crate::options::{CallOptions, RouterOptions};
 use crate::router::Router;
@@ -128,6 +128,7 @@ impl HostRoutes {
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
+        dispatch::judge_origin(&endpoint, nearest_cors(endpoint.middleware()), &mut req);
         if req.announces_too_much() {
             // Whoever asks for it is told at once, and the host is not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
