@@ -11,7 +11,8 @@ use crate::{BodyKind, Request};
 ///
 /// A type is `application/json`, or `text/*` for all below; `*/*` takes every
 /// type, but not a body without `Content-Type`. Parameters of a request's type,
-/// such as `charset`, and the case do not count.
+/// such as `charset`, and the case do not count. A request without a body has no
+/// type to refuse.
 ///
 /// # Beyond the spec
 /// The specification has one list of types for all routes.

@@ -47,10 +47,11 @@ pub struct RouterOptions {
     #[serde(alias = "maxBodySize")]
     pub max_body_size: u64,
     /// The media types that the body of a request may have, such as
-    /// `["application/json"]`, by which no form of another page reaches a route;
-    /// any other body is 415, before middleware runs. An entry may have a list of
-    /// its own. See [`Accepts`](stockade_core::Accepts). Default: `None`, every
-    /// type that the handler reads.
+    /// `["application/json"]`, by which nothing that a form of another page holds
+    /// reaches a route; any other body is 415, before middleware runs. A request
+    /// without a body passes, and every page can send one: an empty form. An entry
+    /// may have a list of its own. See [`Accepts`](stockade_core::Accepts).
+    /// Default: `None`, every type that the handler reads.
     pub accepts: Option<Vec<String>>,
     /// The largest number of values in a JSON body that are kept whatever their
     /// type: a body that becomes a `serde_json::Value`, for a handler, for the
