@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use stockade::prelude::*;
 
-use crate::support::{app, app_of, block_on, call, check};
+use crate::support::{app, app_of, block_on, call, check, request, show};
 
 const JSON: &str = "content-type: application/json";
 
@@ -84,6 +84,34 @@ fn typed_bodies_are_bounded_by_their_size_alone() {
     assert!(block_on(call(&app, &wrong(40_000))).starts_with("400 "));
     let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
     check(&app, &wrong(200_001), refused);
+}
+
+#[derive(Deserialize, Schema)]
+struct Wide {
+    _cells: Option<[u64; 32]>,
+}
+
+#[derive(Deserialize, Schema)]
+struct Rows {
+    #[schema(max_items = 100)]
+    rows: Vec<Wide>,
+}
+
+#[test]
+fn of_a_list_that_is_too_long_no_more_is_kept() {
+    let app = app_of(routes! {
+        "rows": { POST: async |Body(body): Body<Rows>| json!(body.rows.len()) },
+    });
+    let rows =
+        |count: usize| post("/rows", &format!(r#"{{"rows":[{}{{}}]}}"#, "{},".repeat(count - 1)));
+    check(&app, &rows(100), "200 100");
+    let refused = request(&rows(300_000));
+    let counted = allocation_counter::measure(|| {
+        let answer = block_on(async { show(app.handle(refused).await).await });
+        assert_eq!(answer, r#"413 {"error":"Request body has more than 100000 values"}"#);
+    });
+    // 300,000 of them would take 80 MB, and as much again while the list grows.
+    assert!(counted.bytes_max < 10_000_000, "{} bytes", counted.bytes_max);
 }
 
 #[test]

@@ -10,6 +10,8 @@ pub(super) struct Elements<'p, A> {
     plan: Option<&'p ArrayPlan>,
     reading: &'p Reading<'p>,
     count: usize,
+    /// What the plan takes.
+    most: usize,
     ended: bool,
     inner: A,
 }
@@ -24,7 +26,8 @@ impl<'de, 'p, A: SeqAccess<'de>> Elements<'p, A> {
         if plan.is_some_and(|plan| plan.unique) {
             return Err(reading.give_up());
         }
-        Ok(Self { plan, reading, count: 0, ended: false, inner })
+        let most = plan.map_or(usize::MAX, |plan| plan.max);
+        Ok(Self { plan, reading, count: 0, most, ended: false, inner })
     }
 
     /// Whatever the type did not ask for must not be there.
@@ -49,6 +52,10 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Elements<'_, A> {
         let element = self.inner.next_element_seed(seed)?;
         if element.is_some() {
             self.count += 1;
+            // At once: an element may take a hundred times the memory of its text.
+            if self.count > self.most {
+                return Err(self.reading.give_up());
+            }
             return Ok(element);
         }
         self.ended = true;
