@@ -58,10 +58,14 @@ pub struct RouterOptions {
     /// schema of an entry, for middleware; what a type has as a `Value`; and
     /// what is judged without its type, because its schema has functions,
     /// unions or unique items, or is not fulfilled. More get 413. Typed values
-    /// are bounded by their schema and the size of the body.
+    /// are bounded by their schema and the size of the body: an element of a list
+    /// takes the size of its type, of which `{},` may be the whole text, so that a
+    /// list of large types needs `max_items`.
     ///
     /// A `Value` takes up to 400 bytes, and its text as few as two. Default:
-    /// 100,000, which is 40 MB at the worst.
+    /// 100,000, which is 40 MB at the worst for each time that it is kept: twice
+    /// where a handler takes a `Value` that an entry's schema or middleware has
+    /// judged, and up to three times for a moment where a tagged enum holds one.
     #[serde(alias = "maxJsonValues")]
     pub max_json_values: usize,
     /// Whether the real message of a 5xx is sent. Default: `None`, which means
