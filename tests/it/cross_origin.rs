@@ -33,6 +33,7 @@ fn guarded(options: RouterOptions, auth: Auth) -> Router {
     router.get("/x", async || "read");
     router.post("/x", async || "changed");
     router.delete("/x", async || "changed");
+    router.route("QUERY".parse().unwrap(), "/x", async || "changed");
     router
 }
 
@@ -71,8 +72,10 @@ fn pages_that_cors_lists_with_credentials_may_use_a_session() {
         let Session { auth, cookie } = session(|cookie| cookie);
         let app = app(guarded(options, auth));
         let expected = if passes { "200 changed" } else { REFUSED };
-        let sent = format!("POST /x{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
-        check(&app, &sent, expected);
+        for method in ["POST", "QUERY"] {
+            let sent = format!("{method} /x{cookie}\nsec-fetch-site: cross-site\norigin: {origin}");
+            check(&app, &sent, expected);
+        }
     }
     let options = RouterOptions::new;
     check_with(options().cors_origin([PAGE]), PAGE, true);

@@ -303,8 +303,8 @@ impl Request {
 
     /// Returns true if the rules of CORS list the `Origin` of the request with
     /// credentials: its pages may act for the user. Known only on routes whose
-    /// middleware asks for it ([`RouteDoc::guards_origin`]), for methods that are
-    /// not safe; false otherwise.
+    /// middleware asks for it ([`RouteDoc::guards_origin`]), for other methods than
+    /// GET, HEAD and OPTIONS; false otherwise.
     ///
     /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
     #[must_use]

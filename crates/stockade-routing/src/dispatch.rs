@@ -53,7 +53,9 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
 /// where middleware asks for it.
 #[inline]
 pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Arc<Cors>>, req: &mut Request) {
-    if endpoint.guards_origin() && !req.method().is_safe() {
+    // What the protection lets pass anyway; `is_safe` takes QUERY for safe too.
+    let is_read = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if endpoint.guards_origin() && !is_read {
         let is_listed = cors.is_some_and(|cors| cors.lists(cors::origin_of(req.headers())));
         req.set_listed_origin(is_listed);
     }
