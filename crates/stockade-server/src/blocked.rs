@@ -51,8 +51,11 @@ impl Blocked {
 }
 
 /// The number of connections of a server that may be stuck at a time: one of
-/// 256 that may be open, and 16 in any case. If there are more, all of them
-/// end, and for a while every other one that gets stuck.
+/// 256 that may be open, and 16 in any case. If there are more, those of the
+/// clients that have the most end, and for a while every other one of theirs
+/// that gets stuck: a client that reads nothing on forty connections shall not
+/// end those of people who read slowly. Where clients are not told apart, and
+/// where each has one, all of them end.
 pub(crate) fn max_stuck(max_connections: u32) -> usize {
     (max_connections / 256).max(16) as usize
 }

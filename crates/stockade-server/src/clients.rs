@@ -1,7 +1,7 @@
 //! [`Clients`]: how many connections each client has, and which of them may
 //! make room for another one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,6 +77,36 @@ impl Clients {
         }
         client.ids.push(id);
         Share { open: Arc::clone(&client.open), most: self.most }
+    }
+
+    /// The numbers of the connections of a client, and of some that have closed.
+    pub(crate) fn ids(&self, key: &RateKey) -> &[u64] {
+        self.clients.get(key).map_or(&[], |client| &client.ids)
+    }
+
+    /// Finds the clients that have more of some connections than their share of
+    /// `room`; `is_one` tells which those connections are. `None` if no client
+    /// has a share, because there are more clients than room.
+    ///
+    /// What a client below its share leaves is for the others.
+    pub(crate) fn above_share(
+        &self,
+        mut room: usize,
+        is_one: impl Fn(u64) -> bool,
+    ) -> Option<HashSet<RateKey>> {
+        let count = |client: &Client| client.ids.iter().filter(|id| is_one(**id)).count();
+        let counts = self.clients.iter().map(|(key, client)| (count(client), key));
+        let mut counts: Vec<_> = counts.filter(|(count, _)| *count > 0).collect();
+        counts.sort_unstable_by_key(|(count, _)| *count);
+        for (at, (count, _)) in counts.iter().enumerate() {
+            let share = room / (counts.len() - at);
+            if *count > share {
+                let above = counts[at..].iter().map(|(_, key)| (*key).clone());
+                return (share > 0).then(|| above.collect());
+            }
+            room -= count;
+        }
+        Some(HashSet::new())
     }
 
     /// A connection has closed.
@@ -239,6 +269,35 @@ mod tests {
             }
         }
         assert_eq!(book.open.len(), 10 + MIN_LEAVING);
+    }
+
+    /// The number of connections of each client; then which clients are above
+    /// their share, or `None` if there are too many of them.
+    #[track_caller]
+    fn check_share(room: usize, counts: &[usize], expected: Option<&[usize]>) {
+        let mut book = Book::new(100);
+        let address = |at: usize| format!("192.0.2.{at}");
+        for (at, count) in counts.iter().enumerate() {
+            book.enter(&address(at), 0);
+            for _ in 0..*count {
+                book.enter(&address(at), 1);
+            }
+        }
+        let found = book.clients.above_share(room, |id| book.open.get(&id) == Some(&1));
+        let wanted = expected.map(|it| it.iter().map(|at| key(&address(*at))).collect());
+        assert_eq!(found, wanted, "{counts:?} in {room}");
+    }
+
+    #[test]
+    fn who_has_the_most_is_above_its_share() {
+        check_share(4, &[], Some(&[]));
+        check_share(4, &[1, 2, 1, 0], Some(&[]));
+        check_share(4, &[5], Some(&[0]));
+        check_share(4, &[1, 1, 3, 0], Some(&[2]));
+        check_share(4, &[1, 3, 2], Some(&[1, 2]));
+        check_share(4, &[2, 2, 2], Some(&[0, 1, 2]));
+        check_share(4, &[9, 1, 1, 1], Some(&[0]));
+        check_share(4, &[9, 1, 1, 1, 1], None);
     }
 
     #[test]

@@ -70,7 +70,10 @@ pub struct ServerOptions {
     /// A client that reads slowly may look for a minute like one that does not,
     /// because its system takes much at once. So this is long; but while more
     /// than one of 256 [`max_connections`](Self#structfield.max_connections),
-    /// and more than 16, take nothing, those have 12 s. Default: 75 s.
+    /// and more than 16, take nothing, those have 12 s. Where
+    /// [clients are counted](Self#structfield.max_connections_per_client), that
+    /// goes for the clients with the most of them, until the others have room.
+    /// Default: 75 s.
     #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
     pub write_stall_timeout: Duration,
     /// The bytes of an answer that, taken by a client, buy it one second of

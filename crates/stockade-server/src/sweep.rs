@@ -5,7 +5,7 @@
 //! (measured); this costs nothing between two sweeps. The rule is
 //! [`verdict`], a pure function.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -181,8 +181,11 @@ struct Open {
     clients: Option<Clients>,
     /// Those that the last sweep found blocked.
     blocked: HashMap<u64, Blocked>,
-    /// Until then those among them that are stuck end.
+    /// Until then those among them that are stuck end, if they are of the
+    /// clients that [crowd](Clients::above_share).
     crowded_until: u64,
+    /// `None` if that is every client.
+    crowded_by: Option<HashSet<RateKey>>,
 }
 
 /// Since when a connection is idle, if it may be told to finish.
@@ -234,6 +237,12 @@ impl Open {
                 self.crowd.push_back(id);
             }
         }
+    }
+
+    /// The connections of the clients that crowd; `None` if that is every one.
+    fn crowding(&self) -> Option<HashSet<u64>> {
+        let (clients, crowded_by) = (self.clients.as_ref()?, self.crowded_by.as_ref()?);
+        Some(crowded_by.iter().flat_map(|key| clients.ids(key)).copied().collect())
     }
 }
 
@@ -336,19 +345,32 @@ impl Registry {
                 record.tell(order);
             }
         }
+        let is_stuck = |id: u64| blocked.get(&id).is_some_and(Blocked::is_stuck);
         let stuck = blocked.values().filter(|blocked| blocked.is_stuck()).count();
         if stuck > self.limits.stuck {
+            let clients = open.clients.as_ref();
+            open.crowded_by = clients.and_then(|it| it.above_share(self.limits.stuck, is_stuck));
             open.crowded_until = now + CROWDED;
         }
-        give_up(&open.records, &blocked, now < open.crowded_until);
+        give_up(&open.records, &blocked, |_, seen| seen.is_over());
+        if now < open.crowded_until {
+            let crowds = open.crowding();
+            give_up(&open.records, &blocked, |id, seen| {
+                seen.is_stuck() && crowds.as_ref().is_none_or(|crowds| crowds.contains(&id))
+            });
+        }
         open.blocked = blocked;
     }
 }
 
 /// Ends connections whose clients do not take their answers.
-fn give_up(records: &HashMap<u64, Arc<Record>>, blocked: &HashMap<u64, Blocked>, crowded: bool) {
+fn give_up(
+    records: &HashMap<u64, Arc<Record>>,
+    blocked: &HashMap<u64, Blocked>,
+    is_over: impl Fn(u64, &Blocked) -> bool,
+) {
     for (id, seen) in blocked {
-        if (seen.is_over() || (crowded && seen.is_stuck()))
+        if is_over(*id, seen)
             && let Some(record) = records.get(id)
         {
             log::debug!(target: "stockade::server", "an answer is not read: {seen:?}");
@@ -476,12 +498,22 @@ mod tests {
 
     /// So many connections, which have each made one request.
     fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<Record>, Membership)> {
+        crowd_of(registry, count, |_| 1)
+    }
+
+    /// The same; `client` gives the last byte of the address of each.
+    fn crowd_of(
+        registry: &Arc<Registry>,
+        count: usize,
+        client: impl Fn(usize) -> u8,
+    ) -> Vec<(Arc<Record>, Membership)> {
         let clock = Arc::new(Clock::new(limits().interval()));
         let slots = Arc::new(Semaphore::new(count));
-        let enter = |_| {
+        let enter = |at| {
             let record = Arc::new(Record::new(Arc::clone(&clock)));
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            let membership = registry.enter(Arc::clone(&record), permit);
+            let slot = Slot::new(permit, [192, 0, 2, client(at)].into());
+            let membership = registry.enter(Arc::clone(&record), slot);
             drop(InFlight::begin(&record));
             (record, membership)
         };
@@ -555,8 +587,19 @@ mod tests {
     /// says whether the one with this number takes a kilobyte in this second.
     /// Then how many seconds each one lives, at most `most`.
     fn lifetimes(count: usize, most: u64, goes: impl Fn(usize, u64) -> bool) -> Vec<Option<u64>> {
-        let registry = Arc::new(Registry::new(limits()));
-        let all = crowd(&registry, count);
+        lifetimes_of(None, |_| 1, count, most, goes)
+    }
+
+    /// The same, where a client may have so many of them.
+    fn lifetimes_of(
+        per_client: Option<usize>,
+        client: impl Fn(usize) -> u8,
+        count: usize,
+        most: u64,
+        goes: impl Fn(usize, u64) -> bool,
+    ) -> Vec<Option<u64>> {
+        let registry = Arc::new(Registry::new(limits()).with_room(1_000, per_client));
+        let all = crowd_of(&registry, count, client);
         let running: Vec<_> = all.iter().map(|(record, _)| InFlight::begin(record)).collect();
         let mut ended = vec![None; count];
         for second in 0..=most {
@@ -595,6 +638,20 @@ mod tests {
         };
         assert_eq!(lifetimes(5, 60, goes), [Some(12), Some(12), Some(12), Some(20), None]);
         assert_eq!(lifetimes(2, 60, |_, _| false), [None, None]);
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_on_many_ends_alone() {
+        let first = |count: usize| move |at: usize| if at < count { 1 } else { 2 };
+        // The last one of the first client is stuck when the others have gone.
+        let goes = |at: usize, second: u64| at == 3 && second == 8;
+        let alone = [Some(12), Some(12), Some(12), Some(20), Some(75)];
+        assert_eq!(lifetimes_of(Some(100), first(4), 5, 80, goes), alone);
+        // Where clients are not told apart, and where each has one.
+        let all = [Some(12), Some(12), Some(12), Some(20), Some(12)];
+        assert_eq!(lifetimes_of(None, first(4), 5, 80, goes), all);
+        let each = |at: usize| u8::try_from(at).unwrap();
+        assert_eq!(lifetimes_of(Some(100), each, 5, 80, goes), all);
     }
 
     #[test]
