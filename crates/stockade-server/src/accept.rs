@@ -73,6 +73,7 @@ pub(crate) async fn serve<A: Answer>(
         tcp: TcpOptions::of(options),
         stage: stage.clone(),
         full_at: None,
+        failed_at: None,
         has_warned: false,
     };
     // Last, so that it is dropped first.
@@ -134,6 +135,8 @@ struct Acceptor<A> {
     stage: watch::Receiver<Stage>,
     /// When it was logged that all slots are taken.
     full_at: Option<Instant>,
+    /// When it was logged that a connection cannot be accepted.
+    failed_at: Option<Instant>,
     /// It was logged that a client has as many connections as it may.
     has_warned: bool,
 }
@@ -142,7 +145,7 @@ impl<A: Answer> Acceptor<A> {
     /// Accepts for ever.
     async fn run(&mut self, listener: &TcpListener) {
         loop {
-            let (stream, address) = accept(listener, self.tcp).await;
+            let (stream, address) = self.accept(listener).await;
             match self.registry.admit(address.ip(), Instant::now()) {
                 Admission::Free => {}
                 Admission::After(_) => {
@@ -166,6 +169,27 @@ impl<A: Answer> Acceptor<A> {
         }
     }
 
+    /// The next connection, its socket set up. Errors are logged and outlasted.
+    async fn accept(&mut self, listener: &TcpListener) -> (TcpStream, SocketAddr) {
+        loop {
+            let error = match listener.accept().await {
+                Ok((stream, address)) => {
+                    set_up(&stream, address, self.tcp);
+                    return (stream, address);
+                }
+                Err(error) => error,
+            };
+            let now = Instant::now();
+            let pause = pause_after(&error, || self.registry.make_room(now));
+            if pause.is_zero() {
+                log::debug!(target: "stockade::server", "a client left while it came: {error}");
+            } else {
+                self.log_failed(&error, now);
+                sleep(pause).await;
+            }
+        }
+    }
+
     /// Waits for a free slot, and has idle connections end for it.
     async fn slot(&mut self) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
@@ -181,6 +205,14 @@ impl<A: Answer> Acceptor<A> {
                 // The semaphore is never closed.
                 return permit.ok();
             }
+        }
+    }
+
+    #[cold]
+    fn log_failed(&mut self, error: &io::Error, now: Instant) {
+        if self.failed_at.is_none_or(|at| now.duration_since(at) >= ACCEPT_PAUSE) {
+            self.failed_at = Some(now);
+            log::error!(target: "stockade::server", "cannot accept connections: {error}");
         }
     }
 
@@ -206,26 +238,6 @@ impl<A: Answer> Acceptor<A> {
                 "{client} has max_connections_per_client connections; for a new one its longest \
                  idle one ends, or the new one is closed (if it is a proxy, set trust_proxy)"
             );
-        }
-    }
-}
-
-/// The next connection, its socket set up. Errors are logged and outlasted.
-async fn accept(listener: &TcpListener, options: TcpOptions) -> (TcpStream, SocketAddr) {
-    loop {
-        let error = match listener.accept().await {
-            Ok((stream, address)) => {
-                set_up(&stream, address, options);
-                return (stream, address);
-            }
-            Err(error) => error,
-        };
-        let pause = pause_after(&error);
-        if pause.is_zero() {
-            log::debug!(target: "stockade::server", "a client left while it came: {error}");
-        } else {
-            log::error!(target: "stockade::server", "cannot accept connections: {error}");
-            sleep(pause).await;
         }
     }
 }
@@ -292,13 +304,15 @@ fn keepalive() -> TcpKeepalive {
 }
 
 /// How long to wait after an error: not at all if it is about one client, a
-/// while if it is about us, such as too many open files.
-fn pause_after(error: &io::Error) -> Duration {
+/// while if it is about us, such as too many open files. Then an idle connection
+/// ends, because it has one, and the wait is short if there is one.
+fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration {
     match error.kind() {
         io::ErrorKind::ConnectionAborted
         | io::ErrorKind::ConnectionRefused
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::Interrupted => Duration::ZERO,
+        _ if make_room() => ROOM_EVERY,
         _ => ACCEPT_PAUSE,
     }
 }
@@ -316,6 +330,8 @@ impl Drop for End {
     }
 }
 
+/// How long the server waits when it cannot accept and nothing is idle, and how
+/// often it says so at most.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a connection is silent before the system asks the first time.
@@ -337,12 +353,20 @@ const NOTICE_TIME: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::InFlight;
+
+    /// A connection as the server sets it up.
+    async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, address) = listener.accept().await.unwrap();
+        set_up(&stream, address, TcpOptions::of(options));
+        stream
+    }
 
     #[tokio::test]
     async fn the_system_asks_silent_clients_whether_they_are_still_there() {
         let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
-        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, _) = accept(&listener, TcpOptions::of(&ServerOptions::new())).await;
+        let stream = accepted(&listener, &ServerOptions::new()).await;
         assert!(stream.nodelay().unwrap());
         let socket = SockRef::from(&stream);
         assert!(socket.keepalive().unwrap());
@@ -358,16 +382,15 @@ mod tests {
     #[tokio::test]
     async fn what_the_system_takes_of_an_answer_is_set() {
         let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
-        let accepted = async |options| {
-            let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let (stream, _) = accept(&listener, TcpOptions::of(&options)).await;
+        let buffers = async |options| {
+            let stream = accepted(&listener, &options).await;
             let socket = SockRef::from(&stream);
             (socket.tcp_notsent_lowat().unwrap(), socket.send_buffer_size().unwrap())
         };
-        let (unsent, adapted) = accepted(ServerOptions::new()).await;
+        let (unsent, adapted) = buffers(ServerOptions::new()).await;
         assert_eq!(unsent, 524_288);
         let options = ServerOptions::new().tcp_notsent_lowat(None).tcp_send_buffer(Some(8_192));
-        let (unsent, buffer) = accepted(options).await;
+        let (unsent, buffer) = buffers(options).await;
         assert_ne!(unsent, 524_288, "the system's");
         assert_eq!(buffer, 2 * 8_192);
         assert_ne!(buffer, adapted);
@@ -375,11 +398,30 @@ mod tests {
 
     #[test]
     fn errors_of_one_client_do_not_stop_the_others() {
-        let pause = |kind: io::ErrorKind| pause_after(&kind.into());
+        let pause = |kind: io::ErrorKind| pause_after(&kind.into(), || panic!("of one client"));
         assert_eq!(pause(io::ErrorKind::ConnectionAborted), Duration::ZERO);
         assert_eq!(pause(io::ErrorKind::ConnectionReset), Duration::ZERO);
-        assert_eq!(pause(io::ErrorKind::OutOfMemory), ACCEPT_PAUSE);
-        // EMFILE, which has no kind of its own.
-        assert_eq!(pause_after(&io::Error::from_raw_os_error(24)), ACCEPT_PAUSE);
+    }
+
+    #[test]
+    fn where_files_run_out_an_idle_connection_gives_up_its_own() {
+        let too_many = || io::Error::from_raw_os_error(24);
+        for error in [too_many(), io::ErrorKind::OutOfMemory.into()] {
+            assert_eq!(pause_after(&error, || false), ACCEPT_PAUSE);
+            assert_eq!(pause_after(&error, || true), ROOM_EVERY);
+        }
+        let limits = Limits::of(&ServerOptions::new());
+        let clock = Arc::new(Clock::new(limits.interval()));
+        let registry = Arc::new(Registry::new(limits));
+        let slots = Arc::new(Semaphore::new(2));
+        let records = [0, 1].map(|_| Arc::new(Record::new(Arc::clone(&clock))));
+        let _memberships = records.each_ref().map(|record| {
+            let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
+            registry.enter(Arc::clone(record), permit)
+        });
+        drop(InFlight::begin(&records[1]));
+        let pause = pause_after(&too_many(), || registry.make_room(Instant::now()));
+        assert_eq!(pause, ROOM_EVERY);
+        assert_eq!(records.map(|record| record.is_told_to_end()), [false, true]);
     }
 }

@@ -94,7 +94,8 @@ pub struct ServerOptions {
     /// The number of connections that are served at a time. For a further one the
     /// connection that has been idle longest is told to finish; if none is
     /// idle, it waits until one closes, and those behind it in the queue of the
-    /// system (see [`backlog`](Self#structfield.backlog)). Default: 10,000.
+    /// system (see [`backlog`](Self#structfield.backlog)). The same goes when the
+    /// system has no file for it. Default: 10,000.
     pub max_connections: u32,
     /// The number of connections of one client: an address, or a network of 64
     /// bits in IPv6. For a further one its own connection that has been idle
