@@ -109,9 +109,12 @@ use proc_macro::TokenStream;
 /// | `max_body` | the limit of the body in bytes |
 /// | `accepts` | the media types that the body may have: `["application/json"]` |
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
-/// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE` |
+/// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE`; `false` for none at all |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration` |
+/// | `error_handling` | an `ErrorHandler` for the errors of the route |
+/// | `docs` | `Docs`, or the summary alone |
+/// | `public` | the reason why the route is open to everybody, a text |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
 ///
 /// # What is checked

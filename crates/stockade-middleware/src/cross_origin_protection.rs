@@ -15,8 +15,8 @@ use stockade_errors::ApiError;
 
 use crate::cors::{is_origin, origin_of};
 
-/// Refuses requests by which a page of another origin would change something,
-/// with 403.
+/// Refuses requests by which a page of another origin would change something
+/// (cross-site request forgery, CSRF), with 403.
 ///
 /// | request | outcome |
 /// |---|---|
