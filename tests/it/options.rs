@@ -124,6 +124,22 @@ fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
     assert!(options.cors_origin.is_none());
 }
 
+#[test]
+fn origins_beside_the_star_are_warned_of_and_the_star_alone_is_not() {
+    crate::support::log::watch();
+    let allowed = |options| header_of(&with(options), "GET /x", "access-control-allow-origin");
+    let beside = ["*", "https://beside.example"];
+    assert_eq!(allowed(RouterOptions::new().cors_origin(beside)), "*");
+    assert_eq!(allowed(RouterOptions::new().cors_origin("*")), "*");
+    assert_eq!(allowed(RouterOptions::new().cors_origin(["*"])), "*");
+    let warned = |origins: &str| {
+        let line = format!("WARN of cors_origin {origins} only * counts");
+        crate::support::log::lines_with(&line).len()
+    };
+    assert_eq!(warned(r#"["*", "https://beside.example"]"#), 1);
+    assert_eq!(warned(r#"["*"]"#), 0);
+}
+
 /// The warnings of this malformed origin so far.
 fn warned_of(origin: &str) -> usize {
     crate::support::log::lines_with(&format!("WARN cors_origin {origin} is malformed")).len()

@@ -79,8 +79,8 @@ impl Cors {
     ///
     /// It never fails. A malformed origin logs a warning and counts as unset,
     /// and so does a list with one; a malformed method or name of a header logs
-    /// a warning, and the default stands in its list's place. `*` logs a
-    /// warning that it cannot carry credentials.
+    /// a warning, and the default stands in its list's place. Origins beside `*`
+    /// log a warning that they have no effect.
     ///
     /// Spec: CORS rules, rule 5.
     #[must_use]
@@ -198,9 +198,12 @@ impl Rule {
             return Self::malformed(format_args!("{items:?}"));
         };
         if let Some(any) = values.iter().find(|value| *value == "*") {
-            let beside =
-                if values.len() > 1 { ", and the origins beside it have no effect" } else { "" };
-            log::warn!(target: "stockade", "cors_origin * cannot carry credentials{beside}");
+            if values.len() > 1 {
+                log::warn!(
+                    target: "stockade",
+                    "of cors_origin {items:?} only * counts, and it carries no credentials"
+                );
+            }
             return Self::Always { origin: any.clone(), credentials: false };
         }
         match <[HeaderValue; 1]>::try_from(values) {
