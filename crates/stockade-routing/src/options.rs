@@ -449,15 +449,7 @@ struct Raw {
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     cors_origin: Option<CorsOrigin>,
     #[serde(alias = "rateLimit")]
-    rate_limit: Option<GivenLimit>,
-}
-
-/// `false` is none, `true` the router's or the default.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "true, false, or an object with the options of a rate limit")]
-enum GivenLimit {
-    Switch(bool),
-    Options(Box<RateLimit>),
+    rate_limit: Option<rate_limit::Given>,
 }
 
 impl TryFrom<Raw> for CallOptions {
@@ -471,12 +463,13 @@ impl TryFrom<Raw> for CallOptions {
         }
         match rate_limit {
             None => {}
-            Some(GivenLimit::Switch(false)) => options = options.rate_limit(None),
-            Some(GivenLimit::Switch(true)) => {
+            Some(rate_limit::Given::Switch(false)) => options = options.rate_limit(None),
+            // The router's, or the default.
+            Some(rate_limit::Given::Switch(true)) => {
                 let default = RateLimit::default().build()?;
                 options.rate_limit = Limit::Otherwise(Arc::new(default));
             }
-            Some(GivenLimit::Options(limit)) => options = options.rate_limit(*limit),
+            Some(rate_limit::Given::Options(limit)) => options = options.rate_limit(*limit),
         }
         match options.mistake() {
             Some(mistake) => Err(mistake.clone()),

@@ -64,7 +64,7 @@ pub use headers::{LEGACY_REMAINING, RATE_LIMIT, write_headers};
 pub use key::RateKey;
 pub use limiter::RateLimiter;
 pub use memory::MemoryStore;
-pub use options::{RateLimit, optional};
+pub use options::{Given, RateLimit, optional};
 pub use own::OwnLimit;
 pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
 pub use store::{Charge, RateStore, StoreFailure};

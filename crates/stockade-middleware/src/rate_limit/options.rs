@@ -6,6 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use stockade_core::Request;
 use stockade_errors::{ApiError, ConfigError, Mistake};
@@ -285,18 +287,48 @@ impl fmt::Debug for RateLimit {
 /// # Errors
 /// For anything else.
 pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit>, D::Error> {
-    Ok(match Notation::deserialize(source)? {
-        Notation::Switch(false) => None,
-        Notation::Switch(true) => Some(RateLimit::default()),
-        Notation::Options(options) => Some(*options),
+    Ok(match Given::deserialize(source)? {
+        Given::Switch(false) => None,
+        Given::Switch(true) => Some(RateLimit::default()),
+        Given::Options(options) => Some(*options),
     })
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "false, or an object with the options of a rate limit")]
-enum Notation {
+/// A rate limit as a file has it: `true`, `false`, or an object.
+///
+/// What is wrong with the object is told with its key, which an untagged enum
+/// would not do.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// On or off.
     Switch(bool),
+    /// The options.
     Options(Box<RateLimit>),
+}
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_any(GivenVisitor)
+    }
+}
+
+struct GivenVisitor;
+
+impl<'de> Visitor<'de> for GivenVisitor {
+    type Value = Given;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false, or an object with the options of a rate limit")
+    }
+
+    fn visit_bool<E>(self, is_on: bool) -> Result<Given, E> {
+        Ok(Given::Switch(is_on))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Given, A::Error> {
+        let options = RateLimit::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Given::Options(Box::new(options)))
+    }
 }
 
 fn patience<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Duration>, D::Error> {
@@ -361,9 +393,20 @@ mod tests {
         assert!(read("false").unwrap().is_none());
         assert_eq!(read("true").unwrap().unwrap().max_requests, 100);
         assert_eq!(read(r#"{ "maxRequests": 5 }"#).unwrap().unwrap().max_requests, 5);
-        assert!(read("5").is_err());
         assert_eq!(read(r#"{ "max": 5 }"#).unwrap().unwrap().max_requests, 5);
-        assert!(read(r#"{ "most": 5 }"#).is_err());
+    }
+
+    #[test]
+    fn a_mistake_in_a_file_is_told_with_its_key() {
+        for (json, expected) in [
+            ("5", "invalid type: integer `5`, expected true, false, or an object with the"),
+            (r#"{ "most": 5 }"#, "unknown field `most`, expected one of `windowMs`"),
+            (r#"{ "max": 5, "maxRequests": 5 }"#, "duplicate field `max_requests`"),
+            (r#"{ "max": "5" }"#, "invalid type: string \"5\", expected u32"),
+        ] {
+            let error = optional(&mut serde_json::Deserializer::from_str(json)).unwrap_err();
+            assert!(error.to_string().starts_with(expected), "{json}: {error}");
+        }
     }
 
     #[test]
