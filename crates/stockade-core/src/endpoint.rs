@@ -7,7 +7,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -16,7 +15,7 @@ use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, catch_panic};
 use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};
@@ -366,7 +365,7 @@ impl Rest {
     /// Begins with the middleware at index `at`.
     pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
         let mut rest = Self { endpoint, at, state: State::Ready(None) };
-        if let Err(error) = caught(|| rest.advance(req)) {
+        if let Err(error) = catch_panic(|| rest.advance(req)) {
             rest.state = State::failed(error);
         }
         rest
@@ -413,7 +412,7 @@ impl Rest {
     }
 
     fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
-        if let Err(error) = caught(|| *slot = self.poll_chain(cx)) {
+        if let Err(error) = catch_panic(|| *slot = self.poll_chain(cx)) {
             *slot = Poll::Ready(Err(error));
         }
     }
@@ -711,22 +710,4 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 #[must_use]
 pub fn error_of(response: &Response) -> Option<&ApiError> {
     response.extensions().get()
-}
-
-/// Calls a function of the application; its panic is a 500.
-///
-/// # Errors
-/// The panic, as an error with its message.
-pub fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
-}
-
-/// A panic as an error, with its message if it has one.
-#[cold]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    ApiError::new(500, format!("panicked: {}", text.unwrap_or("no message")))
 }

@@ -58,7 +58,7 @@ pub use challenge::unauthorized;
 pub use clock::Clock;
 pub use doc::{BodyKind, ParamShape, RouteDoc};
 pub use docs::Docs;
-pub use endpoint::{Endpoint, ErrorContext, Outcome, Running, Settings, caught, error_of, run};
+pub use endpoint::{Endpoint, ErrorContext, Outcome, Running, Settings, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
 pub use log_text::{Escaped, escaped};

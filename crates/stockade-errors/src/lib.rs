@@ -25,12 +25,14 @@
 mod api_error;
 mod config_error;
 mod field_error;
+mod panic;
 mod short_name;
 mod status;
 
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use field_error::FieldError;
+pub use panic::catch_panic;
 pub use status::status_text;
 
 #[doc(hidden)]

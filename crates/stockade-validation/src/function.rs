@@ -1,12 +1,10 @@
 //! The functions that a rule may hold: `custom`, `transform`, `default`.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_errors::{ApiError, BoxError};
+use stockade_errors::{ApiError, BoxError, catch_panic};
 
 /// What a custom check says of a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -160,23 +158,16 @@ fn guard<T>(
     field: &str,
     call: impl FnOnce() -> Result<T, BoxError>,
 ) -> Result<T, ApiError> {
-    // What the function may have left half done is its own; we keep nothing.
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match catch_panic(call) {
         Ok(Ok(outcome)) => Ok(outcome),
         Ok(Err(source)) => {
             let message = format!("`{keyword}` of {field:?} failed: {source}");
             Err(ApiError::new(500, message).with_source(source))
         }
         Err(panic) => {
-            let text = panic_text(panic.as_ref());
-            Err(ApiError::new(500, format!("`{keyword}` of {field:?} panicked: {text}")))
+            Err(ApiError::new(500, format!("`{keyword}` of {field:?} {}", panic.message())))
         }
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 impl fmt::Debug for Custom {

@@ -16,8 +16,8 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use stockade_core::upgrade::{Io, Upgraded};
-use stockade_core::{BoxFuture, ErrorContext, Response, caught, escaped};
-use stockade_errors::ApiError;
+use stockade_core::{BoxFuture, ErrorContext, Response, escaped};
+use stockade_errors::{ApiError, catch_panic};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -331,7 +331,7 @@ impl Session {
     /// Lets the handler go on; says whether it ended.
     fn poll_handler(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(handler) = &mut self.handler else { return false };
-        let polled = caught(|| handler.as_mut().poll(cx));
+        let polled = catch_panic(|| handler.as_mut().poll(cx));
         let outcome = match polled {
             Ok(Poll::Pending) => return false,
             Ok(Poll::Ready(outcome)) => outcome,

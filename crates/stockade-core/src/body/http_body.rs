@@ -9,9 +9,9 @@ use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use stockade_errors::BoxError;
+use stockade_errors::{BoxError, catch_panic};
 
-use crate::endpoint::{ErrorContext, caught};
+use crate::endpoint::ErrorContext;
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///
@@ -269,7 +269,7 @@ impl Body for Watched {
             Watching::Failed(error) => return Poll::Ready(error.take().map(Err)),
         };
         // A panic must not take the task of the connection with it.
-        let error = match caught(|| stream.as_mut().poll_frame(cx)) {
+        let error = match catch_panic(|| stream.as_mut().poll_frame(cx)) {
             Ok(Poll::Ready(Some(Err(error)))) => error,
             Ok(poll) => return poll,
             Err(panic) => panic.into(),

@@ -15,10 +15,9 @@ use http::header::{CONTENT_TYPE, IntoHeaderName};
 use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body, Frame};
 use serde::Serialize;
-use stockade_errors::{ApiError, BoxError};
+use stockade_errors::{ApiError, BoxError, catch_panic};
 use tokio::sync::mpsc;
 
-use crate::endpoint::caught;
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
 
 /// Writes status, headers and pieces of the body as they are produced.
@@ -227,7 +226,7 @@ fn poll_handler(
     handler: &mut HandlerFuture,
     cx: &mut Context<'_>,
 ) -> Poll<Result<Response, ApiError>> {
-    caught(|| handler.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
+    catch_panic(|| handler.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
 }
 
 /// What the handler returned, waiting for it if it still runs.

@@ -2,12 +2,11 @@
 
 use std::fmt::Display;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_core::{BoxFuture, Flow, Middleware, Request, escaped};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, catch_panic};
 
 use super::verify;
 use super::verify::form;
@@ -84,8 +83,8 @@ where
     fn into_middleware(self) -> Middleware {
         Middleware::new(move |req: &mut Request| {
             let user = req.user().ok_or_else(|| not_authenticated(req))?;
-            let call = AssertUnwindSafe(|| self(user, req).into_decision());
-            decide(catch_unwind(call).unwrap_or(None))
+            // A panic is logged by its hook, and counts as no decision.
+            decide(catch_panic(|| self(user, req).into_decision()).unwrap_or(None))
         })
     }
 }

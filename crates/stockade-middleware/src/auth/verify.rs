@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::{BoxFuture, Request, escaped};
+use stockade_errors::catch_panic;
 
 use super::way::{Challenge, Find, Found, Way};
 
@@ -197,7 +197,7 @@ where
 
 /// Calls a function of the application; a panic counts as no user.
 fn caught(call: impl FnOnce() -> Option<Value>) -> Option<Value> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| panicked())
+    catch_panic(call).unwrap_or_else(|_| panicked())
 }
 
 /// Waits for a function of the application; a panic counts as no user.
@@ -208,7 +208,7 @@ async fn waited(future: impl Future<Output = Option<Value>>) -> Option<Value> {
 /// Waits for a function of the application; `None` if it panics.
 pub(super) async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+    poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(polled) => polled.map(Some),
         Err(_) => Poll::Ready(None),
     })

@@ -4,14 +4,13 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
 use stockade_core::{BoxFuture, Request};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, catch_panic};
 
 use super::decision::Decision;
 use super::headers::{left, write_headers};
@@ -87,8 +86,7 @@ impl RateLimiter {
     }
 
     fn generate(&self, generator: &KeyGenerator, req: &Request) -> Option<String> {
-        let generated = catch_unwind(AssertUnwindSafe(|| generator(req)));
-        let reason = match generated {
+        let reason = match catch_panic(|| generator(req)) {
             Ok(Ok(key)) => return Some(key),
             Ok(Err(error)) => error.message().to_owned(),
             Err(_) => "it panicked".to_owned(),
