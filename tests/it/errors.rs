@@ -2,7 +2,11 @@
 //!
 //! Spec: Errors.
 
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
 use stockade::prelude::*;
+use stockade::routing::HostRoutes;
 
 use crate::support::log;
 use crate::support::{app, app_of, block_on, check, header_of, request, show};
@@ -171,3 +175,52 @@ fn node_env_exposes_messages_while_the_router_is_built() {
 }
 
 const HIDDEN: &str = r#"500 {"error":"Internal Server Error"}"#;
+
+/// Polls an answer twice, and compares what comes of it the second time and
+/// whether the log says of that that stockade is wrong.
+#[track_caller]
+fn check_again(mut answering: impl Future<Output = Response> + Unpin, first: &str, line: &str) {
+    let mut poll = || {
+        let mut cx = Context::from_waker(Waker::noop());
+        match Pin::new(&mut answering).poll(&mut cx) {
+            Poll::Ready(response) => block_on(show(response)),
+            Poll::Pending => "pending".to_owned(),
+        }
+    };
+    assert_eq!(poll(), first);
+    let before = log::lines_with(line).len();
+    assert_eq!(poll(), r#"500 {"error":"Internal Server Error"}"#);
+    assert_eq!(log::lines_with(line).len(), before + 1, "{line}");
+}
+
+#[test]
+fn an_internal_mistake_is_a_500_with_a_line_and_no_empty_200() {
+    log::watch();
+    let tree = routes! {
+        "again": {
+            "known": { GET: {
+                middleware: [|_: &mut Request| "known"],
+                handler: async || "handled",
+            } },
+            "handled": { GET: async || "handled" },
+        },
+    };
+    let app = app_of(tree);
+    let bug = "this is a bug in stockade: a response that was given is polled again";
+    let given = format!("ERROR {bug}");
+    let of = |text| app.handle(request(text));
+    check_again(of("GET /none"), r#"404 {"error":"Not Found"}"#, &given);
+    check_again(of("POST /again/known"), r#"405 {"error":"Method Not Allowed"}"#, &given);
+    check_again(of("OPTIONS /again/known"), "204", &given);
+    let preflight = "OPTIONS /none\norigin: https://a.example\naccess-control-request-method: GET";
+    check_again(of(preflight), "204", &given);
+    // The route is known where middleware has answered.
+    let known = format!("ERROR GET /again/known (/again/known): 500 {bug}");
+    check_again(of("GET /again/known"), "200 known", &known);
+    // What a handler is, it panics by itself.
+    let handled = "ERROR GET /again/handled (/again/handled): 500 panicked";
+    check_again(of("GET /again/handled"), "200 handled", handled);
+    let routes = HostRoutes::new(&app);
+    let not_found = r#"404 {"error":"Not Found"}"#;
+    check_again(routes.handle(request("GET /none")), not_found, &given);
+}

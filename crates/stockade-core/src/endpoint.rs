@@ -22,7 +22,7 @@ use crate::middleware::{Run, Step};
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::{
     Accepts, BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
-    Validation, escaped,
+    Validation, bug, escaped,
 };
 use crate::{spare, upgrade};
 
@@ -276,32 +276,30 @@ pub struct Running {
 }
 
 impl Running {
-    /// Polls, and writes the response to `slot`, where it is [`Ok`]. A response
-    /// that is returned is moved at each level, which is what most of the work
-    /// of ours would be.
-    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
-        self.rest.poll_into(cx, slot);
+    /// Polls, and writes what comes of it to `slot`. A response that is returned
+    /// is moved at each level, which is what most of the work of ours would be.
+    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+        if let Some(error) = self.rest.poll_into(cx, slot) {
+            *slot = Poll::Ready(self.context().answer(error));
+            return;
+        }
         match slot {
             Poll::Pending => {}
-            Poll::Ready(Ok(response)) if (200..=599).contains(&response.status().as_u16()) => {
+            Poll::Ready(response) if (200..=599).contains(&response.status().as_u16()) => {
                 response.body_mut().log_to(|| self.context());
             }
-            Poll::Ready(outcome) => self.set_right(outcome),
+            Poll::Ready(response) => self.set_right(response),
         }
     }
 
+    /// A handler cannot send interim answers, and there is nothing above.
     #[cold]
-    fn set_right(&self, outcome: &mut Result<Response, ApiError>) {
-        let error = match outcome {
-            Ok(response) if upgrade::switches(response) => return,
-            // A handler cannot send interim answers, and there is nothing above.
-            Ok(response) => {
-                let status = response.status().as_u16();
-                ApiError::new(500, format!("{status} is no final status"))
-            }
-            Err(error) => error.clone(),
-        };
-        *outcome = Ok(self.context().answer(error));
+    fn set_right(&self, response: &mut Response) {
+        if !upgrade::switches(response) {
+            let status = response.status().as_u16();
+            let error = ApiError::new(500, format!("{status} is no final status"));
+            *response = self.context().answer(error);
+        }
     }
 
     #[cold]
@@ -316,16 +314,13 @@ impl Running {
     }
 }
 
-/// What a chain gives, or will give.
-pub type Outcome = Poll<Result<Response, ApiError>>;
-
 impl Future for Running {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut slot = Poll::Pending;
         self.poll_into(cx, &mut slot);
-        slot.map(Result::unwrap_or_default)
+        slot
     }
 }
 
@@ -411,13 +406,24 @@ impl Rest {
         };
     }
 
-    fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
-        if let Err(error) = catch_panic(|| *slot = self.poll_chain(cx)) {
-            *slot = Poll::Ready(Err(error));
-        }
+    /// Polls, and writes what comes of it to `slot`, unless it is the error that
+    /// is returned.
+    fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) -> Option<ApiError> {
+        let polled = catch_panic(|| match self.poll_chain(cx) {
+            Poll::Ready(Err(error)) => Some(error),
+            Poll::Ready(Ok(response)) => {
+                *slot = Poll::Ready(response);
+                None
+            }
+            Poll::Pending => {
+                *slot = Poll::Pending;
+                None
+            }
+        });
+        polled.unwrap_or_else(Some)
     }
 
-    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Outcome {
+    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response, ApiError>> {
         loop {
             match &mut self.state {
                 State::Handler(handler) => return handler.as_mut().poll(cx),
@@ -435,7 +441,7 @@ impl Rest {
                 State::Ready(outcome) => {
                     return Poll::Ready(match outcome.take() {
                         Some(outcome) => outcome.map(|response| *response),
-                        None => Err(ApiError::new(500, "polled after its end")),
+                        None => Err(bug("a response that was given is polled again")),
                     });
                 }
             }
@@ -456,9 +462,7 @@ impl Future for Rest {
     type Output = Result<Response, ApiError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut slot = Poll::Pending;
-        self.poll_into(cx, &mut slot);
-        slot
+        catch_panic(|| self.poll_chain(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
     }
 }
 
@@ -566,13 +570,13 @@ impl ErrorContext {
         let kept = error.keep(|| Answer::of(&error, self.settings));
         // The first one may have gone by other settings.
         if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
-            let mut response = self.start(&error, answer.body.clone().into());
+            let mut response = start(self.settings, &error, answer.body.clone().into());
             response.headers_mut().extend(answer.headers.iter().cloned());
             response.extensions_mut().insert(error);
             return response;
         }
         let body = text(&error, self.settings);
-        self.respond_with(error, body.into())
+        respond_with(self.settings, error, body.into())
     }
 
     /// The body that leaves the process for an error, by the settings.
@@ -587,25 +591,7 @@ impl ErrorContext {
     #[must_use]
     #[cold]
     pub fn respond(&self, error: ApiError, body: &Value) -> Response {
-        self.respond_with(error, body.to_string().into())
-    }
-
-    fn respond_with(&self, error: ApiError, body: HttpBody) -> Response {
-        let mut response = self.start(&error, body);
-        response.headers_mut().extend(headers_of(&error));
-        response.extensions_mut().insert(error);
-        response
-    }
-
-    /// A response without the headers that the error has.
-    fn start(&self, error: &ApiError, body: HttpBody) -> Response {
-        let problem = self.settings.problem_details;
-        let content_type = if problem { "application/problem+json" } else { "application/json" };
-        let content_type = HeaderValue::from_static(content_type);
-        let mut response = spare::typed(body, content_type);
-        *response.status_mut() =
-            StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        response
+        respond_with(self.settings, error, body.to_string().into())
     }
 
     /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
@@ -650,6 +636,24 @@ impl ErrorContext {
     }
 }
 
+pub(crate) fn respond_with(settings: Settings, error: ApiError, body: HttpBody) -> Response {
+    let mut response = start(settings, &error, body);
+    response.headers_mut().extend(headers_of(&error));
+    response.extensions_mut().insert(error);
+    response
+}
+
+/// A response without the headers that the error has.
+fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
+    let problem = settings.problem_details;
+    let content_type = if problem { "application/problem+json" } else { "application/json" };
+    let content_type = HeaderValue::from_static(content_type);
+    let mut response = spare::typed(body, content_type);
+    *response.status_mut() =
+        StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
+}
+
 /// What the answers to an error have in common that is answered many times.
 struct Answer {
     settings: Settings,
@@ -665,12 +669,13 @@ impl Answer {
 }
 
 /// The body of an error as JSON.
-fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
+pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
+    let expose = settings.expose_errors;
     if settings.problem_details {
-        return error.problem(settings.expose_errors).to_string().into();
+        return error.problem(expose).to_string().into();
     }
-    // It is made of texts and values, which can always be written.
-    to_json(&error.shown(settings.expose_errors)).unwrap_or_default()
+    // The second way writes the same, and cannot fail.
+    to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())
 }
 
 /// The headers of an error; what cannot be one is logged.
@@ -684,7 +689,7 @@ fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue
     })
 }
 
-const TARGET: &str = "stockade::error";
+pub(crate) const TARGET: &str = "stockade::error";
 
 /// The text of an error and of its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {

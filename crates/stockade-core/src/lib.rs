@@ -20,6 +20,7 @@
 //! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
 //! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
+//! - `bug`: [`bug()`], the 500 where stockade itself is wrong.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
 //! - `log_text`: [`escaped`], for texts from outside in a log.
 //! - `state`: [`States`], what the application provides, by type.
@@ -30,6 +31,7 @@
 mod accepts;
 mod asker;
 mod body;
+mod bug;
 mod challenge;
 mod clock;
 mod doc;
@@ -54,11 +56,12 @@ mod validation;
 
 pub use accepts::Accepts;
 pub use body::{BodyError, HttpBody};
+pub use bug::{answer_bug, bug};
 pub use challenge::unauthorized;
 pub use clock::Clock;
 pub use doc::{BodyKind, ParamShape, RouteDoc};
 pub use docs::Docs;
-pub use endpoint::{Endpoint, ErrorContext, Outcome, Running, Settings, error_of, run};
+pub use endpoint::{Endpoint, ErrorContext, Running, Settings, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
 pub use log_text::{Escaped, escaped};

@@ -14,8 +14,8 @@ use http::{HeaderValue, Method, StatusCode, Version, header};
 use http_body::Body as _;
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{
-    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Outcome, Params, Request, Response,
-    Running, Settings,
+    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running,
+    Settings, answer_bug,
 };
 use stockade_errors::ApiError;
 use stockade_middleware::cors::{self, Cors, CorsDecided};
@@ -40,7 +40,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
         judge_origin(endpoint, passage.cors.as_ref(), &mut req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
-        State::Ready(Box::new(preflight(app, &req, &mut passage)))
+        State::ready(preflight(app, &req, &mut passage))
     } else if let Some(mistake) = options.mistake() {
         State::refused(app, &req, options, ApiError::internal(mistake.clone()))
     } else {
@@ -137,7 +137,7 @@ fn begin(
         return State::refused(app, &req, options, *error);
     }
     match endpoint {
-        None => State::Ready(Box::new(unplaced(app, &req, settings_of(app, options)))),
+        None => State::ready(unplaced(app, &req, settings_of(app, options))),
         Some(_) if req.announces_too_much() => {
             State::refused(app, &req, options, BodyError::TooLarge.into())
         }
@@ -186,16 +186,20 @@ impl fmt::Debug for Answering {
 enum State {
     Charging(Box<Charging>),
     Running(Running),
-    /// It is known already. In a box, because the usual request has no need of
-    /// the room.
-    Ready(Box<Response>),
+    /// It is known already; `None` when it was given. In a box, because the
+    /// usual request has no need of the room.
+    Ready(Option<Box<Response>>),
 }
 
 impl State {
+    fn ready(response: Response) -> Self {
+        Self::Ready(Some(Box::new(response)))
+    }
+
     #[cold]
     fn refused(app: &Inner, req: &Request, options: &CallOptions, error: ApiError) -> Self {
         let context = ErrorContext::of(req).with_settings(settings_of(app, options));
-        Self::Ready(Box::new(context.answer(error)))
+        Self::ready(context.answer(error))
     }
 }
 
@@ -239,16 +243,16 @@ impl Future for Answering {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut slot = Poll::Pending;
         self.poll_into(cx, &mut slot);
-        slot.map(Result::unwrap_or_default)
+        slot
     }
 }
 
 impl Answering {
-    /// Polls, and writes the response to `slot`, where it is [`Ok`]: for a
-    /// server to which each move of a response counts.
-    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+    /// Polls, and writes what comes of it to `slot`: for a server to which each
+    /// move of a response counts.
+    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         self.answer(cx, slot);
-        if let Poll::Ready(Ok(response)) = slot {
+        if let Poll::Ready(response) = slot {
             set_right(response);
             self.app.stages.leave(response, &self.passage);
             finish(response, self.is_head, self.version);
@@ -256,17 +260,21 @@ impl Answering {
         }
     }
 
-    fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Outcome) {
+    fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         loop {
             match &mut self.state {
                 State::Running(running) => return running.poll_into(cx, slot),
                 State::Ready(response) => {
-                    *slot = Poll::Ready(Ok(std::mem::take(&mut **response)));
+                    let response = response.take().map(|response| *response);
+                    *slot = Poll::Ready(response.unwrap_or_else(|| given(self.app.settings)));
                     return;
                 }
                 State::Charging(charging) => {
-                    let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else { return };
-                    let charging = std::mem::replace(&mut self.state, State::Ready(Box::default()));
+                    let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else {
+                        *slot = Poll::Pending;
+                        return;
+                    };
+                    let charging = std::mem::replace(&mut self.state, State::Ready(None));
                     if let State::Charging(charging) = charging {
                         self.state = charging.decided(&self.app, &mut self.passage, outcome);
                     }
@@ -274,6 +282,12 @@ impl Answering {
             }
         }
     }
+}
+
+/// The answer when a response was given already, to somebody who asks again.
+#[cold]
+pub(crate) fn given(settings: Settings) -> Response {
+    answer_bug("a response that was given is polled again", settings)
 }
 
 /// Finds the route of a request and puts it there, so that every stage can go by

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version, header};
 use http_body::{Body, Frame};
 use stockade_core::{
-    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running,
+    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running, Settings,
 };
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::Cors;
@@ -112,7 +112,8 @@ impl HostRoutes {
         let is_head = req.method() == Method::HEAD;
         let version = req.version();
         self.app.stages.find_client(&mut req, &CallOptions::default());
-        HostAnswering { state: self.begin(req), is_head, version }
+        let settings = self.app.settings;
+        HostAnswering { state: self.begin(req), is_head, version, settings }
     }
 
     fn begin(&self, mut req: Request) -> State {
@@ -120,11 +121,11 @@ impl HostRoutes {
         let settings = app.settings;
         if !dispatch::is_sound(req.path()) {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return State::Ready(context.answer(ApiError::new(400, "Bad Request")));
+            return State::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let Some((endpoint, params)) = self.find(&req) else {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return State::Ready(dispatch::unmatched(app, &req, &context));
+            return State::Ready(Some(dispatch::unmatched(app, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
@@ -179,12 +180,14 @@ pub struct HostAnswering {
     state: State,
     is_head: bool,
     version: Version,
+    settings: Settings,
 }
 
 #[derive(Debug)]
 enum State {
     Running(Box<Running>),
-    Ready(Response),
+    /// It is known already; `None` when it was given.
+    Ready(Option<Response>),
 }
 
 impl Future for HostAnswering {
@@ -193,7 +196,9 @@ impl Future for HostAnswering {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut response = match &mut self.state {
             State::Running(running) => ready!(Pin::new(running).poll(cx)),
-            State::Ready(response) => std::mem::take(response),
+            State::Ready(response) => {
+                response.take().unwrap_or_else(|| dispatch::given(self.settings))
+            }
         };
         dispatch::set_right(&mut response);
         dispatch::finish(&mut response, self.is_head, self.version);

@@ -15,7 +15,7 @@ use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, Outcome, PeerAddr, Request, Response};
+use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
 use stockade_routing::{Answering, App, CallOptions};
@@ -36,8 +36,8 @@ pub(crate) trait Answer: Send + Sync + 'static {
 
     fn answer(&self, request: Request) -> Self::Answering;
 
-    /// Polls an answer; the response, once it is there, is `Ok` in `slot`.
-    fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Outcome);
+    /// Polls an answer, and writes what comes of it to `slot`.
+    fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
 
     /// The answer to a request that the application does not get to see.
     fn refuse(&self, request: Request, error: ApiError) -> Self::Answering;
@@ -65,7 +65,7 @@ impl Answer for Hosted {
         self.app.handle_with(request, &self.call)
     }
 
-    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Outcome) {
+    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         answering.poll_into(cx, slot);
     }
 
@@ -175,7 +175,7 @@ impl<A: Answer> Future for Serving<A> {
         let this = &mut *self;
         let mut slot = Poll::Pending;
         A::poll_into(&mut this.answering, cx, &mut slot);
-        let Poll::Ready(Ok(mut response)) = slot else { return Poll::Pending };
+        let Poll::Ready(mut response) = slot else { return Poll::Pending };
         // hyper does not ask again for an answer that it has.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
         if let Some(on_upgrade) = this.on_upgrade.take() {

@@ -18,10 +18,10 @@ mod upgrades;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use stockade_core::{ApiError, ErrorContext, HttpBody, Outcome, Request, Response};
+use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -45,8 +45,8 @@ impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F>
         (self.0)(request)
     }
 
-    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Outcome) {
-        *slot = answering.as_mut().poll(cx).map(Ok);
+    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+        *slot = answering.as_mut().poll(cx);
     }
 
     fn refuse(&self, request: Request, error: ApiError) -> Answering {
