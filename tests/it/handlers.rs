@@ -4,8 +4,11 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 
 use futures_util::stream;
 use http_body_util::BodyExt as _;
@@ -319,6 +322,22 @@ fn a_handler_may_write_the_response_itself() {
     check(&app, "GET /fails-at-once", "200 begun<error>");
     check(&app, "GET /panics-late", "200 begun<error>");
     check(&app, "GET /moved", "200 from elsewhere");
+}
+
+#[test]
+fn a_write_that_is_given_up_leaves_the_head_to_the_next_one() {
+    async fn given_up(mut res: ResponseWriter) -> Result<(), ApiError> {
+        res.status(201);
+        poll_fn(|cx| {
+            // Then a write waits although there is room.
+            while pin!(tokio::task::coop::consume_budget()).poll(cx).is_ready() {}
+            assert!(pin!(res.write("given up")).poll(cx).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+        res.write("written").await
+    }
+    check(&app_of(routes! { "x": { GET: given_up } }), "GET /x", "201 written");
 }
 
 #[test]

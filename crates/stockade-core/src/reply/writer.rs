@@ -18,7 +18,7 @@ use serde::Serialize;
 use stockade_errors::{ApiError, BoxError, catch_panic};
 use tokio::sync::mpsc;
 
-use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc};
+use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 
 /// Writes status, headers and pieces of the body as they are produced.
 ///
@@ -144,10 +144,15 @@ impl ResponseWriter {
     }
 
     async fn begin(&mut self) -> Result<(), ApiError> {
-        match self.head.take() {
-            None => Ok(()),
-            Some(head) => self.sender.send(Message::Begin(head)).await.map_err(|_| gone()),
+        if self.head.is_some() {
+            // The head is taken after the last wait: a write that is given up
+            // leaves it to the next one.
+            let place = self.sender.reserve().await.map_err(|_| gone())?;
+            if let Some(head) = self.head.take() {
+                place.send(Message::Begin(head));
+            }
         }
+        Ok(())
     }
 }
 
@@ -205,6 +210,7 @@ pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Respons
         Some(Message::Begin(head)) => {
             let failure = returned.and_then(Result::err);
             let mut response = Response::new(HttpBody::new(Written { receiver, handler, failure }));
+            // 200, unless the handler set another.
             *response.status_mut() = head.status.unwrap_or_default();
             *response.headers_mut() = head.headers;
             Ok(response)
@@ -217,7 +223,8 @@ pub(crate) async fn answer(link: Link, handler: HandlerFuture) -> Result<Respons
             response.headers_mut().extend(head.headers);
             Ok(response)
         }
-        Some(Message::Piece(_)) | None => finish(returned, handler).await,
+        Some(Message::Piece(_)) => Err(bug("a piece of a body came before its head")),
+        None => finish(returned, handler).await,
     }
 }
 
@@ -237,7 +244,7 @@ async fn finish(
     match (returned, handler) {
         (Some(outcome), _) => outcome,
         (None, Some(handler)) => handler.await,
-        (None, None) => Err(ApiError::new(500, "the handler ended without a response")),
+        (None, None) => Err(bug("a handler ended without a response")),
     }
 }
 
