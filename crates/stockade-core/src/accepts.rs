@@ -85,6 +85,7 @@ impl Accepts {
 
 /// The reason why a text is no media type of the list.
 fn fault(item: &str) -> Option<String> {
+    // Without a slash it is refused as an unknown kind.
     let (kind, subtype) = item.split_once('/').unwrap_or_default();
     let is_known = KINDS.contains(&kind) && (subtype == "*" || is_name(subtype));
     if is_known || item == "*/*" {

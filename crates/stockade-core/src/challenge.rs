@@ -36,6 +36,7 @@ impl Request {
     #[cold]
     pub fn unauthorized(&self) -> ApiError {
         let challenges = self.inner.endpoint.as_deref().map(Endpoint::challenges);
+        // A request without a route has no ways of its own.
         match challenges.unwrap_or_default() {
             [] => unauthorized(["Bearer"]),
             challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),

@@ -33,6 +33,7 @@ impl Media {
             return Self::Json;
         }
         let mut parts = content_type.split(';').map(str::trim);
+        // `split` gives one part at least.
         let essence = parts.next().unwrap_or_default();
         let media = match essence.split_once('/') {
             _ if essence.eq_ignore_ascii_case("application/json") => Self::Json,

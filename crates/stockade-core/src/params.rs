@@ -44,8 +44,10 @@ impl Params {
     }
 
     fn raw<'a, 'p: 'a>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a str, &'p str)> {
+        // There are no names only where there are no spans.
         let names = self.names.as_deref().unwrap_or_default();
         names.iter().zip(self.spans.iter()).map(move |(name, (start, end))| {
+            // The spans are those of the matched path; another one may be shorter.
             let raw = path.get(usize::from(start)..usize::from(end)).unwrap_or_default();
             (name.as_ref(), raw)
         })

@@ -221,6 +221,7 @@ impl Request {
     pub fn query(&self) -> Result<Map<String, Value>, ApiError> {
         match self.replaced_query() {
             Some(query) => Ok(query.clone()),
+            // Without a query there are no pairs.
             None => crate::query::object(self.inner.head.uri.query().unwrap_or_default()),
         }
     }

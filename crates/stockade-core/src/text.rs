@@ -632,6 +632,7 @@ impl<'de> de::Deserializer<'de> for AnyValue {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unfit> {
+        // An enum without variants refuses every name.
         let variant: StrDeserializer<'_, Unfit> =
             variants.first().copied().unwrap_or_default().into_deserializer();
         visitor.visit_enum(variant)

@@ -42,6 +42,7 @@ pub fn short_path(path: impl Display) -> String {
 /// The beginning of a text, whole characters of at most so many bytes.
 fn before(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    // The search ends at 0 at the latest, which is a boundary.
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 

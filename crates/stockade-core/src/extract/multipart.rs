@@ -100,6 +100,7 @@ impl FromRequest for Multipart {
 
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let content_type = req.headers().get(header::CONTENT_TYPE);
+        // A missing type, or one that is no text, is a 415 as any type but multipart.
         let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let boundary = multer::parse_boundary(content_type).map_err(|error| match error {
             multer::Error::NoBoundary => ApiError::new(400, "The multipart boundary is missing"),

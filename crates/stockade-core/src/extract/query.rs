@@ -38,6 +38,7 @@ impl<T: HasSchema + DeserializeOwned + Send> Query<T> {
     fn read(req: &Request) -> Result<Self, ApiError> {
         let judge = Judge::of::<T>(req, Source::Query)?;
         if req.replaced_query().is_none() {
+            // Without a query there are no pairs.
             let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
             if judge.schema.is_any() {
                 return from_pairs(pairs).map(Self);

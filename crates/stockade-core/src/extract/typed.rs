@@ -28,6 +28,7 @@ impl Judge {
         T: HasSchema + DeserializeOwned,
     {
         let validation = req.inner.endpoint.as_deref().map(crate::Endpoint::validation);
+        // Where no route has taken the request, the defaults hold.
         let options = validation.map(|validation| validation.options.clone()).unwrap_or_default();
         if let Some(input) = validation.and_then(|validation| validation.input::<T>(source)) {
             return Ok(Self { schema: input.schema.clone(), options, shape: input.shape });
@@ -52,6 +53,8 @@ impl Judge {
     pub(super) fn read_params<T: DeserializeOwned>(&self, req: &Request) -> Result<T, ApiError> {
         let params = req.param_values();
         let names: Vec<&str> = req.path_names().collect();
+        // A type may ask for more than the path has: what is not there has no name and
+        // is null, which the schema judges as missing. So is what `set_params` left out.
         let named = |index: usize| names.get(index).copied().unwrap_or_default();
         let mut values = names.iter().map(|name| params.get(*name).cloned().unwrap_or_default());
         match self.shape {
