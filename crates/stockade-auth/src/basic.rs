@@ -55,13 +55,13 @@ impl BasicCredentials {
     /// The user, which has no colon and may be empty.
     #[must_use]
     pub fn user(&self) -> &str {
-        self.text.get(..self.colon).unwrap_or_default()
+        &self.text[..self.colon]
     }
 
     /// The password, which may have colons and may be empty.
     #[must_use]
     pub fn password(&self) -> &str {
-        self.text.get(self.colon + 1..).unwrap_or_default()
+        &self.text[self.colon + 1..]
     }
 
     /// Whether both are these, in a time that depends on the lengths only.

@@ -32,7 +32,8 @@ struct Reader<'p> {
 impl<'p> Reader<'p> {
     fn segment(&mut self) -> Result<Segment, PatternError> {
         let start = self.at;
-        let text = self.rest().split('/').next().unwrap_or_default();
+        let rest = self.rest();
+        let text = rest.split_once('/').map_or(rest, |(text, _)| text);
         if text == "*" || text == "**" {
             self.at += text.len();
             self.name(SPLAT, start..self.at)?;

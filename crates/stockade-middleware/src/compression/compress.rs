@@ -137,6 +137,7 @@ fn mark(headers: &mut HeaderMap, coding: Coding) {
 fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response {
     let headers = response.headers_mut();
     add_vary(headers, "accept-encoding");
+    // Tags that are no text are not those of ours.
     let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
     if let Some(weak) = headers.get(header::ETAG).and_then(weaken)
         && weak.to_str().is_ok_and(|weak| known.contains(weak))
@@ -149,8 +150,8 @@ fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response 
 /// The media type without its parameters, in lower case.
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str)?.ok()?;
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    Some(essence.to_ascii_lowercase())
+    let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
+    Some(essence.trim().to_ascii_lowercase())
 }
 
 /// Whether bytes of this type become smaller.

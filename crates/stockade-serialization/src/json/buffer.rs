@@ -20,7 +20,7 @@ impl Buffer {
 
     #[inline]
     pub(super) fn written(&self) -> &[u8] {
-        self.bytes.get(..self.written).unwrap_or_default()
+        &self.bytes[..self.written]
     }
 
     /// What is written, without a copy.

@@ -194,13 +194,14 @@ fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
     while let Some(block) = text.first_chunk::<8>() {
         put(place, at, *block);
         let marks = marks(u64::from_le_bytes(*block));
-        let plain = usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+        let plain = marks.trailing_zeros() as usize / 8;
         at += plain;
         let mut taken = plain;
         if let Some(byte) = block.get(plain) {
             at += put_byte(place, at, *byte);
             taken += 1;
         }
+        // They were all in the block: `taken` is at most its length.
         text = text.get(taken..).unwrap_or_default();
     }
     for byte in text {

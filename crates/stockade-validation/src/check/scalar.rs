@@ -103,7 +103,7 @@ impl Run<'_, '_> {
 
 /// A count as a number.
 pub(super) fn whole(count: usize) -> Num {
-    Num::Whole(i128::try_from(count).unwrap_or(i128::MAX))
+    Num::Whole(count as i128)
 }
 
 /// Whether `text` has fewer than `least` code points, counted only if its

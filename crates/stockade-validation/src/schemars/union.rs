@@ -72,10 +72,11 @@ fn tagged(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let tag =
         first.keys().find(|name| branches.iter().all(|branch| tag_of(branch, name).is_some()))?;
     let variants = branches.iter().map(|branch| {
-        let name = tag_of(branch, tag).unwrap_or_default().to_owned();
-        (name, untagged(document, branch, tag))
+        let name = tag_of(branch, tag)?.to_owned();
+        Some((name, untagged(document, branch, tag)))
     });
-    let inner = InnerRule::Tagged { tag: tag.clone(), variants: variants.collect() };
+    let variants = variants.collect::<Option<_>>()?;
+    let inner = InnerRule::Tagged { tag: tag.clone(), variants };
     Some(document.any().with("type", "object").with_inner(inner))
 }
 
