@@ -85,6 +85,7 @@ async fn give(
 /// What of a piece is part of the body.
 fn within(mut piece: Bytes, left: Option<&mut u64>) -> Bytes {
     if let Some(left) = left {
+        // More than fits is more than the piece has.
         piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
         *left -= piece.len() as u64;
     }

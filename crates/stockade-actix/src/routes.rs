@@ -195,6 +195,7 @@ impl Service<ServiceRequest> for RouteService {
             Take::Root => "/",
             Take::Last(count) => path::last(raw, *count),
             Take::Rest(count, name) => {
+                // It is there: the pattern has a parameter of this name.
                 let rest = theirs.match_info().get(name).unwrap_or_default();
                 path::last(raw, count + 1 + rest.matches('/').count())
             }

@@ -84,6 +84,7 @@ impl Service<ServiceRequest> for ActixService {
         let (theirs, payload) = request.into_parts();
         let matched = theirs.match_info();
         let whole = matched.as_str();
+        // It ends with that; else nothing would count as taken.
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
         let Self { app, options } = self.clone();

@@ -36,9 +36,11 @@ struct Prepared {
 
 impl Usual {
     pub(crate) fn prepare(stages: &Stages) -> Self {
+        // Without CORS none is listed.
         let origins = stages.cors.as_ref().map(|cors| cors.origins()).unwrap_or_default();
         let origins = origins.iter().take(MAX_ORIGINS).cloned().map(Some).chain([None]);
         let lists = origins.map(|origin| Some((origin.clone(), Prepared::new(stages, origin)?)));
+        // Without prepared headers each response gets its own one by one.
         Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
 

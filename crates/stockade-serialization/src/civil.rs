@@ -31,6 +31,7 @@ pub(crate) fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// Puts a number in the place of zeros.
 fn put(zeros: &mut [u8], mut number: i64) {
     for digit in zeros.iter_mut().rev() {
+        // A digit: no number that comes here is negative.
         *digit += u8::try_from(number % 10).unwrap_or_default();
         number /= 10;
     }

@@ -187,6 +187,7 @@ impl Serializer for ValueWriter {
     }
 
     fn serialize_seq(self, len: Option<usize>) -> Result<ItemsWriter, WriteError> {
+        // The length is a hint for the room.
         ItemsWriter::new(len.unwrap_or_default(), None)
     }
 
@@ -309,6 +310,7 @@ fn system_time(entries: &Map<String, Value>) -> Option<Written> {
 
 /// The value of a text that is JSON already.
 fn embedded(entries: &Map<String, Value>) -> Written {
+    // An empty text is no JSON, so that a text that is missing is an error.
     let json = entries.values().next().and_then(Value::as_str).unwrap_or_default();
     let value: Value = serde_json::from_str(json).map_err(WriteError::custom)?;
     check_depth(&value)?;

@@ -301,6 +301,7 @@ impl TestClient {
         }
         let url = self.transport.url(target);
         let kept = self.jar.as_ref().zip(url).map(|(jar, url)| jar.cookies_for(&url));
+        // Without a jar none are kept.
         let mut cookies = kept.unwrap_or_default();
         cookies.retain(|(name, _)| own.iter().all(|(own, _)| own != name));
         cookies.extend_from_slice(own);

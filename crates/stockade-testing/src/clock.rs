@@ -48,6 +48,7 @@ impl TestClock {
 
     /// Moves the time on, in whole milliseconds.
     pub fn advance(&self, time: Duration) {
+        // More than 500 million years are the end of time here.
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.millis.fetch_add(millis, Ordering::Relaxed);
     }

@@ -72,6 +72,7 @@ fn write_body(
         return writeln!(f, "{mark} ({} bytes that are no text)", body.len());
     };
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    // A body without a type is no form.
     let text = redact::body(text, content_type.unwrap_or_default());
     let shown = &text[..boundary(&text, MAX_SHOWN)];
     shown.lines().try_for_each(|line| writeln!(f, "{mark} {line}"))?;

@@ -78,6 +78,7 @@ impl Decoder {
             }
             let Some(frame) = &mut self.frame else { return Ok(None) };
             let missing = frame.head.length - frame.come;
+            // More than fits is more than the input has.
             let count = usize::try_from(missing).unwrap_or(usize::MAX).min(input.len());
             let (piece, rest) = input.split_at(count);
             *input = rest;
@@ -205,6 +206,7 @@ impl Decoder {
 fn reserve(payload: &mut Vec<u8>, piece: usize, announced: u64) {
     let needed = payload.len() + piece;
     if needed > payload.capacity() {
+        // More than fits is no bound.
         let announced = usize::try_from(announced).unwrap_or(usize::MAX);
         let wanted = (payload.capacity() * 2).min(announced).max(needed);
         payload.reserve_exact(wanted - payload.len());

@@ -50,6 +50,7 @@ where
     let client = req.client_ip();
     let permit = rules.connections.enter(client)?;
     let context = ErrorContext::of(&req);
+    // There is one: its middleware has accepted the request.
     let route = req.route().unwrap_or_default();
     let (socket, ends) = pair(&rules.options, route, agreed.protocol.as_deref(), client)?;
     req.extensions_mut().insert(Slot(Arc::new(Mutex::new(Some(socket)))));

@@ -141,6 +141,7 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
     };
     if headers.contains_key(ORIGIN) {
         let origin = single(headers, &ORIGIN).unwrap_or("null");
+        // Without a host no origin is the same.
         let host = host(headers, req.uri()).unwrap_or_default();
         if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
             return Err(ApiError::new(403, "this origin may not connect"));
@@ -208,6 +209,7 @@ fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
 
 /// Whether it is the base64 of 16 bytes.
 fn is_key(key: &str) -> bool {
+    // Without it there are no digits, which is malformed.
     let digits = key.strip_suffix("==").unwrap_or_default();
     digits.len() == 22
         && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))

@@ -450,6 +450,7 @@ pub(crate) fn pair(
         validation_options: options.validation_options.clone(),
         max_json_values: options.max_json_values,
         slow_reader: options.slow_reader,
+        // More than fits is no bound.
         send_queue: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),

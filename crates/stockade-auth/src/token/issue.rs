@@ -129,6 +129,7 @@ fn add_times(
 /// Puts header, payload and signature together, if the length allows it.
 fn sign(secret: &Secret, payload: &[u8], limit: usize) -> Result<String, IssueError> {
     let header = secret.header();
+    // A length that does not fit is above every limit.
     let encoded = base64url::encoded_len(payload.len()).unwrap_or(usize::MAX);
     let bytes = encoded.saturating_add(header.len() + SIGNATURE_LENGTH + 2);
     if bytes > limit {

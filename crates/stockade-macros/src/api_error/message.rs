@@ -71,6 +71,7 @@ impl<'v> Reader<'v, '_> {
         let Some(at) = self.argument(name.trim(), Some(trait_of(spec.unwrap_or("")))) else {
             return;
         };
+        // Without a colon nothing is said of the form.
         let spec = spec.map(|spec| format!(":{}", self.spec(spec))).unwrap_or_default();
         self.text.push_str(&format!("{{{at}{spec}}}"));
     }

@@ -67,6 +67,7 @@ fn skip_item(input: ParseStream<'_>) {
     while !input.is_empty() {
         if input.peek(Token![,]) {
             let ahead = input.fork();
+            // It was seen.
             let _ = ahead.parse::<Token![,]>();
             let next = ahead.is_empty() || ahead.peek(Token![#]) || ahead.peek(LitStr);
             if whole || next || starts_item(&ahead) {

@@ -76,6 +76,7 @@ impl Writer<'_> {
                 continue;
             }
             let written = field.ident.as_ref().map(|name| name.unraw().to_string());
+            // Fields without names do not come here.
             let name = serde.field_name(&written.unwrap_or_default(), owner.case);
             steps.extend(quote_spanned! {at=>
                 let #rule = #root::__private::property(#rule, #name, #field_rule, #optional);

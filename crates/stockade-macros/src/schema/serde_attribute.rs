@@ -42,6 +42,7 @@ impl Serde {
     }
 
     fn keep(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        // A path of several segments is none of the names.
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let span = meta.path.span();
         let value = read_value(meta)?;
@@ -49,6 +50,7 @@ impl Serde {
         match name.as_str() {
             "rename" => self.rename = text(),
             "rename_all" => {
+                // Without a text serde complains.
                 self.rename_all = text().map(|text| Case::of(&text)).unwrap_or_default()
             }
             "rename_all_fields" => {

@@ -130,6 +130,7 @@ fn internal(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Ser
 
 fn owner(own: &Serde, serde: &Serde) -> Owner {
     let case = match own.rename_all {
+        // Without it the names stay as they are written.
         super::case::Case::AsWritten => serde.rename_all_fields.unwrap_or_default(),
         case => case,
     };
