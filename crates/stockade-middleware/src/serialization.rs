@@ -67,6 +67,7 @@ pub trait DeserializeRequest {
 impl DeserializeRequest for Request {
     fn deserialize(&self) -> Deserialization {
         let attached = self.extensions().get::<Attached>();
+        // Without the middleware they are those without options.
         attached.map(|attached| attached.deserialization.clone()).unwrap_or_default()
     }
 }
@@ -82,6 +83,7 @@ pub trait SerializeResponse {
 impl SerializeResponse for ResponseWriter {
     fn serialize(&self) -> Serialization {
         let attached = self.extensions().get::<Attached>();
+        // Without the middleware they are those without options.
         attached.map(|attached| attached.serialization.clone()).unwrap_or_default()
     }
 }
@@ -121,6 +123,7 @@ impl Deref for SerializeHelpers {
 impl FromRequest for SerializeHelpers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let attached = req.extensions().get::<Attached>();
+        // Without the middleware they are those without options.
         Ok(Self(attached.map(|attached| attached.serialization.clone()).unwrap_or_default()))
     }
 }

@@ -139,6 +139,7 @@ impl SessionCookie {
     }
 
     fn set(&self, value: &str, max_age: Option<Duration>) -> HeaderValue {
+        // Without an age it ends with the browser.
         let max_age = max_age.map(|age| format!("; Max-Age={}", age.as_secs())).unwrap_or_default();
         let same_site = self.same_site.as_str();
         let name = &self.name;

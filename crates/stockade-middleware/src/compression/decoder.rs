@@ -175,6 +175,7 @@ impl Body for Decompressed {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Pending => return Poll::Pending,
+                // Trailers have no data, and are left out.
                 Poll::Ready(Some(Ok(frame))) => self.input = frame.into_data().unwrap_or_default(),
                 Poll::Ready(Some(Err(error))) => return self.fail(error),
                 // It breaks off in the middle.

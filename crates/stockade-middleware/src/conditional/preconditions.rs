@@ -172,6 +172,7 @@ impl Tags {
 /// The tags on all lines of a header, if it is there.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
     let lines: Vec<&str> =
+        // A line that is no text lists no tag.
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
     match lines.as_slice() {
         [] => None,

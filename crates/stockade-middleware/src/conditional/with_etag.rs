@@ -86,6 +86,7 @@ impl EntityTags {
             return None;
         }
         let media = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+        // A body without a type is as good as one with an empty type.
         let tag = ETag::of_parts(&[media.unwrap_or_default(), b"\n", bytes]);
         let tag = if self.are_strong { tag } else { tag.weak() };
         HeaderValue::try_from(tag.to_string()).ok()

@@ -9,6 +9,7 @@ pub(crate) fn is_origin(text: &str) -> bool {
         return false;
     };
     // The colons of an IPv6 address stand before its closing bracket.
+    // Without a bracket the first colon is that of the port.
     let after_host = rest.rfind(']').unwrap_or_default();
     let (host, port) = match rest[after_host..].find(':') {
         Some(at) => (&rest[..after_host + at], Some(&rest[after_host + at + 1..])),

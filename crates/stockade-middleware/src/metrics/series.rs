@@ -45,6 +45,7 @@ impl Series {
         if let Some(counter) = reason.and_then(|reason| self.rejections.get(reason as usize)) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
+        // More than 500,000 years do not happen.
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.partition_point(|(bound, _)| *bound < micros);
         if let Some(counter) = self.buckets.get(bucket) {

@@ -78,6 +78,7 @@ impl Line {
             method = method,
             route = route,
             status = status,
+            // More than 500,000 years do not happen.
             duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
             bytes = end.bytes,
             client = self.client.as_ref().map(Value::from_display),

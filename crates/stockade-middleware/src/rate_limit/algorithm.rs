@@ -119,6 +119,7 @@ fn sliding_wait(state: State, limit: u32, window: u64, left: u64) -> u64 {
     // The share of the window before at which one more request fits.
     let share = |counted: u32, free: u32| {
         let share = u128::from(free) * u128::from(window) / u128::from(counted.max(1));
+        // What does not fit is more than the window.
         u64::try_from(share).unwrap_or(u64::MAX).min(window)
     };
     if state.current < limit {

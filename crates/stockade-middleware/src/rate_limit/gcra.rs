@@ -35,6 +35,7 @@ pub(super) fn gcra(state: &mut State, policy: &Policy, now: u64) -> Decision {
     Decision {
         allowed: remaining.is_some(),
         limit: limit.get(),
+        // A refused client has none left.
         remaining: remaining.unwrap_or_default(),
         reset: Duration::from_nanos(state.dead_at.saturating_sub(now)),
         retry_after,

@@ -137,6 +137,7 @@ impl MemoryStore {
 
     /// The shard of a hash, by lower bits; a table uses the upper ones.
     fn shard(&self, hash: u64) -> &Mutex<Counts> {
+        // 16 bits always fit.
         let bits = usize::try_from((hash >> 1) & 0xffff).unwrap_or_default();
         &self.shards[bits & (self.shards.len() - 1)].0
     }

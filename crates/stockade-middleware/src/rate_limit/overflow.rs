@@ -62,6 +62,7 @@ impl Overflow {
 /// The window of a hash, by its lower half: the upper bits place it in a table.
 fn place(hash: u64, count: usize) -> usize {
     let share = (u128::from(hash.rotate_left(32)) * (count as u128)) >> 64;
+    // It fits: the share of a count is below it.
     usize::try_from(share).unwrap_or_default()
 }
 

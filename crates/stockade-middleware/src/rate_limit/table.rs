@@ -168,6 +168,7 @@ fn probe(slots: &[Slot], digest: Digest) -> usize {
 /// Where the search for a hash begins: its share of the table's size.
 fn home(hash: u64, size: usize) -> usize {
     let share = (u128::from(hash) * (size as u128)) >> 64;
+    // It fits: the share of a size is below it.
     usize::try_from(share).unwrap_or_default()
 }
 

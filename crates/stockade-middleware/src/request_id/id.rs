@@ -61,6 +61,7 @@ impl RequestId {
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
+        // By the invariant of `value` it is text.
         self.value.to_str().unwrap_or_default()
     }
 
