@@ -255,6 +255,7 @@ fn raise(out: &mut Map<String, Value>, name: &str, least: u64) {
 }
 
 fn lower(out: &mut Map<String, Value>, name: &str, most: u64) {
+    // Without a bound every other one is lower.
     let given = out.get(name).and_then(Value::as_u64).unwrap_or(u64::MAX);
     out.insert(name.to_owned(), given.min(most).into());
 }
@@ -270,6 +271,7 @@ fn tighten(out: &mut Map<String, Value>, name: &str, bound: &Bound, is_lower: bo
 /// The least count that is not below the bound.
 fn count_from(bound: &Bound) -> u64 {
     match bound.num() {
+        // What does not fit is beyond every count.
         Num::Whole(whole) => u64::try_from(whole.max(0)).unwrap_or(u64::MAX),
         Num::Float(float) => float_count(float.ceil()),
     }
@@ -278,6 +280,7 @@ fn count_from(bound: &Bound) -> u64 {
 /// The greatest count that is not above the bound.
 fn count_to(bound: &Bound) -> u64 {
     match bound.num() {
+        // What does not fit is beyond every count.
         Num::Whole(whole) => u64::try_from(whole.max(0)).unwrap_or(u64::MAX),
         Num::Float(float) => float_count(float.floor()),
     }

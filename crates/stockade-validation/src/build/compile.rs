@@ -254,6 +254,7 @@ impl<'m> Compiler<'m> {
         let lists_properties = listed.is_some();
         let names: HashSet<&str> = required.iter().map(String::as_str).collect();
         let mut properties: Vec<Property> = Vec::new();
+        // Without a list there are no properties to compile.
         for (name, rule) in listed.unwrap_or_default() {
             let node = self.child(rule, &format!(".{name}"), levels);
             let in_required_list = names.contains(name.as_str());

@@ -81,6 +81,7 @@ fn take_properties(rule: &mut Rule, other: Rule, optional: bool) {
         let listed = listed.iter().filter_map(Value::as_str).map(str::to_owned);
         rule.required_fields.extend(listed.chain(other.required_fields));
     }
+    // A rule without a list has no properties to take.
     let properties = other.properties.unwrap_or_default().into_iter().map(|(name, mut rule)| {
         if optional {
             rule.keywords.remove("required");

@@ -113,6 +113,7 @@ impl<'t> Recorder<'t> {
     /// Whether the object at `start`, with so many members so far, has one of
     /// this name.
     fn has(&self, name: &str, start: usize, count: usize) -> bool {
+        // Behind the end there are no members, here and below.
         let mut rest = self.entries.get(start + 1..).unwrap_or_default();
         for _ in 0..count {
             if let Some(Entry::Text(known)) = rest.first()

@@ -69,6 +69,7 @@ impl<'d> Place<'d> {
 
 #[inline]
 fn behind<'e, 't>(entries: &'e [Entry<'t>], count: usize) -> &'e [Entry<'t>] {
+    // Behind the end there are none.
     entries.get(count..).unwrap_or_default()
 }
 

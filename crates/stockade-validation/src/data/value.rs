@@ -26,6 +26,7 @@ impl<'d> Data<'d> for &'d Value {
 
     #[inline]
     fn items(self) -> Self::Items {
+        // Anything but an array has no items.
         self.as_array().map(Vec::as_slice).unwrap_or_default().iter()
     }
 

@@ -73,6 +73,7 @@ fn fraction(
 /// What is long, or has an exponent.
 #[cold]
 fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
+    // An empty number, if it should come to that, is refused below.
     let rest = text.get(start..).unwrap_or_default();
     let is_part =
         |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');

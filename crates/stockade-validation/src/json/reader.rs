@@ -105,6 +105,7 @@ impl<'de> Reader<'de> {
     }
 
     fn word<T>(&mut self, word: &str, value: T) -> Result<T, Refused> {
+        // Behind the end there is no word.
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
             return Err(Refused::Syntax);

@@ -41,6 +41,7 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
             None => return at + in_end(bytes, at),
         }
     }
+    // Behind the end nothing has a meaning.
     at + long_length(bytes.get(at..).unwrap_or_default())
 }
 
@@ -51,6 +52,7 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
 #[inline(never)]
 fn long_length(bytes: &[u8]) -> usize {
     let length = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    // All of it: `length` is at most that of the bytes.
     let text = bytes.get(..length).unwrap_or_default();
     if text.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < 0x20 {
         return in_end(text, 0);
@@ -74,6 +76,7 @@ fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
 /// Among the bytes from there on, one by one.
 #[cold]
 fn in_end(bytes: &[u8], from: usize) -> usize {
+    // Behind the end nothing has a meaning.
     let rest = bytes.get(from..).unwrap_or_default();
     rest.iter().position(|byte| has_meaning(*byte)).unwrap_or(rest.len())
 }

@@ -244,6 +244,7 @@ fn object_plan(
             AdditionalRule::Node(node) => Additional::Plan(inner(node)?),
         },
         min: rules.min_properties.unwrap_or(0),
+        // Without a rule there is no bound.
         max: rules.max_properties.unwrap_or(usize::MAX),
     })
 }
@@ -278,6 +279,7 @@ fn text(node: &Node) -> Accept<TextPlan> {
     }
     let (size_min, size_max) = counts(size.and_then(|size| size.min.as_ref()), size_max);
     let min_length = rules.and_then(|rules| rules.min_length).unwrap_or(0);
+    // Without a rule there is no bound.
     let max_length = rules.and_then(|rules| rules.max_length).unwrap_or(usize::MAX);
     let takes_all = !node.types.given() || node.types.has(kind::STRING);
     let plan = TextPlan {
@@ -357,6 +359,7 @@ fn counts(min: Option<&Bound>, max: Option<&Bound>) -> (usize, usize) {
 }
 
 fn clamp(whole: i128) -> usize {
+    // What does not fit is beyond every count.
     usize::try_from(whole.max(0)).unwrap_or(usize::MAX)
 }
 
