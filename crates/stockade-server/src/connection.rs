@@ -314,6 +314,7 @@ where
         // The client has gone, or is to go: TLS says goodbye.
         Some(Ok(_)) | None => {
             let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
+            // It ends in any case, with or without.
             let _ = until_told(record, end).await;
             false
         }

@@ -387,6 +387,7 @@ impl Guard {
     }
 
     fn body(&mut self, bytes: &[u8]) -> usize {
+        // More than fits is more than came.
         let here = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= here as u64;
         if self.left == 0 {

@@ -62,6 +62,7 @@ impl Chunks {
         let mut read = 0;
         while let Some(&byte) = bytes.get(read) {
             if self.at == At::Data {
+                // More than fits is more than came.
                 let here =
                     (bytes.len() - read).min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 read += here;
