@@ -168,6 +168,34 @@ impl Auth {
     /// what finds the user: another way of [`or`](Self::or) may still find one,
     /// and a request without the cookie is not looked at.
     ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use http::{HeaderMap, StatusCode, header};
+    /// use stockade_auth::{KeyRing, Secret, SessionId};
+    /// use stockade_core::{ApiError, Reply};
+    /// use stockade_middleware::{Auth, SessionCookie, with_auth};
+    ///
+    /// // By the text of the id; a database in earnest.
+    /// let sessions: Arc<Mutex<HashMap<String, &str>>> = Arc::default();
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let cookie = SessionCookie::new(KeyRing::new(secret));
+    ///
+    /// // Where somebody signs in:
+    /// let id = SessionId::generate()?;
+    /// sessions.lock().unwrap().insert(id.to_string(), "ada");
+    /// let headers = HeaderMap::from_iter([(header::SET_COOKIE, cookie.issue(&id))]);
+    /// let response = (StatusCode::OK, headers, "welcome").into_response()?;
+    ///
+    /// // For the routes of those who have:
+    /// let signed_in = with_auth(Auth::session(cookie, move |id: SessionId| {
+    ///     sessions.lock().unwrap().get(&id.to_string()).copied()
+    /// }));
+    /// # let _ = (response, signed_in);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Beyond the spec
     /// The specification has no sessions.
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {

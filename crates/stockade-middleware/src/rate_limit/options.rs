@@ -296,8 +296,8 @@ pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit
 
 /// A rate limit as a file has it: `true`, `false`, or an object.
 ///
-/// What is wrong with the object is told with its key, which an untagged enum
-/// would not do.
+/// A mistake in the object is told with its key, which an untagged enum would
+/// not do.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// On or off.
