@@ -146,5 +146,28 @@ impl Body for UntilShutdown {
     }
 }
 
-/// 64 KiB.
-const MAX_PIECE: usize = 65_536;
+/// 32 KiB. A client is seen to have taken a piece when it has taken all of it,
+/// so at the least rate that has to be possible within the write stall: 37,500
+/// bytes by default.
+const MAX_PIECE: usize = 32_768;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ServerOptions;
+    use crate::patience::Patience;
+
+    #[test]
+    fn a_client_at_the_least_rate_takes_a_piece_in_time() {
+        let options = ServerOptions::new();
+        let mut patience = Patience::full(options.write_terms());
+        let piece = MAX_PIECE as u64;
+        let wait = Duration::from_millis(piece * 1_000 / u64::from(options.min_write_rate));
+        for _ in 0..100 {
+            assert!(patience.left() > wait, "{wait:?} is too long");
+            patience.moved(piece, wait);
+        }
+    }
+}
