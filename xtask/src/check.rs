@@ -1,4 +1,4 @@
-//! What one runs at each save: format, clippy, and the tests of the crates in
+//! The task for each save: format, clippy, and the tests of the crates in
 //! which a file differs from the last commit.
 //!
 //! `--since REVISION` compares with another commit, for example `--since main`

@@ -30,7 +30,7 @@ const MAX_GROWTH: u64 = 4 * 1024;
 /// below the usual limit of 1,024 files.
 const IDLE: u64 = 500;
 
-/// How many are opened at once as a part of `nightly`.
+/// Connections that are opened at once as a part of `nightly`.
 const MANY_IDLE: u64 = 10_000;
 
 /// The most that the example takes.

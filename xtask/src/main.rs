@@ -188,7 +188,7 @@ fn ci() -> Outcome {
     Ok(())
 }
 
-/// What `ci` leaves out, and the long form of what it shortens.
+/// The tasks that `ci` leaves out, and the long form of what it shortens.
 fn nightly() -> Outcome {
     let in_nightly = |task: &&Task| matches!(task.when, Nightly | CiAndNightly);
     let summary = run_all("nightly", TASKS.iter().filter(in_nightly))?;

@@ -15,13 +15,13 @@ use stockade_validation::{ReadError, has_more_values};
 use crate::media::Media;
 use crate::{BodyError, HttpBody};
 
-/// How a body is parsed.
+/// The rules by which a body is parsed.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     /// In bytes.
     pub(crate) max_body: u64,
     pub(crate) max_json_values: usize,
-    /// Whether a client is told where its JSON is wrong.
+    /// True if a client is told where its JSON is wrong.
     pub(crate) expose: bool,
 }
 

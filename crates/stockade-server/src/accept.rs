@@ -330,7 +330,7 @@ impl Drop for End {
     }
 }
 
-/// How long the server waits when it cannot accept and nothing is idle, and how
+/// The pause when the server cannot accept and nothing is idle, and how
 /// often it says so at most.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 

@@ -88,7 +88,7 @@ impl Clients {
     /// `room`; `is_one` tells which those connections are. `None` if no client
     /// has a share, because there are more clients than room.
     ///
-    /// What a client below its share leaves is for the others.
+    /// The rest that a client below its share leaves is for the others.
     pub(crate) fn above_share(
         &self,
         mut room: usize,

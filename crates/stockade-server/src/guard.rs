@@ -29,7 +29,7 @@ mod tests;
 
 use self::chunks::Chunks;
 
-/// How far the requests of a connection have been read.
+/// The position in the requests of a connection, and what is known of the head.
 #[derive(Debug)]
 pub(crate) struct Guard {
     at: At,
@@ -47,7 +47,7 @@ pub(crate) struct Guard {
     chunked: Option<bool>,
 }
 
-/// What the next byte belongs to.
+/// The part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// A request, or an empty line before it, of which there was one already.
@@ -102,7 +102,7 @@ enum Length {
     Lf,
 }
 
-/// What the last item of `Transfer-Encoding` is so far.
+/// The last item of `Transfer-Encoding`, as far as it has come.
 #[derive(Clone, Copy, Debug)]
 enum Coding {
     /// So many bytes of `chunked`.
@@ -416,14 +416,14 @@ impl Coding {
     }
 }
 
-/// Whether the line at `start` has its colon where one of the framing has it.
+/// Returns true if the line at `start` has its colon where a framing header has it.
 #[inline]
 fn has_name(bytes: &[u8], start: usize) -> bool {
     let has_colon = |field: Field| bytes.get(start + field.name().len()) == Some(&b':');
     has_colon(Field::ContentLength) || has_colon(Field::TransferEncoding)
 }
 
-/// Whether the bytes are one head in which nothing is to be refused and nothing
+/// Returns true if the bytes are one head in which nothing is to be refused and nothing
 /// announces a body; a few of those count as none.
 ///
 /// It is the usual case, and looks at many bytes at a time.
@@ -444,7 +444,7 @@ fn is_plain_head(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether one of the bytes, with the one behind it, is not of a plain head: an
+/// Returns true if one of the bytes, with the one behind it, is not of a plain head: an
 /// LF without CR, an empty line, a `#`, the `h:` of `Content-Length:` or the `sf`
 /// of `Transfer-Encoding`.
 #[inline]
@@ -459,7 +459,7 @@ fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
     })
 }
 
-/// How many bytes are looked at together.
+/// The number of bytes that are looked at together.
 const BLOCK: usize = 16;
 
 const START: At = At::Start { blank: false };

@@ -25,9 +25,9 @@ pub(crate) struct Guarded<T> {
 
 #[derive(Debug)]
 struct Refused {
-    /// What was read, from the first byte that is wrong.
+    /// The bytes that were read, from the first wrong one on.
     bytes: Bytes,
-    /// How much of [`WRONG`] has been given in its place.
+    /// The part of [`WRONG`] that has been given in their place.
     given: usize,
 }
 
@@ -118,7 +118,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
     }
 }
 
-/// What hyper refuses wherever the [`Guard`] does: in a head a CR without LF,
+/// Bytes that hyper refuses wherever the [`Guard`] does: in a head a CR without LF,
 /// in a chunked body one where no chunk or line may end. hyper looks at the
 /// beginning of a head again only when an empty line has come.
 const WRONG: &[u8] = b"\r\0\r\n\r\n";

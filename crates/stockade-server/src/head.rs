@@ -22,7 +22,7 @@ pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
     Ok(())
 }
 
-/// Whether the target is ASCII and, if it has a scheme, of HTTP.
+/// Returns true if the target is ASCII and, if it has a scheme, of HTTP.
 ///
 /// Source: RFC 9112, section 3.2; RFC 9110, section 4.2.
 fn is_target(target: &Uri) -> bool {

@@ -145,7 +145,7 @@ impl Limits {
     }
 }
 
-/// What to do with a connection that is not [blocked](Blocked).
+/// The order for a connection that is not [blocked](Blocked).
 fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
     let passed = |since: u64| now.saturating_sub(since);
     match seen.phase {

@@ -102,7 +102,7 @@ impl Node {
         !self.has_keywords()
     }
 
-    /// Whether it asks something of its value, lets objects through, and says
+    /// True if it asks something of its value, lets objects through, and says
     /// nothing of their keys. A function asks for itself.
     pub(crate) fn takes_bare_objects(&self) -> bool {
         let asks_of_others = self.trim

@@ -126,7 +126,7 @@ pub(crate) fn whole_float(number: &Number) -> Option<Number> {
     if may_be_exact(float) { Num::of_float(float).to_whole() } else { None }
 }
 
-/// Whether a float is not -2^63, which is also what digits below it are rounded
+/// Returns true if a float is not -2^63, which is also what digits below it are rounded
 /// to; its own digits are read as an integer.
 #[inline]
 pub(crate) fn may_be_exact(float: f64) -> bool {

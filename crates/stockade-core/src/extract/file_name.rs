@@ -25,7 +25,7 @@ use stockade_validation::{HasSchema, Rule};
 /// - signs that change the direction of text or break lines (`U+202E` shows
 ///   `exe.png` for `gnp.exe`).
 ///
-/// What is refused is a 400 that names the parameter. It is taken by
+/// A refused name is a 400 that names the parameter. It is taken by
 /// `Path<FileName>`, in a tuple or in a field of a struct, also of a query or a
 /// body; [`FromStr`] checks a text that comes otherwise, such as
 /// the file name of a part of a multipart form.

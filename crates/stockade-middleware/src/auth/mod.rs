@@ -485,7 +485,7 @@ fn token(value: &str) -> Result<&str, Found> {
     }
 }
 
-/// What a value is of which the verifier wants nothing.
+/// The finding for a value that holds no token.
 #[cold]
 fn refused(value: &str, error: &TokenError) -> Found {
     match token(value) {

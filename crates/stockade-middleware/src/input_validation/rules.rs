@@ -14,7 +14,7 @@ pub struct InputRules {
     pub(super) mistakes: Vec<Mistake>,
 }
 
-/// What [`with_input_validation`](super::with_input_validation) takes: pairs of
+/// The argument of [`with_input_validation`](super::with_input_validation): pairs of
 /// a field and an [`InputRule`], or JSON, an object of fields whose rules have
 /// the keys `required`, `type`, `minLength`, `maxLength` and `pattern`.
 ///

@@ -11,9 +11,9 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
     at: At,
-    /// How many bytes of the chunk are left.
+    /// The bytes of the chunk that are left.
     left: u64,
-    /// How many bytes the line with the size has so far, or the trailers.
+    /// The length so far of the line with the size, or of the trailers.
     count: u16,
 }
 
@@ -57,7 +57,7 @@ impl Chunks {
     /// ends among them.
     ///
     /// # Errors
-    /// How many bytes before the first wrong one are good.
+    /// The number of good bytes before the first wrong one.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, usize> {
         let mut read = 0;
         while let Some(&byte) = bytes.get(read) {
@@ -136,7 +136,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Whether a byte may stand in the value of a header, or quoted or escaped in
+/// Returns true if a byte may stand in the value of a header, or quoted or escaped in
 /// that of an extension.
 ///
 /// Source: RFC 9110, sections 5.5 and 5.6.4.

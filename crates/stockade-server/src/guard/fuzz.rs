@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::tests::refused;
 use crate::guarded::Guarded;
 
-/// What a server made of some bytes.
+/// The requests that a server saw in some bytes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Seen {
     /// Target and body of each request, or an error of the body.

@@ -1,4 +1,4 @@
-//! What is taken and what is refused, as tables.
+//! Tables of taken and refused bytes.
 
 use super::Guard;
 

@@ -1,4 +1,4 @@
-//! What RFC 9110 and 9112 ask of an origin server, request by request.
+//! The requirements of RFC 9110 and 9112 for an origin server, request by request.
 //!
 //! Each request is sent with a second one behind it on the same connection, so
 //! that it is seen where the server thinks that the first one ends.

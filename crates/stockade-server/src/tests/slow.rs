@@ -237,7 +237,7 @@ async fn a_client_that_reads_below_the_rate_is_reset() {
     assert!(came < 4_000_000, "{came} bytes");
 }
 
-/// What has nothing to say has not stalled.
+/// A stream that has nothing to say has not stalled.
 #[tokio::test]
 async fn an_answer_that_pauses_is_not_cut_off() {
     let timeouts =

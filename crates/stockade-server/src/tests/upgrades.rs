@@ -67,7 +67,7 @@ async fn a_connection_is_given_away_with_what_was_read_ahead() {
     expect(&mut client, "MORE").await;
 }
 
-/// What comes behind the head is no request if the connection is given away,
+/// The bytes behind the head are no request if the connection is given away,
 /// and one if it is not.
 #[tokio::test]
 async fn what_is_read_ahead_is_judged_only_as_a_request() {

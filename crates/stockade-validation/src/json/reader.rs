@@ -16,7 +16,7 @@ pub(crate) struct Reader<'de> {
     pub(super) at: usize,
     /// How many containers may still be opened in each other, and one more.
     levels: u8,
-    /// How many values may still be read without a wish for their type, as
+    /// The number of values that may still be read without a wish for their type, as
     /// those that become a `Value`.
     untyped_left: usize,
     /// The last string that had an escape.
@@ -231,7 +231,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         self.any(visitor)
     }
 
-    /// What is skipped takes no memory.
+    /// A skipped value takes no memory.
     #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         self.any(visitor)

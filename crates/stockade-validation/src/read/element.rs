@@ -10,7 +10,7 @@ pub(super) struct Elements<'p, A> {
     plan: Option<&'p ArrayPlan>,
     reading: &'p Reading<'p>,
     count: usize,
-    /// What the plan takes.
+    /// The length that the plan takes.
     most: usize,
     ended: bool,
     inner: A,

@@ -74,7 +74,7 @@ fn for_a_client(message: &str) -> String {
     }
 }
 
-/// Whether serde found a float that is an integer of no type.
+/// Returns true if serde found a float that is an integer of no type.
 fn is_beyond_64_bits(found: &str) -> bool {
     let float = found.strip_prefix("floating point `").and_then(|rest| rest.strip_suffix('`'));
     float.and_then(|float| float.parse::<f64>().ok()).is_some_and(|float| float.abs() >= TWO_TO_63)

@@ -1,4 +1,4 @@
-//! What is written to the log.
+//! Lines of the log.
 
 use std::sync::Mutex;
 use std::time::Instant;

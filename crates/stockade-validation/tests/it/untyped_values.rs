@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use stockade_validation::{HasSchema, ReadError, Rule, Schema, ValidationOptions};
 
-/// Whether a text is refused for its values under each of two limits.
+/// Returns whether a text is refused for its values under each of two limits.
 #[track_caller]
 fn check<T: DeserializeOwned>(schema: &Schema, text: &str, fits: usize) {
     let read = |most| {

@@ -27,7 +27,7 @@ impl Workload {
         }
     }
 
-    /// Whether its answer takes an HMAC-SHA256, that of a bearer token.
+    /// True if its answer takes an HMAC-SHA256, that of a bearer token.
     #[must_use]
     pub fn hashes(&self) -> bool {
         matches!(self.name, "secure" | "refused")

@@ -9,7 +9,7 @@ use crate::{Outcome, place};
 /// A server, a mode and a workload.
 pub(crate) type Key = [String; 3];
 
-/// What one request costs. `None`, in the file `-`, is a figure that is not
+/// The cost of one request. `None`, in the file `-`, is a figure that is not
 /// counted; one of the two is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
