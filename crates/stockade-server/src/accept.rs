@@ -330,8 +330,8 @@ impl Drop for End {
     }
 }
 
-/// The pause when the server cannot accept and nothing is idle, and how
-/// often it says so at most.
+/// The wait of a server that cannot accept while nothing is idle, and the least
+/// time between two lines that say so.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a connection is silent before the system asks the first time.
