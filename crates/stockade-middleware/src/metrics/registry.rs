@@ -251,6 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn counting_allocates_nothing() {
+        let metrics = Metrics::with_max_series(1);
+        let request = |route: Option<&str>, status: StatusCode| {
+            let running = metrics.begin(&Method::GET, route);
+            running.record(status, Reason::of_status(status), Duration::from_millis(3));
+        };
+        request(Some("/users/:id"), StatusCode::OK);
+        // Known, refused, and beyond the largest number of routes.
+        let counted = allocation_counter::measure(|| {
+            request(Some("/users/:id"), StatusCode::OK);
+            request(Some("/users/:id"), StatusCode::NOT_FOUND);
+            request(Some("/orders"), StatusCode::OK);
+            request(None, StatusCode::NOT_FOUND);
+        });
+        assert_eq!(counted.count_total, 0);
+        let all = "http_request_duration_seconds_count";
+        let text = metrics.text();
+        for (route, count) in [("/users/:id", 3), ("(other)", 2)] {
+            let line = format!(r#"{all}{{method="GET",route="{route}"}} {count}"#);
+            assert!(text.contains(&line), "{text}");
+        }
+    }
+
+    #[test]
     fn threads_count_together() {
         let metrics = Metrics::with_max_series(10);
         std::thread::scope(|scope| {
