@@ -11,7 +11,9 @@ use stockade_core::{ApiError, FromRequest, Request};
 ///
 /// All lines of `Cookie` are read, as HTTP/2 splits them. What is not
 /// `name=value`, has no name, or is not UTF-8 is left out. Values are as they
-/// were sent: neither decoded nor freed from quotes.
+/// were sent: neither decoded nor freed from quotes. Only spaces and tabs around
+/// names and values are taken off, as browsers do before they look at the
+/// prefixes `__Host-` and `__Secure-`.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -68,6 +70,8 @@ impl fmt::Debug for Cookies {
     }
 }
 
+/// Not all that Unicode calls white space: a browser takes a name that begins
+/// with U+2000 and `__Host-` for one without a prefix.
 const WHITE: [char; 2] = [' ', '\t'];
 
 #[cfg(test)]
@@ -103,6 +107,18 @@ mod tests {
             &[("a", "b=c=="), ("q", "\"x\""), ("e", ""), ("p", "%20")],
         );
         check(&[" u=ü ;\tt = x y\t".as_bytes()], &[("u", "ü"), ("t", "x y")]);
+    }
+
+    #[test]
+    fn only_spaces_and_tabs_are_taken_off() {
+        // For a browser these names have no prefix: any page of the site may
+        // set them.
+        for white in ['\u{85}', '\u{a0}', '\u{2000}', '\u{3000}'] {
+            let (name, value) = (format!("{white}__Host-a"), format!("{white}1{white}"));
+            let line = format!(" {name}\t=\t{value} ");
+            check(&[line.as_bytes()], &[(&name, &value)]);
+            assert_eq!(cookies(&[line.as_bytes()]).get("__Host-a"), None, "{white:?}");
+        }
     }
 
     #[test]
