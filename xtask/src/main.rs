@@ -11,6 +11,7 @@ mod browser;
 mod check;
 mod examples;
 mod floods;
+mod flows;
 mod jwt_features;
 mod keys;
 mod lambda;

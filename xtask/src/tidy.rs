@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, root};
+use crate::{Outcome, flows, root};
 
-/// Checks every source file and manifest of the workspace.
+/// Checks every source file and manifest of the workspace, and the names in
+/// ARCHITECTURE.md.
 pub fn run() -> Outcome {
     let root = root();
-    let mut faults = Vec::new();
+    let mut faults = flows::check(&root);
     for folder in ["crates", "facade", "examples", "tests", "xtask"] {
         for path in files_below(&root.join(folder)) {
             let Ok(text) = fs::read_to_string(&path) else { continue };
