@@ -37,6 +37,23 @@
 //! compared in constant time. Nothing here panics, whatever it is given.
 //! A [`Secret`] takes HS256 only, and a JWK set asymmetric algorithms only.
 //!
+//! # Beyond the specification
+//!
+//! Where it is silent or leaves a choice:
+//!
+//! - A time in a token is a number from 0 to 2^53 - 1, of which the whole part
+//!   counts; anything else, null too, makes the token malformed. An `nbf` that
+//!   is none is refused by `generate_jwt` too, and so is nesting that
+//!   `verify_token` would not read.
+//! - The `kid` of a token is not looked at where secrets verify: every secret
+//!   of a ring is tried.
+//! - A `JwkSource` never fetches while it verifies, so that no request waits
+//!   for another server and forged tokens cannot make it ask: it says that it
+//!   wants to, and the program does it.
+//! - Of Wycheproof's 40 cases for HS256, 36 agree: 367 and 370 are the same
+//!   text as the valid 357, and 372 and 373 want a foreign character in
+//!   base64url skipped.
+//!
 //! Spec: Authentication.
 //!
 //! # Where things are

@@ -37,6 +37,28 @@
 //! [`write_timeout`]: WebSocketOptions#structfield.write_timeout
 //! [`close_timeout`]: WebSocketOptions#structfield.close_timeout
 //!
+//! # Beyond the specification
+//!
+//! Where it is silent or leaves a choice:
+//!
+//! - A WebSocket handler is an `async fn` of a `WebSocket` and extractors; the
+//!   connection lives as long as it runs, and an error of an extractor answers
+//!   the handshake.
+//! - A path may have a WebSocket beside its methods; a GET that is no handshake
+//!   and has no route of its own gets 426, other methods 405.
+//! - A place among `max_connections` of the server is kept by a WebSocket until
+//!   it ends; on HTTP/2 it is a request of its connection.
+//! - Before a client's close frame or mistake is acted on, the handler answers
+//!   the messages that came before it.
+//! - A handler of a WebSocket that takes a `ResponseWriter` is a mistake of
+//!   construction.
+//! - On a host that gives no connection away a handshake that is good otherwise
+//!   is a 400, and a line at debug level: a 501 would let anybody write lines
+//!   at error level.
+//! - The close frame of a shutdown does not wait for queued messages.
+//! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
+//!   want binary messages back (`xtask/src/autobahn.rs`).
+//!
 //! # Where things are
 //!
 //! - `handshake`, `origin`: what is refused before the upgrade. Pure functions.
