@@ -70,6 +70,7 @@
 //!   one that does not take its answer; `streams`: the same for one request on
 //!   HTTP/2.
 //! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
+//! - `forward`: writing through `rewound` and `guarded`.
 //! - `service`: one request. Hot. `head`, `host`, `framing`: what is refused at
 //!   once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
@@ -85,6 +86,7 @@ mod clients;
 mod connection;
 mod drain;
 mod error;
+mod forward;
 mod framing;
 mod guard;
 mod guarded;
