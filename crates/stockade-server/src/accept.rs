@@ -210,17 +210,14 @@ impl<A: Answer> Acceptor<A> {
 
     #[cold]
     fn log_failed(&mut self, error: &io::Error, now: Instant) {
-        if self.failed_at.is_none_or(|at| now.duration_since(at) >= ACCEPT_PAUSE) {
-            self.failed_at = Some(now);
+        if is_due(&mut self.failed_at, now, ACCEPT_PAUSE) {
             log::error!(target: "stockade::server", "cannot accept connections: {error}");
         }
     }
 
     #[cold]
     fn log_full(&mut self) {
-        let now = Instant::now();
-        if self.full_at.is_none_or(|at| now.duration_since(at) >= LOG_FULL_EVERY) {
-            self.full_at = Some(now);
+        if is_due(&mut self.full_at, Instant::now(), LOG_FULL_EVERY) {
             log::warn!(
                 target: "stockade::server",
                 "max_connections is reached; for a new one the longest idle one ends, or it waits"
@@ -240,6 +237,16 @@ impl<A: Answer> Acceptor<A> {
             );
         }
     }
+}
+
+/// Returns true if something was logged long enough ago, and notes that it is
+/// now.
+fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> bool {
+    let due = logged_at.is_none_or(|at| now.duration_since(at) >= every);
+    if due {
+        *logged_at = Some(now);
+    }
+    due
 }
 
 /// The options of the sockets of a server.

@@ -396,8 +396,7 @@ async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: b
                 }
                 order @ (Order::Finish | Order::Shutdown) if !parks => {
                     let farewell = farewell.get_or_insert_with(|| Farewell::new(record));
-                    let told = farewell.poll(record, order, cx).map(|()| Left::Told);
-                    return told;
+                    return farewell.poll(record, order, cx).map(|()| Left::Told);
                 }
                 Order::Park if parks && record.snapshot().may_park() => {
                     // hyper must be polled after this: see above, Parking.
