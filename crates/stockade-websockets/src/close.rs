@@ -68,18 +68,18 @@ impl Close {
     }
 
     /// Reads the payload of a frame.
-    pub(crate) fn read(payload: &[u8]) -> Result<Self, Fault> {
+    pub(crate) fn read(payload: &[u8]) -> Result<Self, Violation> {
         let Some((code, reason)) = payload.split_first_chunk() else {
             return match payload {
                 [] => Ok(Self::new(Self::NONE, "")),
-                _ => Err(Fault::Protocol("the code of a close frame is cut off")),
+                _ => Err(Violation::Protocol("the code of a close frame is cut off")),
             };
         };
         let code = u16::from_be_bytes(*code);
         if !may_be_sent(code) {
-            return Err(Fault::Protocol("a close frame has a code that must not be sent"));
+            return Err(Violation::Protocol("a close frame has a code that must not be sent"));
         }
-        let reason = std::str::from_utf8(reason).map_err(|_| Fault::Text)?;
+        let reason = std::str::from_utf8(reason).map_err(|_| Violation::Text)?;
         Ok(Self::new(code, reason.to_owned()))
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Display for Close {
 
 /// What a client did wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fault {
+pub(crate) enum Violation {
     /// It broke the protocol.
     Protocol(&'static str),
     /// A text is not UTF-8.
@@ -108,7 +108,7 @@ pub(crate) enum Fault {
     TooSlow,
 }
 
-impl Fault {
+impl Violation {
     /// What the client is told.
     pub(crate) fn close(self) -> Close {
         match self {
@@ -137,7 +137,7 @@ mod tests {
     fn codes_that_must_not_be_sent_are_refused() {
         for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
             let read = Close::read(&u16::to_be_bytes(code));
-            assert!(matches!(read, Err(Fault::Protocol(_))), "{code}");
+            assert!(matches!(read, Err(Violation::Protocol(_))), "{code}");
         }
         for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4000, 4999] {
             assert_eq!(Close::read(&u16::to_be_bytes(code)), Ok(Close::new(code, "")));
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(Close::read(&close.payload()), Ok(close));
         assert_eq!(Close::read(&[]), Ok(Close::new(Close::NONE, "")));
         assert!(Close::new(Close::NONE, "").payload().is_empty());
-        assert!(matches!(Close::read(&[3]), Err(Fault::Protocol(_))));
-        assert_eq!(Close::read(&[3, 232, 0xff]), Err(Fault::Text));
+        assert!(matches!(Close::read(&[3]), Err(Violation::Protocol(_))));
+        assert_eq!(Close::read(&[3, 232, 0xff]), Err(Violation::Text));
     }
 
     #[test]

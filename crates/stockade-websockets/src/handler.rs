@@ -46,17 +46,18 @@ where
     Args: Send + 'static,
 {
     let accepted = req.extensions_mut().remove::<Accepted>();
-    let Accepted { rules, agreed } = accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
+    let Accepted { rules, negotiated } =
+        accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
     let client = req.client_ip();
     let permit = rules.connections.enter(client)?;
     let context = ErrorContext::of(&req);
     // There is one: its middleware has accepted the request.
     let route = req.route().unwrap_or_default();
-    let (socket, ends) = pair(&rules.options, route, agreed.protocol.as_deref(), client)?;
-    req.extensions_mut().insert(Slot(Arc::new(Mutex::new(Some(socket)))));
+    let (socket, ends) = pair(&rules.options, route, negotiated.protocol.as_deref(), client)?;
+    req.extensions_mut().insert(PendingSocket(Arc::new(Mutex::new(Some(socket)))));
     let args = <F::Signature as Signature>::extract(&mut req).await?;
     drop(req);
-    let mut response = agreed.upgrade.switch(move |upgraded: Upgraded| {
+    let mut response = negotiated.upgrade.switch(move |upgraded: Upgraded| {
         let handling = Box::pin(async move { F::Signature::reply(function.call(args).await) });
         let max_payload = rules.max_payload;
         Session::start(upgraded, ends, handling, &rules.options, max_payload, context, permit)
@@ -64,11 +65,11 @@ where
     let mut set = |name: HeaderName, value: &str| {
         HeaderValue::from_str(value).map(|value| response.headers_mut().insert(name, value))
     };
-    if let Some(accept) = &agreed.accept {
+    if let Some(accept) = &negotiated.accept {
         set(UPGRADE, "websocket").map_err(ApiError::internal)?;
         set(SEC_WEBSOCKET_ACCEPT, accept).map_err(ApiError::internal)?;
     }
-    if let Some(protocol) = &agreed.protocol {
+    if let Some(protocol) = &negotiated.protocol {
         set(SEC_WEBSOCKET_PROTOCOL, protocol).map_err(ApiError::internal)?;
     }
     Ok(response)
@@ -76,14 +77,14 @@ where
 
 /// Where the connection waits for the argument. Extensions must be `Clone`.
 #[derive(Clone)]
-struct Slot(Arc<Mutex<Option<WebSocket>>>);
+struct PendingSocket(Arc<Mutex<Option<WebSocket>>>);
 
 impl FromRequest for WebSocket {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let socket = req
-            .extensions_mut()
-            .remove::<Slot>()
-            .and_then(|Slot(socket)| socket.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let socket =
+            req.extensions_mut().remove::<PendingSocket>().and_then(|PendingSocket(socket)| {
+                socket.lock().unwrap_or_else(PoisonError::into_inner).take()
+            });
         socket.ok_or_else(|| ApiError::new(500, "this route is not one for WebSockets"))
     }
 

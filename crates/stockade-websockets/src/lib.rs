@@ -7,7 +7,7 @@
 //!
 //! # What a client may not do
 //!
-//! | Client | Ends with | Option |
+//! | Client | DriverEnd with | Option |
 //! |---|---|---|
 //! | comes from a page of another origin | 403 | [`allowed_origins`] |
 //! | opens too many connections | 429, 503 | [`Connections`] |
@@ -64,8 +64,8 @@
 //! - `handshake`, `origin`: what is refused before the upgrade. Pure functions.
 //! - `handler`, `options`: the route's side.
 //! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
-//! - `session`: one connection with its handler. Hot. `outbox`, `clock`,
-//!   `rate`, `bell`: its parts.
+//! - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
+//!   `token_bucket`, `waker_set`: its parts.
 //! - `socket`, `message`: [`WebSocket`], [`Receiver`], [`Sender`], [`Message`].
 //! - `rooms`, `limits`: many connections.
 //!
@@ -75,8 +75,6 @@
 //!
 //! Spec: WebSocket routes.
 
-mod bell;
-mod clock;
 mod close;
 mod decoder;
 mod frame;
@@ -86,12 +84,14 @@ mod limits;
 mod message;
 mod options;
 mod origin;
-mod outbox;
-mod rate;
 mod rooms;
+mod send_queue;
 mod session;
 mod socket;
+mod timeouts;
+mod token_bucket;
 mod utf8;
+mod waker_set;
 
 #[cfg(test)]
 mod tests;

@@ -14,11 +14,11 @@ pub struct Connections {
     max: usize,
     max_per_client: usize,
     // Locked when a connection opens or closes, never by a message.
-    open: Mutex<Open>,
+    open: Mutex<OpenCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenCounts {
     total: usize,
     clients: HashMap<IpAddr, usize>,
 }
@@ -37,7 +37,7 @@ impl Connections {
         self.lock().total
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenCounts> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

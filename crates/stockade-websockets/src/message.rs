@@ -9,7 +9,7 @@ use stockade_core::reply::Json;
 use stockade_errors::{ApiError, FieldError};
 use stockade_validation::ReadError;
 
-use crate::close::{Close, Fault};
+use crate::close::{Close, Violation};
 
 /// A message of a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -187,9 +187,9 @@ impl From<ReadError> for SocketError {
     }
 }
 
-impl From<Fault> for SocketError {
-    fn from(fault: Fault) -> Self {
-        Self::Client(fault.close())
+impl From<Violation> for SocketError {
+    fn from(violation: Violation) -> Self {
+        Self::Client(violation.close())
     }
 }
 
@@ -220,7 +220,7 @@ pub(crate) enum Outgoing {
     /// The client reads too slowly.
     TooSlow,
     /// There is room again for messages of the client.
-    ReadOn,
+    ResumeReading,
 }
 
 impl Outgoing {
@@ -229,7 +229,7 @@ impl Outgoing {
         match self {
             Self::Text(payload) | Self::Binary(payload) => cost(payload.as_slice().len()),
             Self::Ping => cost(0),
-            Self::Close(_) | Self::TooSlow | Self::ReadOn => 0,
+            Self::Close(_) | Self::TooSlow | Self::ResumeReading => 0,
         }
     }
 }

@@ -31,7 +31,7 @@ fn is_same(origin: &str, host: &str, tls: bool) -> bool {
 }
 
 /// What is wrong with an item of a list, if anything is.
-pub(crate) fn fault(item: &str) -> Option<String> {
+pub(crate) fn mistake(item: &str) -> Option<String> {
     if item == "*" {
         return None;
     }
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn items_that_can_never_match_are_mistakes() {
         for sound in ["*", "https://example.com", "http://localhost:3000", "app://shop"] {
-            assert_eq!(fault(sound), None);
+            assert_eq!(mistake(sound), None);
         }
         for wrong in ["", "example.com", "https://example.com/", "https://*.example.com", "null"] {
-            assert!(fault(wrong).is_some(), "{wrong}");
+            assert!(mistake(wrong).is_some(), "{wrong}");
         }
     }
 }

@@ -21,17 +21,17 @@ use stockade_errors::{ApiError, catch_panic};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use crate::bell::{Bell, Rope};
-use crate::clock::{Alarm, Clock};
-use crate::close::{Close, Fault};
+use crate::close::{Close, Violation};
 use crate::decoder::{Decoder, Event};
 use crate::frame::OpCode;
 use crate::limits::Permit;
 use crate::message::{Message, Outgoing, SocketError, cost};
 use crate::options::WebSocketOptions;
-use crate::outbox::Outbox;
-use crate::rate::Rate;
-use crate::socket::{Ends, Link, MAX_UNREAD};
+use crate::send_queue::SendQueue;
+use crate::socket::{DriverEnd, MAX_UNREAD, Shared};
+use crate::timeouts::{Alarm, Timeouts};
+use crate::token_bucket::TokenBucket;
+use crate::waker_set::{WakeReason, WakerSet};
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -48,22 +48,22 @@ enum Phase {
     Over,
 }
 
-type Handling = BoxFuture<'static, Result<Response, ApiError>>;
+type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 
 /// A connection that runs. It ends when both the connection and the handler
 /// have ended.
-pub(crate) struct Running {
+pub(crate) struct SessionFuture {
     session: Session,
     // Beside the session, so that they need not be cloned to be used.
     wakers: Wakers,
-    /// The waker that was left with the bell.
+    /// The waker that was left with the waker set.
     task: Option<Waker>,
 }
 
-/// Of the ropes that others pull.
+/// Of the reasons that others pull.
 struct Wakers {
     handler: Waker,
-    aside: Waker,
+    housekeeping: Waker,
 }
 
 /// A connection, and what is known of it.
@@ -75,78 +75,81 @@ pub(crate) struct Session {
     decoder: Decoder,
     /// The last word of the client, or what is wrong with it, until the handler
     /// has had the messages that came before it.
-    last: Option<Result<Close, Fault>>,
-    outbox: Outbox,
+    client_end: Option<Result<Close, Violation>>,
+    send_queue: SendQueue,
     /// What was read after the end was said, in bytes.
-    forgotten: usize,
+    discarded: usize,
     /// Whether our end is closed.
-    shut: bool,
+    is_shut_down: bool,
     messages: Option<UnboundedSender<Result<Message, SocketError>>>,
     outgoing: UnboundedReceiver<Outgoing>,
-    link: Arc<Link>,
-    handler: Option<Handling>,
+    shared: Arc<Shared>,
+    handler: Option<HandlerFuture>,
     shutdown: Option<BoxFuture<'static, ()>>,
-    clock: Clock,
-    rate: Option<Rate>,
+    timeouts: Timeouts,
+    rate: Option<TokenBucket>,
     context: Box<ErrorContext>,
     permit: Option<Permit>,
-    bell: Arc<Bell>,
+    waker_set: Arc<WakerSet>,
 }
 
 impl Session {
     pub(crate) fn start(
         upgraded: Upgraded,
-        ends: Ends,
-        handler: Handling,
+        ends: DriverEnd,
+        handler: HandlerFuture,
         options: &WebSocketOptions,
         max_payload: u64,
         context: ErrorContext,
         permit: Permit,
-    ) -> Running {
+    ) -> SessionFuture {
         let Upgraded { io, read, shutdown } = upgraded;
-        let bell = Arc::clone(&ends.link.bell);
+        let waker_set = Arc::clone(&ends.shared.waker_set);
         // The handler begins by itself.
-        bell.pull(Rope::Handler);
-        bell.pull(Rope::Aside);
-        let wakers = Wakers { handler: bell.waker(Rope::Handler), aside: bell.waker(Rope::Aside) };
+        waker_set.mark(WakeReason::Handler);
+        waker_set.mark(WakeReason::Housekeeping);
+        let wakers = Wakers {
+            handler: waker_set.waker(WakeReason::Handler),
+            housekeeping: waker_set.waker(WakeReason::Housekeeping),
+        };
         let session = Self {
             phase: Phase::Open,
             io: Some(io),
             read_ahead: read,
             decoder: Decoder::new(max_payload, options.binary),
-            last: None,
-            outbox: Outbox::default(),
-            forgotten: 0,
-            shut: false,
+            client_end: None,
+            send_queue: SendQueue::default(),
+            discarded: 0,
+            is_shut_down: false,
             messages: Some(ends.messages),
             outgoing: ends.outgoing,
-            link: ends.link,
+            shared: ends.shared,
             handler: Some(handler),
             shutdown: Some(shutdown),
-            clock: Clock::new(options),
-            rate: options.max_rate.map(Rate::new),
+            timeouts: Timeouts::new(options),
+            rate: options.max_rate.map(TokenBucket::new),
             context: Box::new(context),
             permit: Some(permit),
-            bell,
+            waker_set,
         };
-        Running { session, wakers, task: None }
+        SessionFuture { session, wakers, task: None }
     }
 
     /// Whether there is room for more messages of the client. What comes after
     /// our close frame needs none.
     fn may_read(&self) -> bool {
         self.phase > Phase::Open
-            || self.link.unread.load(Ordering::Acquire) < MAX_UNREAD && !self.outbox.is_full()
+            || self.shared.unread.load(Ordering::Acquire) < MAX_UNREAD && !self.send_queue.is_full()
     }
 
     /// Reads once; says whether something came.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.phase == Phase::Over || self.last.is_some() || !self.may_read() {
+        if self.phase == Phase::Over || self.client_end.is_some() || !self.may_read() {
             return false;
         }
         if !self.read_ahead.is_empty() {
             let bytes = std::mem::take(&mut self.read_ahead);
-            self.came(&bytes);
+            self.receive_bytes(&bytes);
             return true;
         }
         let Some(io) = &mut self.io else { return false };
@@ -156,48 +159,48 @@ impl Session {
         match Pin::new(io).poll_read(cx, &mut buffer) {
             Poll::Pending => false,
             Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                self.broke_off();
+                self.disconnected();
                 true
             }
             Poll::Ready(Ok(())) => {
-                self.came(buffer.filled());
+                self.receive_bytes(buffer.filled());
                 true
             }
             Poll::Ready(Err(error)) => {
-                self.failed(&error);
+                self.io_failed(&error);
                 true
             }
         }
     }
 
     /// Takes what the client sent.
-    fn came(&mut self, mut bytes: &[u8]) {
-        self.clock.heard();
+    fn receive_bytes(&mut self, mut bytes: &[u8]) {
+        self.timeouts.received_bytes();
         if self.phase > Phase::Open {
-            self.forgotten += bytes.len();
-            if self.forgotten > MAX_FORGOTTEN {
-                self.over();
+            self.discarded += bytes.len();
+            if self.discarded > MAX_DISCARDED {
+                self.finish();
                 return;
             }
         }
-        while self.phase < Phase::Lingering && self.last.is_none() {
+        while self.phase < Phase::Lingering && self.client_end.is_none() {
             match self.decoder.next(&mut bytes) {
-                Ok(Some(event)) => self.take(event),
+                Ok(Some(event)) => self.handle_event(event),
                 Ok(None) => return,
-                Err(fault) => self.last = Some(Err(fault)),
+                Err(violation) => self.client_end = Some(Err(violation)),
             }
         }
     }
 
-    fn take(&mut self, event: Event) {
+    fn handle_event(&mut self, event: Event) {
         match event {
             Event::Text(text) => self.deliver(Message::Text(text)),
             Event::Binary(bytes) => self.deliver(Message::Binary(bytes.into())),
             Event::Ping(payload) if self.phase == Phase::Open => {
-                self.outbox.control(OpCode::Pong, &payload);
+                self.send_queue.push_control(OpCode::Pong, &payload);
             }
             Event::Ping(_) | Event::Pong => {}
-            Event::Close(close) => self.last = Some(Ok(close)),
+            Event::Close(close) => self.client_end = Some(Ok(close)),
         }
     }
 
@@ -205,17 +208,17 @@ impl Session {
         if self.phase > Phase::Open {
             return;
         }
-        self.clock.exchanged();
+        self.timeouts.moved_message();
         if self.rate.as_mut().is_some_and(|rate| !rate.allows()) {
-            self.last = Some(Err(Fault::TooMany));
+            self.client_end = Some(Err(Violation::TooMany));
             return;
         }
         if let Some(messages) = &self.messages {
             let cost = cost(message.len());
-            self.link.unread.fetch_add(cost, Ordering::AcqRel);
+            self.shared.unread.fetch_add(cost, Ordering::AcqRel);
             if messages.send(Ok(message)).is_err() {
                 // Nobody receives any more; what comes is read and forgotten.
-                self.link.unread.fetch_sub(cost, Ordering::AcqRel);
+                self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
                 self.messages = None;
             }
         }
@@ -223,13 +226,13 @@ impl Session {
 
     /// Acts on the last word of the client, when everything before it has been
     /// answered.
-    fn conclude(&mut self) -> bool {
-        let Some(last) = self.last.take() else { return false };
+    fn handle_client_end(&mut self) -> bool {
+        let Some(end) = self.client_end.take() else { return false };
         // What another task has sent until now goes first too.
-        self.drain();
-        match last {
+        self.drain_outgoing();
+        match end {
             Ok(close) => self.client_closed(close),
-            Err(fault) => self.refuse(fault),
+            Err(violation) => self.refuse(violation),
         }
         true
     }
@@ -239,72 +242,72 @@ impl Session {
         if self.phase == Phase::Open {
             // The same code back, and what waits is not wanted any more.
             let answer = Close::new(close.code, "");
-            self.say_close(&answer);
+            self.send_close(&answer);
             // Set once.
-            let _ = self.link.closed.set(close);
+            let _ = self.shared.closed.set(close);
         }
         self.messages = None;
         self.linger();
     }
 
     /// The client broke a rule: it is told so, and nothing more is read.
-    fn refuse(&mut self, fault: Fault) {
+    fn refuse(&mut self, violation: Violation) {
         if self.phase == Phase::Open {
-            self.say_close(&fault.close());
+            self.send_close(&violation.close());
         }
-        self.end_of_messages(fault.into());
+        self.fail_receiver(violation.into());
         self.linger();
     }
 
     /// Begins the closing handshake.
     fn close(&mut self, close: &Close) {
         if self.phase == Phase::Open {
-            self.say_close(close);
+            self.send_close(close);
             self.messages = None;
             self.phase = Phase::Closing;
-            self.clock.set_deadline();
-            self.bell.pull(Rope::Aside);
+            self.timeouts.set_deadline();
+            self.waker_set.mark(WakeReason::Housekeeping);
         }
     }
 
     /// Our close frame, the last one.
-    fn say_close(&mut self, close: &Close) {
+    fn send_close(&mut self, close: &Close) {
         self.outgoing.close();
-        self.outbox.forget_waiting(&self.link);
-        self.outbox.control(OpCode::Close, &close.payload());
+        self.send_queue.clear_waiting(&self.shared);
+        self.send_queue.push_control(OpCode::Close, &close.payload());
         while let Ok(outgoing) = self.outgoing.try_recv() {
-            self.link.release(outgoing.cost());
+            self.shared.release(outgoing.cost());
         }
-        self.link.room.notify_waiters();
+        self.shared.room.notify_waiters();
     }
 
     fn linger(&mut self) {
         self.phase = self.phase.max(Phase::Lingering);
-        self.clock.set_deadline();
-        self.bell.pull(Rope::Aside);
+        self.timeouts.set_deadline();
+        self.waker_set.mark(WakeReason::Housekeeping);
     }
 
-    fn end_of_messages(&mut self, error: SocketError) {
+    fn fail_receiver(&mut self, error: SocketError) {
         if let Some(messages) = self.messages.take() {
             // Whether somebody listens does not matter.
             let _ = messages.send(Err(error));
         }
     }
 
-    fn broke_off(&mut self) {
+    fn disconnected(&mut self) {
         if self.phase == Phase::Open {
-            self.end_of_messages(SocketError::Broken);
+            self.fail_receiver(SocketError::Broken);
         }
-        self.over();
+        self.finish();
     }
 
-    fn failed(&mut self, error: &io::Error) {
+    fn io_failed(&mut self, error: &io::Error) {
         log::debug!(target: "stockade::websocket", "a connection failed: {}", escaped(error));
-        self.broke_off();
+        self.disconnected();
     }
 
     /// Lets go of everything but the handler, which has a while to end.
-    fn over(&mut self) {
+    fn finish(&mut self) {
         if self.phase == Phase::Over {
             return;
         }
@@ -313,19 +316,19 @@ impl Session {
         self.permit = None;
         self.messages = None;
         self.shutdown = None;
-        self.outbox = Outbox::default();
+        self.send_queue = SendQueue::default();
         self.outgoing.close();
         while self.outgoing.try_recv().is_ok() {}
-        self.tell_the_end();
-        self.clock.set_deadline();
-        self.bell.pull(Rope::Aside);
+        self.notify_end();
+        self.timeouts.set_deadline();
+        self.waker_set.mark(WakeReason::Housekeeping);
     }
 
     /// Wakes whoever waits to send or for the end.
-    fn tell_the_end(&mut self) {
+    fn notify_end(&mut self) {
         self.outgoing.close();
-        self.link.room.notify_waiters();
-        self.link.over.tell();
+        self.shared.room.notify_waiters();
+        self.shared.end.notify();
     }
 
     /// Lets the handler go on; says whether it ended.
@@ -339,7 +342,7 @@ impl Session {
         };
         self.handler = None;
         // What it has sent before goes first.
-        self.drain();
+        self.drain_outgoing();
         let is_open = self.phase == Phase::Open;
         let close = match outcome {
             Ok(_) => Close::new(Close::NORMAL, ""),
@@ -355,38 +358,38 @@ impl Session {
                 return true;
             }
         };
-        self.drained_close(close);
+        self.close_after_queue(close);
         true
     }
 
     /// Closes after what waits; the handler will not send more.
-    fn drained_close(&mut self, close: Close) {
+    fn close_after_queue(&mut self, close: Close) {
         if self.phase == Phase::Open {
             self.messages = None;
-            self.outbox.push(Outgoing::Close(close), &self.link);
+            self.send_queue.push(Outgoing::Close(close), &self.shared);
         }
     }
 
     /// Takes what is to be sent.
-    fn drain(&mut self) -> bool {
+    fn drain_outgoing(&mut self) -> bool {
         if self.phase > Phase::Open {
             return false;
         }
         let mut moved = false;
         while let Ok(outgoing) = self.outgoing.try_recv() {
             moved = true;
-            self.send(outgoing);
+            self.enqueue(outgoing);
         }
         moved
     }
 
-    fn send(&mut self, outgoing: Outgoing) {
+    fn enqueue(&mut self, outgoing: Outgoing) {
         match outgoing {
-            Outgoing::ReadOn => {}
-            Outgoing::TooSlow => self.refuse(Fault::TooSlow),
+            Outgoing::ResumeReading => {}
+            Outgoing::TooSlow => self.refuse(Violation::TooSlow),
             outgoing => {
-                self.clock.exchanged();
-                self.outbox.push(outgoing, &self.link);
+                self.timeouts.moved_message();
+                self.send_queue.push(outgoing, &self.shared);
             }
         }
     }
@@ -394,17 +397,17 @@ impl Session {
     /// Writes what can be written; says whether something went.
     fn write(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
-        let (count, outcome) = self.outbox.poll_write(&mut **io, &self.link, cx);
-        self.clock.wrote(count, outcome.is_pending());
+        let (count, outcome) = self.send_queue.poll_write(&mut **io, &self.shared, cx);
+        self.timeouts.wrote(count, outcome.is_pending());
         if let Poll::Ready(Err(error)) = outcome {
-            self.failed(&error);
+            self.io_failed(&error);
             return true;
         }
-        if let Some(close) = self.outbox.take_close() {
+        if let Some(close) = self.send_queue.take_close() {
             self.close(&close);
             return true;
         }
-        if outcome.is_ready() && self.phase == Phase::Lingering && !self.shut {
+        if outcome.is_ready() && self.phase == Phase::Lingering && !self.is_shut_down {
             return self.shut_down(cx);
         }
         count > 0
@@ -416,46 +419,48 @@ impl Session {
         match Pin::new(io).poll_shutdown(cx) {
             Poll::Pending => false,
             Poll::Ready(Ok(())) => {
-                self.shut = true;
+                self.is_shut_down = true;
                 true
             }
             Poll::Ready(Err(error)) => {
-                self.failed(&error);
+                self.io_failed(&error);
                 true
             }
         }
     }
 
     /// Does what the clock says.
-    fn poll_clock(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_timeouts(&mut self, cx: &mut Context<'_>) -> bool {
         let reading = self.may_read();
-        let Poll::Ready(alarm) = self.clock.poll(reading, cx) else { return false };
+        let Poll::Ready(alarm) = self.timeouts.poll(reading, cx) else { return false };
         match alarm {
-            Alarm::Ping if self.phase == Phase::Open => self.outbox.control(OpCode::Ping, &[]),
+            Alarm::Ping if self.phase == Phase::Open => {
+                self.send_queue.push_control(OpCode::Ping, &[])
+            }
             Alarm::Nothing | Alarm::Ping => {}
             Alarm::Idle => self.close(&Close::new(Close::GOING_AWAY, "idle")),
             Alarm::Silent => {
-                self.end_of_messages(SocketError::Silent);
-                self.over();
+                self.fail_receiver(SocketError::Silent);
+                self.finish();
             }
-            Alarm::Stalled => self.broke_off(),
+            Alarm::Stalled => self.disconnected(),
             // The handler had its time too.
             Alarm::Deadline if self.phase == Phase::Over => {
                 if self.handler.take().is_some() {
                     log::debug!(target: "stockade::websocket", "a handler outlived its connection");
                 }
             }
-            Alarm::Deadline => self.over(),
+            Alarm::Deadline => self.finish(),
         }
         true
     }
 
     /// The clock and the shutdown.
-    fn look_aside(&mut self, cx: &mut Context<'_>) -> bool {
-        let moved = self.poll_shutdown(cx) | self.poll_clock(cx);
+    fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
+        let moved = self.poll_shutdown(cx) | self.poll_timeouts(cx);
         if moved {
             // Once more, until both wait.
-            self.bell.pull(Rope::Aside);
+            self.waker_set.mark(WakeReason::Housekeeping);
         }
         moved
     }
@@ -471,32 +476,32 @@ impl Session {
     }
 }
 
-impl Future for Running {
+impl Future for SessionFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Self { session: this, wakers, task } = &mut *self;
-        this.bell.wake_up(task, cx);
+        this.waker_set.begin_poll(task, cx);
         let handler = &mut Context::from_waker(&wakers.handler);
         for _ in 0..MAX_ROUNDS {
             let came = this.read(cx);
-            let rung = this.bell.answer(Rope::Handler);
+            let rung = this.waker_set.take_reason(WakeReason::Handler);
             let ended = rung && this.poll_handler(handler);
-            let sent = this.bell.answer(Rope::Post) && this.drain();
-            let mut moved = came | ended | sent | this.conclude() | this.write(cx);
+            let sent = this.waker_set.take_reason(WakeReason::Outgoing) && this.drain_outgoing();
+            let mut moved = came | ended | sent | this.handle_client_end() | this.write(cx);
             if this.phase == Phase::Over && this.handler.is_none() {
                 return Poll::Ready(());
             }
             if !moved {
-                moved = this.bell.answer(Rope::Aside)
-                    && this.look_aside(&mut Context::from_waker(&wakers.aside));
-                if !moved && this.bell.fall_asleep() {
+                moved = this.waker_set.take_reason(WakeReason::Housekeeping)
+                    && this.poll_housekeeping(&mut Context::from_waker(&wakers.housekeeping));
+                if !moved && this.waker_set.end_poll() {
                     return Poll::Pending;
                 }
             }
         }
         // The other tasks first.
-        this.bell.fall_asleep();
+        this.waker_set.end_poll();
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -505,8 +510,8 @@ impl Future for Running {
 impl Drop for Session {
     fn drop(&mut self) {
         // Whoever waits for the end is told, also when the task is dropped.
-        self.tell_the_end();
-        self.bell.forget_task();
+        self.notify_end();
+        self.waker_set.clear_task();
     }
 }
 
@@ -514,7 +519,7 @@ impl Drop for Session {
 const READ_SIZE: usize = 16_384;
 
 /// How much is read and forgotten after the end was said, in bytes: 8 MiB.
-const MAX_FORGOTTEN: usize = 8 << 20;
+const MAX_DISCARDED: usize = 8 << 20;
 
 /// How often to go round before other tasks have their turn.
 const MAX_ROUNDS: usize = 32;

@@ -13,11 +13,11 @@ use stockade_validation::{ReadError, Schema, ValidationOptions, has_more_values}
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::bell::{Bell, Rope};
 use crate::close::Close;
 use crate::limits::network;
 use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
 use crate::options::{SlowReader, WebSocketOptions};
+use crate::waker_set::{WakeReason, WakerSet};
 
 /// A WebSocket connection: the argument of its handler.
 ///
@@ -93,7 +93,7 @@ impl WebSocket {
     /// The subprotocol that was agreed on, if any.
     #[must_use]
     pub fn protocol(&self) -> Option<&str> {
-        self.sender.link.protocol.as_deref()
+        self.sender.shared.protocol.as_deref()
     }
 
     /// The pattern of the route, such as `/chat/:room`.
@@ -132,7 +132,7 @@ impl fmt::Display for SocketId {
 pub struct Receiver {
     messages: UnboundedReceiver<Result<Message, SocketError>>,
     outgoing: UnboundedSender<Outgoing>,
-    pub(crate) link: Arc<Link>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Receiver {
@@ -147,9 +147,9 @@ impl Receiver {
         let received = self.messages.recv().await;
         if let Some(Ok(message)) = &received {
             let cost = cost(message.len());
-            let before = self.link.unread.fetch_sub(cost, Ordering::AcqRel);
+            let before = self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
             if before >= MAX_UNREAD && before - cost < MAX_UNREAD {
-                self.read_on();
+                self.resume_reading();
             }
         }
         received
@@ -175,11 +175,11 @@ impl Receiver {
             Ok(text) => text,
             Err(error) => return Some(Err(error)),
         };
-        let link = &self.link;
-        let most = link.max_json_values;
-        Some(match &link.validation {
+        let shared = &self.shared;
+        let most = shared.max_json_values;
+        Some(match &shared.validation {
             Some(schema) => schema
-                .read_json_within(text.as_bytes(), &link.validation_options, most)
+                .read_json_within(text.as_bytes(), &shared.validation_options, most)
                 .map_err(Into::into),
             None if has_more_values(text.as_bytes(), most) => {
                 Err(ReadError::too_many_values(text.as_bytes(), most).into())
@@ -189,17 +189,17 @@ impl Receiver {
     }
 
     /// Tells the driver that there is room again.
-    fn read_on(&self) {
+    fn resume_reading(&self) {
         // Whether it is still there does not matter.
-        let _ = self.outgoing.send(Outgoing::ReadOn);
-        self.link.bell.ring(Rope::Post);
+        let _ = self.outgoing.send(Outgoing::ResumeReading);
+        self.shared.waker_set.wake_for(WakeReason::Outgoing);
     }
 
     /// The code and reason that the client gave for the end, once
     /// [`recv`](Self::recv) has given `None`; `None` if it gave none first.
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
-        self.link.closed.get()
+        self.shared.closed.get()
     }
 }
 
@@ -207,14 +207,14 @@ impl Drop for Receiver {
     fn drop(&mut self) {
         // What nobody will receive is read and forgotten, or the pongs of the
         // client would not be seen either.
-        self.link.unread.store(0, Ordering::Release);
-        self.read_on();
+        self.shared.unread.store(0, Ordering::Release);
+        self.resume_reading();
     }
 }
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("id", &self.link.id).finish_non_exhaustive()
+        f.debug_struct("Receiver").field("id", &self.shared.id).finish_non_exhaustive()
     }
 }
 
@@ -222,7 +222,7 @@ impl fmt::Debug for Receiver {
 #[derive(Clone)]
 pub struct Sender {
     outgoing: UnboundedSender<Outgoing>,
-    link: Arc<Link>,
+    shared: Arc<Shared>,
 }
 
 impl Sender {
@@ -238,7 +238,7 @@ impl Sender {
     pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
         let outgoing = Outgoing::from(message.into_message()?);
         let cost = outgoing.cost();
-        if !self.link.reserve(cost) {
+        if !self.shared.reserve(cost) {
             self.wait_for_room(cost).await?;
         }
         self.push(outgoing)
@@ -250,16 +250,16 @@ impl Sender {
     /// [`SocketError::Full`] when too much waits for the client already, else
     /// those of [`send`](Self::send).
     pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
-        self.offer(message.into_message()?.into())
+        self.try_push(message.into_message()?.into())
     }
 
     /// Sends a text that is shared with others, as to a room. If the client is
     /// too slow, [`SlowReader`] decides.
     pub(crate) fn share(&self, text: &Bytes) -> Result<(), SocketError> {
-        let outcome = self.offer(Outgoing::Text(Payload::Shared(text.clone())));
+        let outcome = self.try_push(Outgoing::Text(Payload::Shared(text.clone())));
         if matches!(outcome, Err(SocketError::Full))
-            && self.link.slow_reader == SlowReader::Close
-            && !self.link.too_slow.swap(true, Ordering::Relaxed)
+            && self.shared.slow_reader == SlowReader::Close
+            && !self.shared.too_slow.swap(true, Ordering::Relaxed)
         {
             self.push(Outgoing::TooSlow)?;
         }
@@ -273,7 +273,7 @@ impl Sender {
     /// [`SocketError::Closed`] when the connection has ended, and
     /// [`SocketError::Full`] when too much waits for the client already.
     pub fn ping(&self) -> Result<(), SocketError> {
-        self.offer(Outgoing::Ping)
+        self.try_push(Outgoing::Ping)
     }
 
     /// Ends the connection after what was sent before, and waits for the
@@ -290,7 +290,7 @@ impl Sender {
 
     /// Waits until the connection has ended.
     pub async fn ended(&self) {
-        self.link.over.wait().await;
+        self.shared.end.wait().await;
     }
 
     /// Whether messages can no longer be sent.
@@ -302,38 +302,38 @@ impl Sender {
     /// The id of the connection.
     #[must_use]
     pub fn id(&self) -> SocketId {
-        self.link.id
+        self.shared.id
     }
 
     /// The pattern of the route, such as `/chat/:room`.
     #[must_use]
     pub fn route(&self) -> &str {
-        &self.link.route
+        &self.shared.route
     }
 
     /// Returns the client's address, as limits count it, if it is known.
     pub(crate) fn client(&self) -> Option<IpAddr> {
-        self.link.client
+        self.shared.client
     }
 
     #[cold]
     async fn wait_for_room(&self, cost: usize) -> Result<(), SocketError> {
         loop {
-            let mut room = pin!(self.link.room.notified());
+            let mut room = pin!(self.shared.room.notified());
             // From here on no call is missed.
             room.as_mut().enable();
             if self.is_closed() {
                 return Err(SocketError::Closed);
             }
-            if self.link.reserve(cost) {
+            if self.shared.reserve(cost) {
                 return Ok(());
             }
             room.await;
         }
     }
 
-    fn offer(&self, outgoing: Outgoing) -> Result<(), SocketError> {
-        if !self.link.reserve(outgoing.cost()) {
+    fn try_push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
+        if !self.shared.reserve(outgoing.cost()) {
             return Err(if self.is_closed() { SocketError::Closed } else { SocketError::Full });
         }
         self.push(outgoing)
@@ -341,19 +341,19 @@ impl Sender {
 
     fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
         self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)?;
-        self.link.bell.ring(Rope::Post);
+        self.shared.waker_set.wake_for(WakeReason::Outgoing);
         Ok(())
     }
 }
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("id", &self.link.id).finish_non_exhaustive()
+        f.debug_struct("Sender").field("id", &self.shared.id).finish_non_exhaustive()
     }
 }
 
 /// What the two halves and the driver of a connection share.
-pub(crate) struct Link {
+pub(crate) struct Shared {
     id: SocketId,
     /// The client's address, as limits count it.
     client: Option<IpAddr>,
@@ -364,7 +364,7 @@ pub(crate) struct Link {
     max_json_values: usize,
     slow_reader: SlowReader,
     /// What may wait for the client, in bytes.
-    send_queue: usize,
+    send_queue_limit: usize,
     /// Whether the driver was told that the client is too slow.
     too_slow: AtomicBool,
     /// What waits for the client.
@@ -375,17 +375,17 @@ pub(crate) struct Link {
     pub(crate) room: Notify,
     /// What the client gave for the end.
     pub(crate) closed: OnceLock<Close>,
-    pub(crate) over: Over,
+    pub(crate) end: EndSignal,
     /// Rung when something was put into `outgoing`. The channel itself wakes
     /// nobody: that would cost a registration for each message.
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) waker_set: Arc<WakerSet>,
 }
 
-impl Link {
+impl Shared {
     /// Takes a place in the queue; a message that is too large may have it
     /// alone.
     fn reserve(&self, cost: usize) -> bool {
-        let limit = self.send_queue;
+        let limit = self.send_queue_limit;
         let take = |unsent: usize| {
             let total = unsent.saturating_add(cost);
             (unsent == 0 || total <= limit).then_some(total)
@@ -397,7 +397,7 @@ impl Link {
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
         // Nobody waits while the queue is less than half full.
-        if before > self.send_queue / 2 {
+        if before > self.send_queue_limit / 2 {
             self.room.notify_waiters();
         }
     }
@@ -405,31 +405,31 @@ impl Link {
 
 /// Whether a connection is over, to be waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Over {
-    is: AtomicBool,
-    told: Notify,
+pub(crate) struct EndSignal {
+    reached: AtomicBool,
+    notify: Notify,
 }
 
-impl Over {
-    pub(crate) fn tell(&self) {
-        self.is.store(true, Ordering::Release);
-        self.told.notify_waiters();
+impl EndSignal {
+    pub(crate) fn notify(&self) {
+        self.reached.store(true, Ordering::Release);
+        self.notify.notify_waiters();
     }
 
     async fn wait(&self) {
-        let mut told = pin!(self.told.notified());
-        told.as_mut().enable();
-        if !self.is.load(Ordering::Acquire) {
-            told.await;
+        let mut reached = pin!(self.notify.notified());
+        reached.as_mut().enable();
+        if !self.reached.load(Ordering::Acquire) {
+            reached.await;
         }
     }
 }
 
 /// The driver's ends.
-pub(crate) struct Ends {
+pub(crate) struct DriverEnd {
     pub(crate) messages: UnboundedSender<Result<Message, SocketError>>,
     pub(crate) outgoing: UnboundedReceiver<Outgoing>,
-    pub(crate) link: Arc<Link>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// A connection that nobody drives yet.
@@ -438,10 +438,10 @@ pub(crate) fn pair(
     route: &str,
     protocol: Option<&str>,
     client: Option<IpAddr>,
-) -> Result<(WebSocket, Ends), ApiError> {
+) -> Result<(WebSocket, DriverEnd), ApiError> {
     let (to_handler, messages) = unbounded_channel();
     let (to_driver, outgoing) = unbounded_channel();
-    let link = Arc::new(Link {
+    let shared = Arc::new(Shared {
         id: SocketId::random()?,
         client: client.map(network),
         route: route.into(),
@@ -451,18 +451,18 @@ pub(crate) fn pair(
         max_json_values: options.max_json_values,
         slow_reader: options.slow_reader,
         // More than fits is no bound.
-        send_queue: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
+        send_queue_limit: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),
         unread: AtomicUsize::new(0),
         room: Notify::new(),
         closed: OnceLock::new(),
-        over: Over::default(),
-        bell: Arc::default(),
+        end: EndSignal::default(),
+        waker_set: Arc::default(),
     });
-    let receiver = Receiver { messages, outgoing: to_driver.clone(), link: Arc::clone(&link) };
-    let sender = Sender { outgoing: to_driver, link: Arc::clone(&link) };
-    Ok((WebSocket { receiver, sender }, Ends { messages: to_handler, outgoing, link }))
+    let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };
+    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared) };
+    Ok((WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared }))
 }
 
 /// What may wait for the handler before reading stops, in bytes: 64 KiB.

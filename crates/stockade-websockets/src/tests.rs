@@ -356,7 +356,7 @@ async fn a_half_that_is_dropped_does_not_stop_the_reading() {
     async fn only_sends(socket: WebSocket) {
         let (receiver, sender) = socket.split();
         // Until more has come than is read ahead.
-        while receiver.link.unread.load(std::sync::atomic::Ordering::Acquire) < 65_536 {
+        while receiver.shared.unread.load(std::sync::atomic::Ordering::Acquire) < 65_536 {
             tokio::task::yield_now().await;
         }
         drop(receiver);

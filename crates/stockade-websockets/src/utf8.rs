@@ -1,4 +1,4 @@
-//! [`Utf8`]: UTF-8 that is checked as it comes.
+//! [`Utf8Checker`]: UTF-8 that is checked as it comes.
 //!
 //! A text that goes wrong in the middle of a fragment is refused there, and not
 //! when the message is complete.
@@ -7,7 +7,7 @@
 
 /// What is known of a text that has not come to its end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Utf8 {
+pub(crate) struct Utf8Checker {
     /// The beginning of a character whose end has not come.
     begun: [u8; 4],
     begun_length: usize,
@@ -15,11 +15,11 @@ pub(crate) struct Utf8 {
 
 /// A byte that cannot stand where it stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Malformed;
+pub(crate) struct InvalidUtf8;
 
-impl Utf8 {
+impl Utf8Checker {
     /// Checks the next bytes.
-    pub(crate) fn check(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
+    pub(crate) fn check(&mut self, mut bytes: &[u8]) -> Result<(), InvalidUtf8> {
         while self.begun_length > 0 {
             let Some((next, rest)) = bytes.split_first() else { return Ok(()) };
             self.begun[self.begun_length] = *next;
@@ -28,13 +28,13 @@ impl Utf8 {
             // At most four bytes: a character is complete or wrong by then.
             self.begun_length = match std::str::from_utf8(&self.begun[..length]) {
                 Ok(_) => 0,
-                Err(error) if error.error_len().is_some() => return Err(Malformed),
+                Err(error) if error.error_len().is_some() => return Err(InvalidUtf8),
                 Err(_) => length,
             };
         }
         if let Err(error) = std::str::from_utf8(bytes) {
             if error.error_len().is_some() {
-                return Err(Malformed);
+                return Err(InvalidUtf8);
             }
             let begun = &bytes[error.valid_up_to()..];
             self.begun[..begun.len()].copy_from_slice(begun);
@@ -44,8 +44,8 @@ impl Utf8 {
     }
 
     /// Checks that no character is left open.
-    pub(crate) fn finish(self) -> Result<(), Malformed> {
-        if self.begun_length == 0 { Ok(()) } else { Err(Malformed) }
+    pub(crate) fn finish(self) -> Result<(), InvalidUtf8> {
+        if self.begun_length == 0 { Ok(()) } else { Err(InvalidUtf8) }
     }
 }
 
@@ -55,8 +55,8 @@ mod tests {
 
     use super::*;
 
-    fn in_pieces(bytes: &[u8], cut: usize) -> Result<(), Malformed> {
-        let mut utf8 = Utf8::default();
+    fn in_pieces(bytes: &[u8], cut: usize) -> Result<(), InvalidUtf8> {
+        let mut utf8 = Utf8Checker::default();
         for piece in bytes.chunks(cut) {
             utf8.check(piece)?;
         }
@@ -65,22 +65,22 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_found_at_its_first_wrong_byte() {
-        let mut utf8 = Utf8::default();
+        let mut utf8 = Utf8Checker::default();
         assert_eq!(utf8.check("κόσμε".as_bytes()), Ok(()));
         assert_eq!(utf8.check(&[0xf4]), Ok(()));
         // Above U+10FFFF, whatever follows.
-        assert_eq!(utf8.check(&[0x90]), Err(Malformed));
-        let mut utf8 = Utf8::default();
+        assert_eq!(utf8.check(&[0x90]), Err(InvalidUtf8));
+        let mut utf8 = Utf8Checker::default();
         assert_eq!(utf8.check(&[0xed]), Ok(()));
-        assert_eq!(utf8.check(&[0xa0]), Err(Malformed), "a surrogate");
-        assert_eq!(Utf8::default().check(&[0xc0]), Err(Malformed), "overlong");
+        assert_eq!(utf8.check(&[0xa0]), Err(InvalidUtf8), "a surrogate");
+        assert_eq!(Utf8Checker::default().check(&[0xc0]), Err(InvalidUtf8), "overlong");
     }
 
     #[test]
     fn a_text_may_not_end_in_a_character() {
-        let mut utf8 = Utf8::default();
+        let mut utf8 = Utf8Checker::default();
         assert_eq!(utf8.check(&"€".as_bytes()[..2]), Ok(()));
-        assert_eq!(utf8.finish(), Err(Malformed));
+        assert_eq!(utf8.finish(), Err(InvalidUtf8));
     }
 
     proptest! {

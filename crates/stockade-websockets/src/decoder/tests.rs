@@ -29,7 +29,7 @@ fn ping(payload: &[u8]) -> Vec<u8> {
 }
 
 /// What comes out when `bytes` come in pieces of at most `cut`.
-fn decode(decoder: &mut Decoder, bytes: &[u8], cut: usize) -> Result<Vec<Event>, Fault> {
+fn decode(decoder: &mut Decoder, bytes: &[u8], cut: usize) -> Result<Vec<Event>, Violation> {
     let mut events = Vec::new();
     for mut piece in bytes.chunks(cut) {
         while let Some(event) = decoder.next(&mut piece)? {
@@ -46,7 +46,7 @@ fn hello() -> Event {
 
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "the cases read better")]
-fn check(frames: &[Vec<u8>], expected: Result<Vec<Event>, Fault>) {
+fn check(frames: &[Vec<u8>], expected: Result<Vec<Event>, Violation>) {
     for cut in [1, 2, 3, 7, 4096] {
         let decoded = decode(&mut Decoder::new(100, true), &frames.concat(), cut);
         assert_eq!(decoded, expected, "in pieces of {cut}");
@@ -67,8 +67,8 @@ fn messages_are_joined_and_control_frames_may_come_between() {
 
 #[test]
 fn fragments_in_the_wrong_order_are_refused() {
-    check(&[more(true, b"x")], Err(Fault::Protocol("a continuation of nothing")));
-    let inside = Err(Fault::Protocol("a message begins inside another one"));
+    check(&[more(true, b"x")], Err(Violation::Protocol("a continuation of nothing")));
+    let inside = Err(Violation::Protocol("a message begins inside another one"));
     check(&[text(false, b"x"), text(true, b"y")], inside);
 }
 
@@ -86,19 +86,19 @@ fn binary_messages_are_kept_or_forgotten() {
     assert_eq!(keeping, Ok(vec![Event::Binary(vec![0xff; 100]), hello()]));
     // Also what is forgotten has its limit.
     let small = decode(&mut Decoder::new(99, false), &bytes, 9);
-    assert_eq!(small, Err(Fault::TooLarge));
+    assert_eq!(small, Err(Violation::TooLarge));
 }
 
 #[test]
 fn the_limit_counts_from_the_head_on_and_over_all_fragments() {
     check(&[text(true, &[b'x'; 100])], Ok(vec![Event::Text("x".repeat(100))]));
     let head_only = text(true, &[b'x'; 101])[..8].to_vec();
-    check(&[head_only], Err(Fault::TooLarge));
+    check(&[head_only], Err(Violation::TooLarge));
     let fragments: Vec<Vec<u8>> =
         (0..101).map(|at| if at == 0 { text(false, b"x") } else { more(false, b"x") }).collect();
-    check(&fragments, Err(Fault::TooLarge));
+    check(&fragments, Err(Violation::TooLarge));
     let terabyte = vec![0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4];
-    check(&[terabyte], Err(Fault::TooLarge));
+    check(&[terabyte], Err(Violation::TooLarge));
 }
 
 /// Autobahn 6.4.3 and 6.4.4: the frame is not complete, the fault is.
@@ -108,15 +108,15 @@ fn bad_utf8_is_refused_at_once() {
     // Six bytes of head, five of good text, and the byte that is wrong.
     let mut decoder = Decoder::new(100, false);
     assert_eq!(decode(&mut decoder, &whole[..6 + 6], 4096), Ok(Vec::new()));
-    assert_eq!(decode(&mut decoder, &whole[6 + 6..6 + 7], 4096), Err(Fault::Text));
+    assert_eq!(decode(&mut decoder, &whole[6 + 6..6 + 7], 4096), Err(Violation::Text));
 
     let mut decoder = Decoder::new(100, false);
     assert_eq!(decode(&mut decoder, &text(false, b"\xce\xba\xe1"), 1), Ok(Vec::new()));
-    assert_eq!(decode(&mut decoder, &more(false, b"\xf4")[..7], 1), Err(Fault::Text));
+    assert_eq!(decode(&mut decoder, &more(false, b"\xf4")[..7], 1), Err(Violation::Text));
     // An open character at the end of a message.
-    check(&[text(false, b"\xce"), more(true, b"")], Err(Fault::Text));
-    check(&[text(true, b"\xce")], Err(Fault::Text));
-    check(&[text(true, b"\xed\xa0\x80")], Err(Fault::Text));
+    check(&[text(false, b"\xce"), more(true, b"")], Err(Violation::Text));
+    check(&[text(true, b"\xce")], Err(Violation::Text));
+    check(&[text(true, b"\xed\xa0\x80")], Err(Violation::Text));
 }
 
 #[test]

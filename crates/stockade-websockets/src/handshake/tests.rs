@@ -29,7 +29,7 @@ fn good(without: &[&str]) -> Builder {
     kept.fold(HttpRequest::get("/"), |request, (name, value)| request.header(name, value))
 }
 
-fn judged(request: Builder, options: WebSocketOptions) -> Result<Agreed, ApiError> {
+fn judged(request: Builder, options: WebSocketOptions) -> Result<Negotiated, ApiError> {
     let mut request = Request::from(request.body(()).unwrap());
     request.extensions_mut().insert(Upgrade::http1());
     judge(&request, &rules(options))
@@ -99,8 +99,8 @@ fn the_key_is_16_bytes() {
     }
     check(&[("sec-websocket-key", KEY), ("sec-websocket-key", KEY)], 400);
     // RFC 6455, section 1.3.
-    let agreed = judged(good(&[]), WebSocketOptions::new()).unwrap();
-    assert_eq!(agreed.accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    let negotiated = judged(good(&[]), WebSocketOptions::new()).unwrap();
+    assert_eq!(negotiated.accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn a_host_that_gives_nothing_away_is_told_last() {
 
 #[test]
 fn the_first_of_our_subprotocols_is_agreed_on() {
-    let agreed = |theirs: &str| {
+    let negotiated = |theirs: &str| {
         let request = good(&[]).header("sec-websocket-protocol", theirs);
         let options = WebSocketOptions::new().protocols(["v2", "v1"]);
         judged(request, options).unwrap().protocol
     };
-    assert_eq!(agreed("v1, v2").as_deref(), Some("v2"));
-    assert_eq!(agreed("v0,v1").as_deref(), Some("v1"));
-    assert_eq!(agreed("V1"), None);
+    assert_eq!(negotiated("v1, v2").as_deref(), Some("v2"));
+    assert_eq!(negotiated("v0,v1").as_deref(), Some("v1"));
+    assert_eq!(negotiated("V1"), None);
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn an_extended_connect_needs_neither_key_nor_tokens() {
         request.extensions_mut().insert(Upgrade::extended_connect());
         judge(&request, &rules(WebSocketOptions::new()))
     };
-    let agreed = request("https://example.com").unwrap();
-    assert_eq!((agreed.accept, agreed.upgrade.is_extended_connect()), (None, true));
+    let negotiated = request("https://example.com").unwrap();
+    assert_eq!((negotiated.accept, negotiated.upgrade.is_extended_connect()), (None, true));
     assert_eq!(request("https://evil.com").unwrap_err().status(), 403);
 }
 

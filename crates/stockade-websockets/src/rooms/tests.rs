@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::options::WebSocketOptions;
-use crate::socket::{Ends, WebSocket, pair};
+use crate::socket::{DriverEnd, WebSocket, pair};
 
 /// A connection of a client that nobody drives.
-fn connection(client: Option<&str>) -> (WebSocket, Ends) {
+fn connection(client: Option<&str>) -> (WebSocket, DriverEnd) {
     let client = client.map(|client| client.parse().unwrap());
     pair(&WebSocketOptions::new(), "/chat", None, client).unwrap()
 }
@@ -13,7 +13,7 @@ fn connection(client: Option<&str>) -> (WebSocket, Ends) {
 /// A membership with the connection that it needs.
 struct Joined {
     member: Member,
-    _connection: (WebSocket, Ends),
+    _connection: (WebSocket, DriverEnd),
 }
 
 fn enter(rooms: &Rooms, client: Option<&str>) -> Joined {

@@ -37,26 +37,26 @@ use crate::socket::{Sender, SocketId};
 /// the same.
 #[derive(Clone)]
 pub struct Rooms {
-    inner: Arc<Inner>,
+    inner: Arc<RoomsInner>,
 }
 
-struct Inner {
+struct RoomsInner {
     limits: RoomLimits,
     backplane: Option<Box<dyn Backplane>>,
     // Locked to enter, join, leave and to hand a broadcast to the queues, which
     // never waits.
-    lists: Mutex<Lists>,
+    table: Mutex<RoomTable>,
 }
 
 #[derive(Default)]
-struct Lists {
-    members: HashMap<SocketId, Entry>,
+struct RoomTable {
+    members: HashMap<SocketId, MemberEntry>,
     rooms: HashMap<Arc<str>, Room>,
     /// The number of rooms that each client has made and that still exist.
     made: HashMap<IpAddr, usize>,
 }
 
-struct Entry {
+struct MemberEntry {
     sender: Sender,
     rooms: HashSet<Arc<str>>,
 }
@@ -178,7 +178,7 @@ impl Rooms {
     }
 
     fn build(limits: RoomLimits, backplane: Option<Box<dyn Backplane>>) -> Self {
-        Self { inner: Arc::new(Inner { limits, backplane, lists: Mutex::default() }) }
+        Self { inner: Arc::new(RoomsInner { limits, backplane, table: Mutex::default() }) }
     }
 
     /// Takes in a connection, until what this gives is dropped.
@@ -187,11 +187,11 @@ impl Rooms {
     /// 409 when it is a member already.
     pub fn enter(&self, sender: &Sender) -> Result<Member, ApiError> {
         let id = sender.id();
-        let mut lists = self.lock();
-        if lists.members.contains_key(&id) {
+        let mut table = self.lock();
+        if table.members.contains_key(&id) {
             return Err(ApiError::conflict().with_message("a connection enters only once"));
         }
-        lists.members.insert(id, Entry { sender: sender.clone(), rooms: HashSet::new() });
+        table.members.insert(id, MemberEntry { sender: sender.clone(), rooms: HashSet::new() });
         Ok(Member { rooms: self.clone(), id })
     }
 
@@ -234,19 +234,19 @@ impl Rooms {
     }
 
     fn share(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>) -> usize {
-        let lists = self.lock();
-        let share = |(id, entry): (&SocketId, &Entry)| {
+        let table = self.lock();
+        let share = |(id, entry): (&SocketId, &MemberEntry)| {
             Some(*id) != except && entry.sender.share(text).is_ok()
         };
         match audience {
-            Audience::All => lists.members.iter().filter(|member| share(*member)).count(),
+            Audience::All => table.members.iter().filter(|member| share(*member)).count(),
             Audience::Route(route) => {
-                let members = lists.members.iter();
+                let members = table.members.iter();
                 members.filter(|member| member.1.sender.route() == route && share(*member)).count()
             }
             Audience::Room(room) => {
-                let ids = lists.rooms.get(room).into_iter().flat_map(|room| &room.members);
-                ids.filter_map(|id| lists.members.get_key_value(id))
+                let ids = table.rooms.get(room).into_iter().flat_map(|room| &room.members);
+                ids.filter_map(|id| table.members.get_key_value(id))
                     .filter(|member| share(*member))
                     .count()
             }
@@ -256,8 +256,8 @@ impl Rooms {
     /// The ids of those who are in a room, in no order.
     #[must_use]
     pub fn members(&self, room: &str) -> Vec<SocketId> {
-        let lists = self.lock();
-        lists.rooms.get(room).into_iter().flat_map(|room| &room.members).copied().collect()
+        let table = self.lock();
+        table.rooms.get(room).into_iter().flat_map(|room| &room.members).copied().collect()
     }
 
     /// How many members there are.
@@ -266,17 +266,17 @@ impl Rooms {
         self.lock().members.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.inner.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, RoomTable> {
+        self.inner.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Rooms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lists = self.lock();
+        let table = self.lock();
         f.debug_struct("Rooms")
-            .field("members", &lists.members.len())
-            .field("rooms", &lists.rooms.len())
+            .field("members", &table.members.len())
+            .field("rooms", &table.rooms.len())
             .finish_non_exhaustive()
     }
 }
@@ -300,8 +300,8 @@ impl Member {
         if room.len() > limits.name {
             return Err(ApiError::new(400, "the name of a room is too long"));
         }
-        let mut lists = self.rooms.lock();
-        let Some(entry) = lists.members.get(&self.id) else { return Ok(()) };
+        let mut table = self.rooms.lock();
+        let Some(entry) = table.members.get(&self.id) else { return Ok(()) };
         if entry.rooms.contains(room) {
             return Ok(());
         }
@@ -309,12 +309,12 @@ impl Member {
             return Err(ApiError::new(429, "too many rooms for one member"));
         }
         let maker = entry.sender.client();
-        let known = lists.rooms.get_key_value(room).map(|(name, _)| Arc::clone(name));
-        let name = known.map_or_else(|| lists.make(room, maker, limits), Ok)?;
-        if let Some(room) = lists.rooms.get_mut(&name) {
+        let known = table.rooms.get_key_value(room).map(|(name, _)| Arc::clone(name));
+        let name = known.map_or_else(|| table.make(room, maker, limits), Ok)?;
+        if let Some(room) = table.rooms.get_mut(&name) {
             room.members.insert(self.id);
         }
-        if let Some(entry) = lists.members.get_mut(&self.id) {
+        if let Some(entry) = table.members.get_mut(&self.id) {
             entry.rooms.insert(name);
         }
         Ok(())
@@ -322,26 +322,26 @@ impl Member {
 
     /// Leaves a room; nothing happens if it is not there.
     pub fn leave(&self, room: &str) {
-        let mut lists = self.rooms.lock();
-        if let Some(entry) = lists.members.get_mut(&self.id) {
+        let mut table = self.rooms.lock();
+        if let Some(entry) = table.members.get_mut(&self.id) {
             entry.rooms.remove(room);
         }
-        lists.remove(room, self.id);
+        table.remove(room, self.id);
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let mut lists = self.rooms.lock();
-        let Some(entry) = lists.members.remove(&self.id) else { return };
-        shrink(&mut lists.members);
+        let mut table = self.rooms.lock();
+        let Some(entry) = table.members.remove(&self.id) else { return };
+        shrink(&mut table.members);
         for room in &entry.rooms {
-            lists.remove(room, self.id);
+            table.remove(room, self.id);
         }
     }
 }
 
-impl Lists {
+impl RoomTable {
     /// Makes an empty room that counts against `maker`.
     fn make(
         &mut self,

@@ -6,9 +6,9 @@
 //!
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
-use crate::close::{Close, Fault};
+use crate::close::{Close, Violation};
 use crate::frame::{Head, HeadError, OpCode, head_length, read_head, unmask};
-use crate::utf8::Utf8;
+use crate::utf8::Utf8Checker;
 
 /// What a client said.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -29,15 +29,15 @@ pub(crate) struct Decoder {
     /// The beginning of a head.
     head: [u8; 14],
     head_length: usize,
-    frame: Option<Frame>,
-    message: Option<Message>,
+    frame: Option<PartialFrame>,
+    message: Option<PartialMessage>,
     /// The payload of a control frame, which may come between fragments.
     control: Vec<u8>,
 }
 
 /// A frame whose payload is coming.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PartialFrame {
     head: Head,
     /// Bytes of the payload that have come.
     come: u64,
@@ -45,13 +45,13 @@ struct Frame {
 
 /// A message that is coming.
 #[derive(Debug)]
-struct Message {
+struct PartialMessage {
     text: bool,
     payload: Vec<u8>,
     /// Bytes of it, also of a binary one that is not kept.
     length: u64,
     /// Of what has come in pieces; a message in one piece is checked as one.
-    utf8: Utf8,
+    utf8: Utf8Checker,
 }
 
 impl Decoder {
@@ -70,7 +70,7 @@ impl Decoder {
     /// The next event in `input`, which moves on; `None` when more must come.
     ///
     /// After an error it is not to be called again.
-    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, Fault> {
+    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, Violation> {
         loop {
             if self.frame.is_none() {
                 let Some(head) = self.read_head(input)? else { return Ok(None) };
@@ -101,25 +101,25 @@ impl Decoder {
         }
     }
 
-    fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Fault> {
-        let fault = |error: HeadError| Fault::Protocol(error.message());
+    fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Violation> {
+        let violation = |error: HeadError| Violation::Protocol(error.message());
         // The usual case: all of it is there.
         if self.head_length == 0
             && let [first, second, ..] = **input
         {
-            let length = head_length(first, second).map_err(fault)?;
+            let length = head_length(first, second).map_err(violation)?;
             if let Some((head, rest)) = input.split_at_checked(length) {
                 *input = rest;
-                return read_head(head).map(Some).map_err(fault);
+                return read_head(head).map(Some).map_err(violation);
             }
         }
         loop {
             let wanted = match self.head[..self.head_length] {
-                [first, second, ..] => head_length(first, second).map_err(fault)?,
+                [first, second, ..] => head_length(first, second).map_err(violation)?,
                 _ => 2,
             };
             if self.head_length >= 2 && self.head_length == wanted {
-                let head = read_head(&self.head[..wanted]).map_err(fault)?;
+                let head = read_head(&self.head[..wanted]).map_err(violation)?;
                 self.head_length = 0;
                 return Ok(Some(head));
             }
@@ -135,36 +135,42 @@ impl Decoder {
     }
 
     /// Checks that a frame may come now, and that there is room for it.
-    fn begin(&mut self, head: Head) -> Result<(), Fault> {
-        self.frame = Some(Frame { head, come: 0 });
+    fn begin(&mut self, head: Head) -> Result<(), Violation> {
+        self.frame = Some(PartialFrame { head, come: 0 });
         if head.opcode.is_control() {
             return Ok(());
         }
         match (&self.message, head.opcode) {
             (None, OpCode::Continuation) => {
-                return Err(Fault::Protocol("a continuation of nothing"));
+                return Err(Violation::Protocol("a continuation of nothing"));
             }
             (Some(_), OpCode::Text | OpCode::Binary) => {
-                return Err(Fault::Protocol("a message begins inside another one"));
+                return Err(Violation::Protocol("a message begins inside another one"));
             }
             _ => {}
         }
-        let message = self.message.get_or_insert_with(|| Message {
+        let message = self.message.get_or_insert_with(|| PartialMessage {
             text: head.opcode == OpCode::Text,
             payload: Vec::new(),
             length: 0,
-            utf8: Utf8::default(),
+            utf8: Utf8Checker::default(),
         });
         // From the head on, so that nothing is read in vain.
         if head.length > self.max_payload - message.length {
-            return Err(Fault::TooLarge);
+            return Err(Violation::TooLarge);
         }
         message.length += head.length;
         Ok(())
     }
 
     /// Takes a piece of a message.
-    fn take(&mut self, head: Head, offset: u64, piece: &[u8], complete: bool) -> Result<(), Fault> {
+    fn take(
+        &mut self,
+        head: Head,
+        offset: u64,
+        piece: &[u8],
+        complete: bool,
+    ) -> Result<(), Violation> {
         let Some(message) = &mut self.message else { return Ok(()) };
         if !message.text && !self.binary {
             return Ok(());
@@ -175,13 +181,13 @@ impl Decoder {
         // What comes in one piece is checked when it becomes a `String`.
         let in_one_piece = begin == 0 && complete && head.fin;
         if message.text && !in_one_piece {
-            message.utf8.check(&message.payload[begin..]).map_err(|_| Fault::Text)?;
+            message.utf8.check(&message.payload[begin..]).map_err(|_| Violation::Text)?;
         }
         Ok(())
     }
 
     /// What a complete frame completes.
-    fn end(&mut self, head: Head) -> Result<Option<Event>, Fault> {
+    fn end(&mut self, head: Head) -> Result<Option<Event>, Violation> {
         if head.opcode.is_control() {
             let payload = std::mem::take(&mut self.control);
             return Ok(Some(match head.opcode {
@@ -192,10 +198,10 @@ impl Decoder {
         }
         let Some(message) = self.message.take_if(|_| head.fin) else { return Ok(None) };
         if message.text {
-            message.utf8.finish().map_err(|_| Fault::Text)?;
+            message.utf8.finish().map_err(|_| Violation::Text)?;
             return String::from_utf8(message.payload)
                 .map(|text| Some(Event::Text(text)))
-                .map_err(|_| Fault::Text);
+                .map_err(|_| Violation::Text);
         }
         Ok(self.binary.then_some(Event::Binary(message.payload)))
     }

@@ -1,9 +1,9 @@
-//! [`Clock`]: the times of one connection, with one timer.
+//! [`Timeouts`]: the times of one connection, with one timer.
 //!
 //! It ticks; each tick asks what happened since the one before. So a message
-//! costs no look at the clock, and a limit is reached up to one tick late and
+//! costs no look at the timeouts, and a limit is reached up to one tick late and
 //! never early. The time of a client that takes nothing is measured: a write
-//! that has to wait is rare, and may look at the clock.
+//! that has to wait is rare, and may look at the timeouts.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -33,7 +33,7 @@ pub(crate) enum Alarm {
 
 /// The limits, and how long each thing has been so.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct Timeouts {
     timer: Option<Pin<Box<Sleep>>>,
     tick: Duration,
     /// The time of the next tick. The timer may come before it, when a write
@@ -54,7 +54,7 @@ pub(crate) struct Clock {
     idle: Duration,
 }
 
-impl Clock {
+impl Timeouts {
     pub(crate) fn new(options: &WebSocketOptions) -> Self {
         let limits = [options.ping_interval, options.idle_timeout];
         let shortest = limits.into_iter().flatten().fold(options.write_timeout, Duration::min);
@@ -80,12 +80,12 @@ impl Clock {
     }
 
     /// Bytes came.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn received_bytes(&mut self) {
         self.heard = true;
     }
 
     /// A message came or went.
-    pub(crate) fn exchanged(&mut self) {
+    pub(crate) fn moved_message(&mut self) {
         self.exchanged = true;
     }
 
@@ -136,7 +136,7 @@ impl Clock {
             alarm = Alarm::Stalled;
         } else if self.next_tick <= now {
             self.next_tick = now + self.tick;
-            alarm = self.ticked(reading);
+            alarm = self.on_tick(reading);
         }
         let next =
             stalls_at.filter(|at| *at > now).map_or(self.next_tick, |at| at.min(self.next_tick));
@@ -147,7 +147,7 @@ impl Clock {
     }
 
     /// What a tick finds.
-    fn ticked(&mut self, reading: bool) -> Alarm {
+    fn on_tick(&mut self, reading: bool) -> Alarm {
         let heard = std::mem::take(&mut self.heard) || !reading;
         let count =
             |again: bool, sum: Duration| if again { Duration::ZERO } else { sum + self.tick };
@@ -183,46 +183,46 @@ mod tests {
     use super::*;
 
     /// The alarms of so many silent ticks of 10 s.
-    fn alarms(clock: &mut Clock, ticks: usize, reading: bool) -> Vec<Alarm> {
-        (0..ticks).map(|_| clock.ticked(reading)).collect()
+    fn alarms(timeouts: &mut Timeouts, ticks: usize, reading: bool) -> Vec<Alarm> {
+        (0..ticks).map(|_| timeouts.on_tick(reading)).collect()
     }
 
     #[test]
     fn a_silent_client_is_asked_and_then_given_up() {
-        let mut clock = Clock::new(&WebSocketOptions::new());
-        assert_eq!(clock.tick, Duration::from_secs(10));
-        assert_eq!(alarms(&mut clock, 4, true)[3], Alarm::Ping);
-        assert_eq!(alarms(&mut clock, 2, true), [Alarm::Nothing, Alarm::Silent]);
-        clock.heard();
-        assert_eq!(alarms(&mut clock, 4, true), [Alarm::Nothing; 4]);
-        assert_eq!(alarms(&mut clock, 1, true), [Alarm::Ping]);
+        let mut timeouts = Timeouts::new(&WebSocketOptions::new());
+        assert_eq!(timeouts.tick, Duration::from_secs(10));
+        assert_eq!(alarms(&mut timeouts, 4, true)[3], Alarm::Ping);
+        assert_eq!(alarms(&mut timeouts, 2, true), [Alarm::Nothing, Alarm::Silent]);
+        timeouts.received_bytes();
+        assert_eq!(alarms(&mut timeouts, 4, true), [Alarm::Nothing; 4]);
+        assert_eq!(alarms(&mut timeouts, 1, true), [Alarm::Ping]);
     }
 
     #[test]
     fn silence_is_not_the_clients_while_nobody_reads() {
-        let mut clock = Clock::new(&WebSocketOptions::new());
-        assert_eq!(alarms(&mut clock, 100, false), [Alarm::Nothing; 100]);
+        let mut timeouts = Timeouts::new(&WebSocketOptions::new());
+        assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
 
     /// The time from the start of the clock until the client was given up.
     /// `writes`: when in milliseconds, how many bytes went, and whether more wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
-        let mut clock = Clock::new(&options);
+        let mut timeouts = Timeouts::new(&options);
         let mut writes = writes.iter().peekable();
         loop {
             if let Some((at, count, blocked)) = writes.peek() {
                 let at = began + Duration::from_millis(*at);
-                let due = std::future::poll_fn(|cx| clock.poll(true, cx));
+                let due = std::future::poll_fn(|cx| timeouts.poll(true, cx));
                 if let Ok(alarm) = tokio::time::timeout_at(at, due).await {
                     assert_ne!(alarm, Alarm::Stalled, "too early: {:?}", began.elapsed());
                     continue;
                 }
-                clock.wrote(*count, *blocked);
+                timeouts.wrote(*count, *blocked);
                 writes.next();
                 continue;
             }
-            if std::future::poll_fn(|cx| clock.poll(true, cx)).await == Alarm::Stalled {
+            if std::future::poll_fn(|cx| timeouts.poll(true, cx)).await == Alarm::Stalled {
                 return began.elapsed();
             }
         }
@@ -257,11 +257,11 @@ mod tests {
     async fn a_client_that_takes_something_and_one_without_a_limit_stay() {
         let endless = WebSocketOptions::new().write_timeout(Duration::MAX);
         for (options, blocked) in [(WebSocketOptions::new(), false), (endless, true)] {
-            let mut clock = Clock::new(&options.ping_interval(None));
-            clock.wrote(1, blocked);
+            let mut timeouts = Timeouts::new(&options.ping_interval(None));
+            timeouts.wrote(1, blocked);
             let alarms = async {
                 loop {
-                    let alarm = std::future::poll_fn(|cx| clock.poll(true, cx)).await;
+                    let alarm = std::future::poll_fn(|cx| timeouts.poll(true, cx)).await;
                     assert_eq!(alarm, Alarm::Nothing);
                 }
             };
@@ -273,11 +273,11 @@ mod tests {
     #[test]
     fn idleness_is_about_messages() {
         let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(20)));
-        let mut clock = Clock::new(&options);
-        clock.exchanged();
-        clock.heard();
-        assert_eq!(alarms(&mut clock, 3, true), [Alarm::Nothing; 3]);
-        clock.heard();
-        assert_eq!(alarms(&mut clock, 1, true), [Alarm::Idle]);
+        let mut timeouts = Timeouts::new(&options);
+        timeouts.moved_message();
+        timeouts.received_bytes();
+        assert_eq!(alarms(&mut timeouts, 3, true), [Alarm::Nothing; 3]);
+        timeouts.received_bytes();
+        assert_eq!(alarms(&mut timeouts, 1, true), [Alarm::Idle]);
     }
 }

@@ -61,8 +61,12 @@ impl Rules {
     /// Everything that is wrong with the options: lower case, no full stop.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
-        let mut mistakes: Vec<String> =
-            self.allowed_origins.iter().flatten().filter_map(|item| origin::fault(item)).collect();
+        let mut mistakes: Vec<String> = self
+            .allowed_origins
+            .iter()
+            .flatten()
+            .filter_map(|item| origin::mistake(item))
+            .collect();
         let zero = [
             ("ping_interval", self.options.ping_interval),
             ("idle_timeout", self.options.idle_timeout),
@@ -85,8 +89,8 @@ impl Rules {
     pub fn guard(self: &Arc<Self>) -> Middleware {
         let rules = Arc::clone(self);
         let guard = move |req: &mut Request| -> Result<(), ApiError> {
-            let agreed = judge(req, &rules)?;
-            let accepted = Accepted { rules: Arc::clone(&rules), agreed };
+            let negotiated = judge(req, &rules)?;
+            let accepted = Accepted { rules: Arc::clone(&rules), negotiated };
             req.extensions_mut().insert(accepted);
             Ok(())
         };
@@ -98,12 +102,12 @@ impl Rules {
 #[derive(Clone)]
 pub(crate) struct Accepted {
     pub(crate) rules: Arc<Rules>,
-    pub(crate) agreed: Agreed,
+    pub(crate) negotiated: Negotiated,
 }
 
 /// What the answer to a handshake says.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Agreed {
+pub(crate) struct Negotiated {
     pub(crate) upgrade: Upgrade,
     /// For `Sec-WebSocket-Accept`; not on HTTP/2.
     pub(crate) accept: Option<String>,
@@ -121,26 +125,26 @@ pub fn wants_web_socket(req: &Request) -> bool {
 }
 
 /// Checks a handshake, in the order of the rules.
-fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
+fn judge(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     let headers = req.headers();
     let upgrade = req.extensions().get::<Upgrade>().copied();
     let extended = upgrade.is_some_and(Upgrade::is_extended_connect);
     if !extended {
-        tokens(req)?;
+        check_upgrade(req)?;
     }
-    if single(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
+    if single_value(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
         return Err(upgrade_required("only version 13 of WebSocket is spoken here", extended));
     }
     let accept = if extended {
         None
     } else {
-        let key = single(headers, &SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
+        let key = single_value(headers, &SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
         let key =
             key.ok_or_else(|| ApiError::new(400, "Sec-WebSocket-Key is missing or malformed"))?;
         Some(derive_accept_key(key.as_bytes()))
     };
     if headers.contains_key(ORIGIN) {
-        let origin = single(headers, &ORIGIN).unwrap_or("null");
+        let origin = single_value(headers, &ORIGIN).unwrap_or("null");
         // Without a host no origin is the same.
         let host = host(headers, req.uri()).unwrap_or_default();
         if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
@@ -151,11 +155,11 @@ fn judge(req: &Request, rules: &Rules) -> Result<Agreed, ApiError> {
     let upgrade =
         upgrade.ok_or_else(|| ApiError::new(400, "this host gives no connection away"))?;
     let protocol = protocol(headers, &rules.options.protocols);
-    Ok(Agreed { upgrade, accept, protocol })
+    Ok(Negotiated { upgrade, accept, protocol })
 }
 
 /// `Upgrade`, the method, `Connection`, and that there is no body.
-fn tokens(req: &Request) -> Result<(), ApiError> {
+fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
         return Err(upgrade_required("only WebSockets are spoken here", false));
@@ -191,20 +195,20 @@ fn upgrade_required(message: &'static str, extended: bool) -> ApiError {
 }
 
 /// The value of a header that is there exactly once.
-fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?.trim();
     values.next().is_none().then_some(value)
 }
 
 /// The items of a header that is a list, in all its lines.
-fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
+fn list_items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
 fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
-    items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
+    list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
 }
 
 /// Whether it is the base64 of 16 bytes.
@@ -217,7 +221,8 @@ fn is_key(key: &str) -> bool {
 
 /// The first of our subprotocols that the client knows.
 fn protocol(headers: &HeaderMap, ours: &[String]) -> Option<String> {
-    let known = |ours: &&String| items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
+    let known =
+        |ours: &&String| list_items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
     ours.iter().find(known).cloned()
 }
 
@@ -230,7 +235,7 @@ fn is_tls(req: &Request) -> bool {
 
 /// Host and port that the client wanted.
 fn host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
-    uri.authority().map(http::uri::Authority::as_str).or_else(|| single(headers, &HOST))
+    uri.authority().map(http::uri::Authority::as_str).or_else(|| single_value(headers, &HOST))
 }
 
 /// Source: RFC 9110, section 5.6.2 (tokens).

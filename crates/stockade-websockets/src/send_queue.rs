@@ -1,4 +1,4 @@
-//! [`Outbox`]: what waits for a client, and its writing.
+//! [`SendQueue`]: what waits for a client, and its writing.
 //!
 //! Hot: everything that is there is encoded into one buffer and written with
 //! one call, whatever number of messages it is. A large payload is not copied.
@@ -13,11 +13,11 @@ use stockade_core::upgrade::Io;
 use crate::close::Close;
 use crate::frame::{OpCode, write_head};
 use crate::message::{Outgoing, Payload};
-use crate::socket::Link;
+use crate::socket::Shared;
 
 /// Encoded bytes, and messages that wait to be encoded.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub(crate) struct SendQueue {
     buffer: Vec<u8>,
     /// What of `buffer` is written.
     written: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Outbox {
     close: Option<Close>,
 }
 
-impl Outbox {
+impl SendQueue {
     /// Whether so much is encoded and not written that no more should be.
     pub(crate) fn is_full(&self) -> bool {
         self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
@@ -42,16 +42,16 @@ impl Outbox {
     }
 
     /// Puts a message last.
-    pub(crate) fn push(&mut self, outgoing: Outgoing, link: &Link) {
+    pub(crate) fn push(&mut self, outgoing: Outgoing, shared: &Shared) {
         if self.waiting.is_empty() && !self.is_full() {
-            self.encode(outgoing, link);
+            self.encode(outgoing, shared);
         } else {
             self.waiting.push_back(outgoing);
         }
     }
 
     /// Encodes a control frame now: it may pass waiting messages.
-    pub(crate) fn control(&mut self, opcode: OpCode, payload: &[u8]) {
+    pub(crate) fn push_control(&mut self, opcode: OpCode, payload: &[u8]) {
         if let Some(large) = self.large.take() {
             // Not into the middle of it. Rare, so it may be copied.
             self.buffer.extend_from_slice(&large.as_slice()[self.large_written..]);
@@ -62,40 +62,40 @@ impl Outbox {
     }
 
     /// Forgets what is not encoded yet.
-    pub(crate) fn forget_waiting(&mut self, link: &Link) {
+    pub(crate) fn clear_waiting(&mut self, shared: &Shared) {
         for outgoing in std::mem::take(&mut self.waiting) {
-            link.release(outgoing.cost());
+            shared.release(outgoing.cost());
         }
     }
 
-    fn encode(&mut self, outgoing: Outgoing, link: &Link) {
-        link.release(outgoing.cost());
+    fn encode(&mut self, outgoing: Outgoing, shared: &Shared) {
+        shared.release(outgoing.cost());
         let (opcode, payload) = match outgoing {
             Outgoing::Text(payload) => (OpCode::Text, payload),
             Outgoing::Binary(payload) => (OpCode::Binary, payload),
-            Outgoing::Ping => return self.control(OpCode::Ping, &[]),
+            Outgoing::Ping => return self.push_control(OpCode::Ping, &[]),
             Outgoing::Close(close) => {
                 self.close = Some(close);
                 return;
             }
-            Outgoing::TooSlow | Outgoing::ReadOn => return,
+            Outgoing::TooSlow | Outgoing::ResumeReading => return,
         };
         let length = payload.as_slice().len();
         write_head(&mut self.buffer, opcode, length);
-        if length < COPIED {
+        if length < MIN_UNCOPIED {
             self.buffer.extend_from_slice(payload.as_slice());
         } else {
             self.large = Some(payload);
         }
     }
 
-    fn encode_waiting(&mut self, link: &Link) {
+    fn encode_waiting(&mut self, shared: &Shared) {
         while !self.is_full() {
             let Some(outgoing) = self.waiting.pop_front() else {
                 self.waiting = VecDeque::new();
                 return;
             };
-            self.encode(outgoing, link);
+            self.encode(outgoing, shared);
         }
     }
 
@@ -104,13 +104,13 @@ impl Outbox {
     pub(crate) fn poll_write(
         &mut self,
         io: &mut dyn Io,
-        link: &Link,
+        shared: &Shared,
         cx: &mut Context<'_>,
     ) -> (usize, Poll<io::Result<()>>) {
         let mut total = 0;
         let outcome = loop {
             if !self.waiting.is_empty() {
-                self.encode_waiting(link);
+                self.encode_waiting(shared);
             }
             if self.buffer.is_empty() && self.large.is_none() {
                 break Poll::Ready(Ok(()));
@@ -148,7 +148,7 @@ impl Outbox {
         self.large_written += count - of_buffer;
         if self.written == self.buffer.len() {
             self.written = 0;
-            if self.buffer.capacity() > KEPT {
+            if self.buffer.capacity() > MAX_KEPT_CAPACITY {
                 self.buffer = Vec::new();
             } else {
                 self.buffer.clear();
@@ -163,10 +163,10 @@ impl Outbox {
 }
 
 /// From how many bytes on a payload is not copied.
-const COPIED: usize = 16_384;
+const MIN_UNCOPIED: usize = 16_384;
 
 /// How much is encoded ahead, in bytes: 64 KiB.
 const MAX_ENCODED: usize = 65_536;
 
 /// How large a buffer is kept while nothing is to be written, in bytes.
-const KEPT: usize = 4_096;
+const MAX_KEPT_CAPACITY: usize = 4_096;

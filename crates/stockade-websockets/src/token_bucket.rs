@@ -1,17 +1,17 @@
-//! [`Rate`]: how many messages a client may send in a second.
+//! [`TokenBucket`]: how many messages a client may send in a second.
 
 use tokio::time::Instant;
 
 /// A bucket that is filled evenly and holds one second's worth.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub(crate) struct TokenBucket {
     per_second: u32,
     /// What may be sent now.
     left: f64,
     seen: Instant,
 }
 
-impl Rate {
+impl TokenBucket {
     pub(crate) fn new(per_second: u32) -> Self {
         Self { per_second, left: f64::from(per_second), seen: Instant::now() }
     }
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn a_second_is_saved_up_and_no_more() {
-        let mut rate = Rate::new(3);
+        let mut rate = TokenBucket::new(3);
         let start = rate.seen;
-        let allowed = |rate: &mut Rate, after: u64, count: usize| {
+        let allowed = |rate: &mut TokenBucket, after: u64, count: usize| {
             let now = start + Duration::from_millis(after);
             (0..count).filter(|_| rate.allows_at(now)).count()
         };
