@@ -13,12 +13,12 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::clients::{Admission, Slot};
 use crate::connection::{self, Shared};
-use crate::io::Io;
+use crate::connection_record::{Command, ConnectionRecord};
 use crate::options::bounded;
-use crate::record::{Order, Record};
 use crate::service::Answer;
 use crate::signals::advance;
-use crate::sweep::{self, Clock, Limits, Registry};
+use crate::sweep::{self, Limits, Registry, SweepClock};
+use crate::tracked_stream::TrackedStream;
 use crate::{ServeError, ServerOptions};
 
 /// How far a server has come.
@@ -60,7 +60,7 @@ pub(crate) async fn serve<A: Answer>(
     let mut stage = sender.subscribe();
     let app = Arc::clone(shared.app());
     let limits = Limits::of(options);
-    let clock = Arc::new(Clock::new(limits.interval()));
+    let clock = Arc::new(SweepClock::new(limits.interval()));
     let max_connections = options.max_connections as usize;
     let per_client = options.client_limit(app.trusts_proxy());
     let registry = Arc::new(Registry::new(limits).with_room(max_connections, per_client));
@@ -77,7 +77,7 @@ pub(crate) async fn serve<A: Answer>(
         has_warned: false,
     };
     // Last, so that it is dropped first.
-    let _end = End { registry: Arc::clone(&registry), sweeper };
+    let _end = StopOnDrop { registry: Arc::clone(&registry), sweeper };
 
     tokio::select! {
         () = acceptor.run(&listener) => {}
@@ -85,7 +85,7 @@ pub(crate) async fn serve<A: Answer>(
     }
     advance(&sender, Stage::Finishing);
     drop(listener);
-    let open = registry.tell_all(Order::Shutdown);
+    let open = registry.tell_all(Command::Shutdown);
     log::info!(target: "stockade::server", "shutting down; {open} connections are open");
 
     let all = acceptor.slots.acquire_many(options.max_connections);
@@ -94,7 +94,7 @@ pub(crate) async fn serve<A: Answer>(
         _ = timeout_at(deadline, all) => {}
         () = reached(&mut stage, Stage::Ended) => {}
     }
-    let open = registry.tell_all(Order::Close);
+    let open = registry.tell_all(Command::Close);
     if open > 0 {
         log::warn!(target: "stockade::server", "{open} connections were cut off by the shutdown");
         // Their tasks only have to notice.
@@ -128,7 +128,7 @@ pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
 struct Acceptor<A> {
     shared: Arc<Shared<A>>,
     registry: Arc<Registry>,
-    clock: Arc<Clock>,
+    clock: Arc<SweepClock>,
     /// One permit for each connection that may be open.
     slots: Arc<Semaphore>,
     tcp: TcpOptions,
@@ -160,9 +160,9 @@ impl<A: Answer> Acceptor<A> {
             }
             let Some(permit) = self.slot().await else { return };
             let slot = Slot::new(permit, address.ip());
-            let record = Arc::new(Record::new(Arc::clone(&self.clock)));
-            let membership = self.registry.enter(Arc::clone(&record), slot);
-            let io = Io::new(stream, Arc::clone(&record), membership);
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock)));
+            let registration = self.registry.register(Arc::clone(&record), slot);
+            let io = TrackedStream::new(stream, Arc::clone(&record), registration);
             // A panic ends its own task and nothing else.
             let stage = self.stage.clone();
             tokio::spawn(connection::serve(Arc::clone(&self.shared), io, record, address, stage));
@@ -325,15 +325,15 @@ fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration 
 }
 
 /// Ends everything that the server has started.
-struct End {
+struct StopOnDrop {
     registry: Arc<Registry>,
     sweeper: JoinHandle<()>,
 }
 
-impl Drop for End {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.sweeper.abort();
-        self.registry.tell_all(Order::Close);
+        self.registry.tell_all(Command::Close);
     }
 }
 
@@ -360,7 +360,7 @@ const NOTICE_TIME: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::InFlight;
+    use crate::connection_record::InFlight;
 
     /// A connection as the server sets it up.
     async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
@@ -418,13 +418,13 @@ mod tests {
             assert_eq!(pause_after(&error, || true), ROOM_EVERY);
         }
         let limits = Limits::of(&ServerOptions::new());
-        let clock = Arc::new(Clock::new(limits.interval()));
+        let clock = Arc::new(SweepClock::new(limits.interval()));
         let registry = Arc::new(Registry::new(limits));
         let slots = Arc::new(Semaphore::new(2));
-        let records = [0, 1].map(|_| Arc::new(Record::new(Arc::clone(&clock))));
+        let records = [0, 1].map(|_| Arc::new(ConnectionRecord::new(Arc::clone(&clock))));
         let _memberships = records.each_ref().map(|record| {
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            registry.enter(Arc::clone(record), permit)
+            registry.register(Arc::clone(record), permit)
         });
         drop(InFlight::begin(&records[1]));
         let pause = pause_after(&too_many(), || registry.make_room(Instant::now()));

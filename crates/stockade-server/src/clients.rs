@@ -68,7 +68,12 @@ impl Clients {
     }
 
     /// Counts a connection; `is_open` tells of those that were counted before.
-    pub(crate) fn enter(&mut self, key: &RateKey, id: u64, is_open: impl Fn(u64) -> bool) -> Share {
+    pub(crate) fn enter(
+        &mut self,
+        key: &RateKey,
+        id: u64,
+        is_open: impl Fn(u64) -> bool,
+    ) -> ClientQuota {
         let client = self.clients.entry(key.clone()).or_default();
         let open = client.open.fetch_add(1, Ordering::Relaxed) + 1;
         // Now and then, so that leaving need not search for its number.
@@ -76,7 +81,7 @@ impl Clients {
             client.ids.retain(|id| is_open(*id));
         }
         client.ids.push(id);
-        Share { open: Arc::clone(&client.open), most: self.most }
+        ClientQuota { open: Arc::clone(&client.open), most: self.most }
     }
 
     /// The numbers of the connections of a client, and of some that have closed.
@@ -123,7 +128,7 @@ impl Clients {
 
 /// The number of connections of one client, and its limit.
 #[derive(Clone, Debug)]
-pub(crate) struct Share {
+pub(crate) struct ClientQuota {
     open: Arc<AtomicUsize>,
     most: usize,
 }
@@ -152,24 +157,24 @@ impl From<OwnedSemaphorePermit> for Slot {
 ///
 /// It is read without a lock, by requests that are refused.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct Capacity {
     slots: Arc<Semaphore>,
     max_slots: usize,
-    share: Option<Share>,
+    quota: Option<ClientQuota>,
 }
 
-impl Room {
-    pub(crate) fn new(slots: Arc<Semaphore>, max_slots: usize, share: Option<Share>) -> Self {
-        Self { slots, max_slots, share }
+impl Capacity {
+    pub(crate) fn new(slots: Arc<Semaphore>, max_slots: usize, quota: Option<ClientQuota>) -> Self {
+        Self { slots, max_slots, quota }
     }
 
     /// Returns true when at most a tenth is left of either.
     pub(crate) fn is_scarce(&self) -> bool {
         let few = |left: usize, most: usize| left <= most / 10;
         few(self.slots.available_permits(), self.max_slots)
-            || self.share.as_ref().is_some_and(|share| {
-                let open = share.open.load(Ordering::Relaxed);
-                few(share.most.saturating_sub(open), share.most)
+            || self.quota.as_ref().is_some_and(|quota| {
+                let open = quota.open.load(Ordering::Relaxed);
+                few(quota.most.saturating_sub(open), quota.most)
             })
     }
 }
@@ -314,21 +319,21 @@ mod tests {
 
     #[test]
     fn room_is_scarce_when_a_tenth_is_left() {
-        let share = |open, most| Some(Share { open: Arc::new(AtomicUsize::new(open)), most });
+        let quota = |open, most| Some(ClientQuota { open: Arc::new(AtomicUsize::new(open)), most });
         let cases = [
             (100, 11, None, false),
             (100, 10, None, true),
             (2, 1, None, false),
             (2, 0, None, true),
-            (100, 100, share(89, 100), false),
-            (100, 100, share(90, 100), true),
+            (100, 100, quota(89, 100), false),
+            (100, 100, quota(90, 100), true),
             // Also while some are on their way out.
-            (100, 100, share(101, 100), true),
-            (100, 100, share(1, 1), true),
+            (100, 100, quota(101, 100), true),
+            (100, 100, quota(1, 1), true),
         ];
-        for (max, free, share, expected) in cases {
-            let room = Room::new(Arc::new(Semaphore::new(free)), max, share);
-            assert_eq!(room.is_scarce(), expected, "{room:?}");
+        for (max, free, quota, expected) in cases {
+            let capacity = Capacity::new(Arc::new(Semaphore::new(free)), max, quota);
+            assert_eq!(capacity.is_scarce(), expected, "{capacity:?}");
         }
     }
 

@@ -11,13 +11,13 @@
 //!
 //! - No request runs, no answer is on its way, and no body of a request is
 //!   alive in this process: each of these has an
-//!   [`InFlight`](crate::record::InFlight). That was so before hyper was polled
+//!   [`InFlight`](crate::connection_record::InFlight). That was so before hyper was polled
 //!   the last time, so hyper has seen the end of all of them: after
 //!   `Dispatcher::poll_read` and `poll_write` it waits for a head, or it has
 //!   closed the connection and is ready.
 //! - The last write was taken whole. `Dispatcher::poll_loop` ends each round
 //!   with a flush, and a flush of `Buffered` is only pending when the socket
-//!   took no more, which [`Io`] notes in the record. The same goes for what TLS
+//!   took no more, which [`TrackedStream`] notes in the record. The same goes for what TLS
 //!   holds back, because hyper flushes after it writes.
 //! - What hyper has read and not used comes with `into_parts`, and is read
 //!   again, by a [`Guard`](crate::guard::Guard) that begins anew as well. Then
@@ -48,17 +48,17 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::ServerOptions;
 use crate::accept::Stage;
-use crate::guarded::Guarded;
-use crate::io::{Io, Protocol};
+use crate::connection_record::{Command, ConnectionRecord};
+use crate::guarded_io::GuardedIo;
 use crate::options::DEFAULT_MAX_HEADERS;
-use crate::patience::Terms;
-use crate::record::{Order, Record};
 use crate::response_body::ResponseBody;
-use crate::rewound::Rewound;
+use crate::rewind::Rewind;
 use crate::service::{self, Answer, Peer};
 use crate::streams::Streams;
+use crate::time_budget::StallPolicy;
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
+use crate::tracked_stream::{Protocol, TrackedStream};
 use crate::upgraded;
 
 /// What all connections of a server have in common.
@@ -66,10 +66,10 @@ pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
     http2: Option<Http2Limits>,
-    body_terms: Terms,
+    body_terms: StallPolicy,
     max_headers: usize,
     /// Takes a connection out of what hyper gives for it.
-    open: upgraded::Open,
+    open: upgraded::Unwrap,
     is_tls: bool,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
@@ -81,7 +81,7 @@ impl<A: Answer> Shared<A> {
         let mut http1 = http1::Builder::new();
         // The sweep does it, for a fifth less work; see `sweep`.
         http1.header_read_timeout(None);
-        // `Io` notices clients that leave.
+        // `TrackedStream` notices clients that leave.
         http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
@@ -99,7 +99,7 @@ impl<A: Answer> Shared<A> {
             http2,
             body_terms: options.body_terms(),
             max_headers: options.max_headers,
-            open: upgraded::open::<Rewound<Io>>,
+            open: upgraded::open::<Rewind<TrackedStream>>,
             is_tls: false,
             #[cfg(feature = "tls")]
             tls: None,
@@ -118,7 +118,7 @@ impl<A: Answer> Shared<A> {
             // TLS says it in words of its own, which have to be read.
             self.http1.half_close(false);
             self.is_tls = true;
-            self.open = upgraded::open::<Rewound<tokio_rustls::server::TlsStream<Io>>>;
+            self.open = upgraded::open::<Rewind<tokio_rustls::server::TlsStream<TrackedStream>>>;
         }
         self
     }
@@ -128,12 +128,12 @@ impl<A: Answer> Shared<A> {
 struct Http2Limits {
     streams: u32,
     header_bytes: u32,
-    write_terms: Terms,
+    write_terms: StallPolicy,
 }
 
 impl Http2Limits {
     /// Makes what makes hyper's part of one connection.
-    fn builder(&self, record: &Arc<Record>) -> http2::Builder<Streams> {
+    fn builder(&self, record: &Arc<ConnectionRecord>) -> http2::Builder<Streams> {
         let streams = Streams::new(Arc::clone(record), self.write_terms);
         let mut http2 = http2::Builder::new(streams);
         http2
@@ -158,8 +158,8 @@ impl Http2Limits {
 /// large in it is in a box, and the socket stays in its place.
 pub(crate) fn serve<A: Answer>(
     shared: Arc<Shared<A>>,
-    io: Io,
-    record: Arc<Record>,
+    io: TrackedStream,
+    record: Arc<ConnectionRecord>,
     address: SocketAddr,
     stage: watch::Receiver<Stage>,
 ) -> impl Future<Output = ()> + Send + use<A> {
@@ -172,9 +172,9 @@ pub(crate) fn serve<A: Answer>(
         is_tls: shared.is_tls,
         body_terms: shared.body_terms,
         max_headers: shared.max_headers,
-        room: io.room(),
+        capacity: io.capacity(),
     });
-    let mut io = Some(Rewound::new(io));
+    let mut io = Some(Rewind::new(io));
     async move {
         #[cfg(feature = "tls")]
         if let Some(tls) = &shared.tls {
@@ -200,14 +200,14 @@ async fn speak_tls<A: Answer>(
     shared: &Shared<A>,
     tls: &tokio_rustls::TlsAcceptor,
     peer: &Arc<Peer<A>>,
-    io: Option<Rewound<Io>>,
+    io: Option<Rewind<TrackedStream>>,
 ) {
     let Some(io) = io else { return };
     match until_told(&peer.record, tls.accept(io.into_inner())).await {
         Some(Ok(io)) => {
             let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
-            speak(shared, peer, &mut Some(Rewound::new(io)), protocol).await;
+            speak(shared, peer, &mut Some(Rewind::new(io)), protocol).await;
         }
         Some(Err(error)) => {
             log::debug!(target: "stockade::server", "TLS with {} failed: {error}", peer.address);
@@ -219,12 +219,12 @@ async fn speak_tls<A: Answer>(
 async fn speak<A: Answer, T>(
     shared: &Shared<A>,
     peer: &Arc<Peer<A>>,
-    io: &mut Option<Rewound<T>>,
+    io: &mut Option<Rewind<T>>,
     protocol: Protocol,
 ) where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let left = match (&shared.http2, protocol) {
+    let outcome = match (&shared.http2, protocol) {
         (Some(http2), Protocol::Http2) => {
             let Some(io) = io.take() else { return };
             peer.record.set_http2();
@@ -236,7 +236,7 @@ async fn speak<A: Answer, T>(
     };
     // If it was an upgrade, the socket lives on elsewhere.
     peer.record.set_upgraded();
-    if let Left::Ended(Err(error)) = left {
+    if let Outcome::Ended(Err(error)) = outcome {
         let address = peer.address;
         log::debug!(target: "stockade::server", "the connection of {address} failed: {error}");
     }
@@ -247,25 +247,25 @@ async fn speak<A: Answer, T>(
 async fn speak_http1<A: Answer, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
-    place: &mut Option<Rewound<T>>,
-) -> Left
+    slot: &mut Option<Rewind<T>>,
+) -> Outcome
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     loop {
-        let Some(io) = place.take() else { return Left::Told };
-        let connection = http1.serve_connection(TokioIo::new(Guarded::new(io)), service_of(peer));
+        let Some(io) = slot.take() else { return Outcome::Told };
+        let connection = http1.serve_connection(TokioIo::new(GuardedIo::new(io)), service_of(peer));
         let mut connection = Box::new(connection.with_upgrades());
-        let left = drive(&peer.record, Pin::new(&mut *connection), true).await;
-        if !matches!(left, Left::Idle) {
-            return left;
+        let outcome = drive(&peer.record, Pin::new(&mut *connection), true).await;
+        if !matches!(outcome, Outcome::Idle) {
+            return outcome;
         }
-        let Some(io) = take_apart(connection) else { return left };
-        let io = place.insert(io);
-        if !io.has_ahead() {
+        let Some(io) = take_apart(connection) else { return outcome };
+        let io = slot.insert(io);
+        if !io.has_prefix() {
             peer.record.set_parked();
             if !rest(&peer.record, io).await {
-                return left;
+                return outcome;
             }
         }
         peer.record.bytes_came();
@@ -276,7 +276,7 @@ where
 /// Takes the socket out of hyper, with what was read and not used, and frees
 /// the rest; `None` if it was given away.
 #[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
-fn take_apart<T, S>(connection: Box<Http1<T, S>>) -> Option<Rewound<T>>
+fn take_apart<T, S>(connection: Box<Http1<T, S>>) -> Option<Rewind<T>>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     S: HttpService<Incoming, ResBody = ResponseBody>,
@@ -288,14 +288,14 @@ where
     if read.starts_with(b"\r\n") {
         read.advance(2);
     }
-    io.give_back(read);
+    io.rewind(read);
     Some(io)
 }
 
-type Http1<T, S> = http1::UpgradeableConnection<TokioIo<Guarded<Rewound<T>>>, S>;
+type Http1<T, S> = http1::UpgradeableConnection<TokioIo<GuardedIo<Rewind<T>>>, S>;
 
 /// Waits for the next request; whether one comes.
-async fn rest<T>(record: &Record, io: &mut Rewound<T>) -> bool
+async fn rest<T>(record: &ConnectionRecord, io: &mut Rewind<T>) -> bool
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
@@ -307,7 +307,7 @@ where
     });
     match until_told(record, first).await {
         Some(Ok(first)) if !first.is_empty() => {
-            io.give_back(first);
+            io.rewind(first);
             true
         }
         Some(Err(_)) => false,
@@ -335,11 +335,11 @@ fn service_of<A: Answer>(
 }
 
 /// A connection of hyper that can be asked to end.
-trait Finish: Future<Output = hyper::Result<()>> {
+trait GracefulShutdown: Future<Output = hyper::Result<()>> {
     fn finish(self: Pin<&mut Self>);
 }
 
-impl<I, S> Finish for http1::UpgradeableConnection<I, S>
+impl<I, S> GracefulShutdown for http1::UpgradeableConnection<I, S>
 where
     I: hyper::rt::Read + hyper::rt::Write + Send + Unpin + 'static,
     S: HttpService<Incoming, ResBody = ResponseBody>,
@@ -350,7 +350,7 @@ where
     }
 }
 
-impl<I, S> Finish for http2::Connection<I, S, Streams>
+impl<I, S> GracefulShutdown for http2::Connection<I, S, Streams>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
     S: HttpService<Incoming, ResBody = ResponseBody>,
@@ -363,7 +363,7 @@ where
 }
 
 /// How the way of a connection and that of hyper part.
-enum Left {
+enum Outcome {
     /// The connection has ended, well or badly.
     Ended(hyper::Result<()>),
     /// It was told to close.
@@ -374,42 +374,46 @@ enum Left {
 
 /// Runs a connection until it ends, or until it is told to close, or to park if
 /// it can, which HTTP/1 can.
-async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: bool) -> Left {
+async fn drive<C: GracefulShutdown>(
+    record: &ConnectionRecord,
+    mut connection: Pin<&mut C>,
+    parks: bool,
+) -> Outcome {
     let mut known = None;
     let mut finishing = false;
-    let mut farewell = None;
+    let mut go_away = None;
     std::future::poll_fn(|cx| {
         let mut was_idle = false;
         loop {
             // The connection first: a request that has come already is served.
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
-                return Poll::Ready(Left::Ended(outcome));
+                return Poll::Ready(Outcome::Ended(outcome));
             }
-            match record.order(&mut known, cx) {
-                Order::Close => return Poll::Ready(Left::Told),
-                Order::Finish | Order::Shutdown if !finishing => {
+            match record.command(&mut known, cx) {
+                Command::Close => return Poll::Ready(Outcome::Told),
+                Command::Finish | Command::Shutdown if !finishing => {
                     finishing = true;
                     connection.as_mut().finish();
                 }
-                Order::Shutdown if parks && record.snapshot().waits_for_head() => {
-                    return Poll::Ready(Left::Told);
+                Command::Shutdown if parks && record.snapshot().waits_for_head() => {
+                    return Poll::Ready(Outcome::Told);
                 }
-                order @ (Order::Finish | Order::Shutdown) if !parks => {
-                    let farewell = farewell.get_or_insert_with(|| Farewell::new(record));
-                    return farewell.poll(record, order, cx).map(|()| Left::Told);
+                command @ (Command::Finish | Command::Shutdown) if !parks => {
+                    let go_away = go_away.get_or_insert_with(|| GoAwayWait::new(record));
+                    return go_away.poll(record, command, cx).map(|()| Outcome::Told);
                 }
-                Order::Park if parks && record.snapshot().may_park() => {
+                Command::Park if parks && record.snapshot().may_park() => {
                     // hyper must be polled after this: see above, Parking.
                     if was_idle {
-                        return Poll::Ready(Left::Idle);
+                        return Poll::Ready(Outcome::Idle);
                     }
                     was_idle = true;
                 }
-                Order::Park => {
+                Command::Park => {
                     record.wake_up();
                     return Poll::Pending;
                 }
-                Order::Stay | Order::Finish | Order::Shutdown => return Poll::Pending,
+                Command::Stay | Command::Finish | Command::Shutdown => return Poll::Pending,
             }
         }
     })
@@ -421,16 +425,16 @@ async fn drive<C: Finish>(record: &Record, mut connection: Pin<&mut C>, parks: b
 /// hyper says GOAWAY, asks by a ping, and ends the connection when the ping is
 /// answered and its streams are done (RFC 9113, section 6.8). A client that
 /// does not answer would keep it open.
-struct Farewell {
+struct GoAwayWait {
     sleep: Pin<Box<Sleep>>,
 }
 
-impl Farewell {
+impl GoAwayWait {
     /// The goodbye has been said.
-    fn new(record: &Record) -> Self {
+    fn new(record: &ConnectionRecord) -> Self {
         // What came until now is no answer to it.
         record.forget_bytes();
-        Self { sleep: Box::pin(sleep(FAREWELL)) }
+        Self { sleep: Box::pin(sleep(GO_AWAY_TIME)) }
     }
 
     /// Ready when the connection is to be closed, because its client has not
@@ -439,34 +443,39 @@ impl Farewell {
     /// At a shutdown whatever the client sends counts as its answer: then the
     /// last bytes of a response may be waiting for it. A connection that ends
     /// for another one has been idle for long.
-    fn poll(&mut self, record: &Record, order: Order, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(
+        &mut self,
+        record: &ConnectionRecord,
+        command: Command,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
         loop {
             ready!(self.sleep.as_mut().poll(cx));
-            let agreed = order == Order::Shutdown && record.has_heard();
+            let agreed = command == Command::Shutdown && record.has_heard();
             if !agreed && record.snapshot().is_unused() {
                 return Poll::Ready(());
             }
-            self.sleep.as_mut().reset(Instant::now() + FAREWELL);
+            self.sleep.as_mut().reset(Instant::now() + GO_AWAY_TIME);
         }
     }
 }
 
 /// Which protocol it is, by its first bytes.
-async fn sniff(io: &mut Option<Rewound<Io>>) -> io::Result<Protocol> {
+async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
     let Some(io) = io else { return Ok(Protocol::Http1) };
     let (protocol, begin) = io.get_mut().sniff().await?;
-    io.give_back(begin);
+    io.rewind(begin);
     Ok(protocol)
 }
 
 /// Runs what comes before a request; `None` when the connection was
 /// told to finish or to close, because there is nothing to finish yet.
-async fn until_told<F: Future>(record: &Record, future: F) -> Option<F::Output> {
+async fn until_told<F: Future>(record: &ConnectionRecord, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut known = None;
     std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if record.order(&mut known, cx) >= Order::Finish => Poll::Ready(None),
+        Poll::Pending if record.command(&mut known, cx) >= Command::Finish => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
     .await
@@ -480,7 +489,7 @@ const FIRST_READ: usize = 1_024;
 const MIN_BUFFER: usize = 65_536;
 
 /// The time that a client of HTTP/2 has to agree to the end: 1 s.
-const FAREWELL: Duration = Duration::from_secs(1);
+const GO_AWAY_TIME: Duration = Duration::from_secs(1);
 
 /// How often a silent client of HTTP/2 is asked whether it is still there.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);

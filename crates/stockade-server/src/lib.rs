@@ -61,16 +61,16 @@
 //! - `accept`: from the listening socket to connections, and the shutdown;
 //!   `clients`: how many each client may have; `idle_queue`: which of them end
 //!   for newcomers.
-//! - `connection`: one connection, awake and parked; `io`: its socket, watched;
-//!   `rewound`: bytes of it that are read again.
-//! - `record`, `sweep`: what is known of each connection, and who ends the
+//! - `connection`: one connection, awake and parked; `tracked_stream`: its socket, watched;
+//!   `rewind`: bytes of it that are read again.
+//! - `connection_record`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
-//! - `patience`: how long a client is waited for, in both directions; `blocked`:
+//! - `time_budget`: how long a client is waited for, in both directions; `write_stall`:
 //!   one that does not take its answer; `streams`: the same for one request on
 //!   HTTP/2.
-//! - `guard`, `guarded`: what hyper forgives and is refused before it reads it.
-//! - `forward`: writing through `rewound` and `guarded`.
+//! - `guard`, `guarded_io`: what hyper forgives and is refused before it reads it.
+//! - `forward`: writing through `rewind` and `guarded_io`.
 //! - `service`: one request. Hot. `head`, `host`, `framing`: what is refused at
 //!   once.
 //! - `request_body`, `drain`: the request's body, in time and to its end;
@@ -81,33 +81,33 @@
 
 mod accept;
 mod address;
-mod blocked;
 mod clients;
 mod connection;
+mod connection_record;
 mod drain;
 mod error;
 mod forward;
 mod framing;
 mod guard;
-mod guarded;
+mod guarded_io;
 mod head;
 mod host;
 mod idle_queue;
-mod io;
 mod options;
-mod patience;
-mod record;
 mod request_body;
 mod response_body;
-mod rewound;
+mod rewind;
 mod server;
 mod service;
 mod signals;
 mod streams;
 mod sweep;
+mod time_budget;
 #[cfg(feature = "tls")]
 mod tls;
+mod tracked_stream;
 mod upgraded;
+mod write_stall;
 
 #[cfg(test)]
 mod tests;

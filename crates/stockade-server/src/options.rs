@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::CallOptions;
 
-use crate::patience::Terms;
+use crate::time_budget::StallPolicy;
 
 /// The options of a server: its limits and its protocols.
 ///
@@ -240,13 +240,13 @@ impl ServerOptions {
     }
 
     /// The rule for a body that is waited for.
-    pub(crate) fn body_terms(&self) -> Terms {
-        Terms { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
+    pub(crate) fn body_terms(&self) -> StallPolicy {
+        StallPolicy { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
     }
 
     /// The rule for an answer that is not read.
-    pub(crate) fn write_terms(&self) -> Terms {
-        Terms { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
+    pub(crate) fn write_terms(&self) -> StallPolicy {
+        StallPolicy { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
     }
 
     /// Everything that is wrong with the options.

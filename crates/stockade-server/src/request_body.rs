@@ -14,9 +14,9 @@ use hyper::body::Incoming;
 use stockade_core::BodyError;
 use tokio::time::{Instant, Sleep};
 
+use crate::connection_record::{ConnectionRecord, InFlight};
 use crate::drain;
-use crate::patience::{Patience, Terms};
-use crate::record::{InFlight, Record};
+use crate::time_budget::{StallPolicy, TimeBudget};
 
 /// The body of a request as hyper gives it, with a limit to the time that the
 /// server waits for it.
@@ -25,8 +25,8 @@ use crate::record::{InFlight, Record};
 pub(crate) struct RequestBody {
     /// `None` when it has ended, well or badly.
     unread: Option<Unread>,
-    patience: Patience,
-    waiting: Option<Waiting>,
+    budget: TimeBudget,
+    waiting: Option<BodyWait>,
     /// The client sends nothing before it is asked, and it is asked by the
     /// first poll.
     unasked: bool,
@@ -48,21 +48,26 @@ impl Drop for Unread {
     }
 }
 
-struct Waiting {
+struct BodyWait {
     since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
 }
 
 impl RequestBody {
     /// The body of the request with this head.
-    pub(crate) fn new(incoming: Incoming, head: &Parts, terms: Terms, record: Arc<Record>) -> Self {
+    pub(crate) fn new(
+        incoming: Incoming,
+        head: &Parts,
+        policy: StallPolicy,
+        record: Arc<ConnectionRecord>,
+    ) -> Self {
         let http1 = head.version <= Version::HTTP_11;
         let expect = head.headers.get(header::EXPECT);
         let unasked = head.version == Version::HTTP_11
             && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
-        let patience = Patience::short(terms);
+        let budget = TimeBudget::short(policy);
         let unread = Some(Unread { incoming, in_flight: InFlight::of(record) });
-        Self { unread, patience, waiting: None, unasked, http1 }
+        Self { unread, budget, waiting: None, unasked, http1 }
     }
 
     /// The body ends with an error, and the connection with the answer.
@@ -74,8 +79,8 @@ impl RequestBody {
     }
 
     /// Whether the client has been waited for too long.
-    fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let left = self.patience.left();
+    fn poll_budget(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let left = self.budget.left();
         let waiting = match &mut self.waiting {
             Some(waiting) => {
                 if waiting.since.is_none() {
@@ -88,7 +93,7 @@ impl RequestBody {
             none => {
                 let now = Instant::now();
                 let sleep = Box::pin(tokio::time::sleep_until(now + left));
-                none.insert(Waiting { since: Some(now), sleep })
+                none.insert(BodyWait { since: Some(now), sleep })
             }
         };
         waiting.sleep.as_mut().poll(cx)
@@ -97,7 +102,7 @@ impl RequestBody {
     fn received(&mut self, bytes: usize) {
         let since = self.waiting.as_mut().and_then(|waiting| waiting.since.take());
         let waited = since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.patience.moved(bytes as u64, waited);
+        self.budget.moved(bytes as u64, waited);
     }
 }
 
@@ -127,7 +132,7 @@ impl Body for RequestBody {
                 this.unread = None;
                 Poll::Ready(None)
             }
-            Poll::Pending => match this.poll_patience(cx) {
+            Poll::Pending => match this.poll_budget(cx) {
                 Poll::Ready(()) => this.fail(BodyError::TimedOut),
                 Poll::Pending => Poll::Pending,
             },

@@ -10,7 +10,7 @@ use stockade_errors::BoxError;
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
-use crate::record::InFlight;
+use crate::connection_record::InFlight;
 use crate::streams;
 
 /// The body of an answer. The request is running until it is dropped.
@@ -18,13 +18,13 @@ use crate::streams;
 pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
-    http2: Option<Http2>,
+    http2: Option<Http2Body>,
 }
 
 /// HTTP/2 only: hyper asks for more only when the client has room, so that a
 /// body that is not asked waits for the client. [`streams`] watches that.
 #[derive(Debug)]
-struct Http2 {
+struct Http2Body {
     /// What did not fit into the last piece.
     rest: Bytes,
     /// Bytes that are in memory as long as this lives, if they are many.
@@ -39,7 +39,7 @@ impl ResponseBody {
             if held > 0 {
                 in_flight.record().hold(held);
             }
-            Http2 { rest: Bytes::new(), held }
+            Http2Body { rest: Bytes::new(), held }
         });
         Self { body, in_flight, http2 }
     }
@@ -60,8 +60,10 @@ impl ResponseBody {
             http2.rest = data.split_off(MAX_PIECE);
         }
         match &polled {
-            Poll::Ready(Some(Ok(frame))) => streams::gave(frame.data_ref().map_or(0, Bytes::len)),
-            _ => streams::waits(),
+            Poll::Ready(Some(Ok(frame))) => {
+                streams::gave_data(frame.data_ref().map_or(0, Bytes::len))
+            }
+            _ => streams::has_no_data(),
         }
         polled
     }
@@ -95,7 +97,7 @@ impl Body for ResponseBody {
 
     fn size_hint(&self) -> SizeHint {
         let mut hint = self.body.size_hint();
-        if let Some(Http2 { rest, .. }) = &self.http2 {
+        if let Some(Http2Body { rest, .. }) = &self.http2 {
             let rest = rest.len() as u64;
             let upper = hint.upper();
             hint = SizeHint::new();
@@ -110,7 +112,7 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        if let Some(Http2 { held: held @ 1.., .. }) = &self.http2 {
+        if let Some(Http2Body { held: held @ 1.., .. }) = &self.http2 {
             self.in_flight.record().release(*held);
         }
     }
@@ -157,17 +159,17 @@ mod tests {
 
     use super::*;
     use crate::ServerOptions;
-    use crate::patience::Patience;
+    use crate::time_budget::TimeBudget;
 
     #[test]
     fn a_client_at_the_least_rate_takes_a_piece_in_time() {
         let options = ServerOptions::new();
-        let mut patience = Patience::full(options.write_terms());
+        let mut budget = TimeBudget::full(options.write_terms());
         let piece = MAX_PIECE as u64;
         let wait = Duration::from_millis(piece * 1_000 / u64::from(options.min_write_rate));
         for _ in 0..100 {
-            assert!(patience.left() > wait, "{wait:?} is too long");
-            patience.moved(piece, wait);
+            assert!(budget.left() > wait, "{wait:?} is too long");
+            budget.moved(piece, wait);
         }
     }
 }

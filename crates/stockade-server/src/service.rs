@@ -22,11 +22,11 @@ use stockade_routing::{Answering, App, CallOptions};
 use tokio::sync::watch;
 
 use crate::accept::Stage;
-use crate::clients::Room;
-use crate::patience::Terms;
-use crate::record::{InFlight, Order, Record};
+use crate::clients::Capacity;
+use crate::connection_record::{Command, ConnectionRecord, InFlight};
 use crate::request_body::RequestBody;
 use crate::response_body::{ResponseBody, until_shutdown};
+use crate::time_budget::StallPolicy;
 use crate::{framing, head, host, upgraded};
 
 /// What answers requests: an application, or a function in a test.
@@ -91,18 +91,18 @@ impl Answer for Hosted {
 /// wait for each other.
 pub(crate) struct Peer<A> {
     pub(crate) app: Arc<A>,
-    pub(crate) record: Arc<Record>,
+    pub(crate) record: Arc<ConnectionRecord>,
     pub(crate) address: SocketAddr,
     /// How far the server has come.
     pub(crate) stage: watch::Receiver<Stage>,
     /// Takes the connection out of what hyper gives for it.
-    pub(crate) open: upgraded::Open,
+    pub(crate) open: upgraded::Unwrap,
     pub(crate) is_tls: bool,
     /// The rule for a body that is waited for.
-    pub(crate) body_terms: Terms,
+    pub(crate) body_terms: StallPolicy,
     pub(crate) max_headers: usize,
     /// The room that is left for connections.
-    pub(crate) room: Room,
+    pub(crate) capacity: Capacity,
 }
 
 impl<A> Peer<A> {
@@ -110,11 +110,11 @@ impl<A> Peer<A> {
     /// need: an answer would make it count as used.
     #[cold]
     fn end_if_scarce(&self, http2: bool) {
-        if !self.room.is_scarce() {
+        if !self.capacity.is_scarce() {
             return;
         }
         if http2 {
-            self.record.tell(Order::Finish);
+            self.record.tell(Command::Finish);
         } else {
             self.record.close_after();
         }

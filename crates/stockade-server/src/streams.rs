@@ -15,25 +15,25 @@ use std::time::Duration;
 use hyper::rt::Executor;
 use tokio::time::{Instant, Sleep};
 
-use crate::patience::{Patience, Terms};
-use crate::record::Record;
+use crate::connection_record::ConnectionRecord;
+use crate::time_budget::{StallPolicy, TimeBudget};
 
 /// Runs the streams of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
-    record: Arc<Record>,
-    terms: Terms,
+    record: Arc<ConnectionRecord>,
+    policy: StallPolicy,
 }
 
 impl Streams {
-    pub(crate) fn new(record: Arc<Record>, terms: Terms) -> Self {
-        Self { record, terms }
+    pub(crate) fn new(record: Arc<ConnectionRecord>, policy: StallPolicy) -> Self {
+        Self { record, policy }
     }
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
-        tokio::spawn(watch(stream, Arc::clone(&self.record), self.terms));
+        tokio::spawn(watch(stream, Arc::clone(&self.record), self.policy));
     }
 }
 
@@ -41,19 +41,23 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
 /// long.
 ///
 /// A timer exists only when the client has let us wait.
-async fn watch<F: Future<Output = ()>>(stream: F, record: Arc<Record>, terms: Terms) {
+async fn watch<F: Future<Output = ()>>(
+    stream: F,
+    record: Arc<ConnectionRecord>,
+    policy: StallPolicy,
+) {
     let mut stream = pin!(stream);
     let mut owes = false;
-    let mut waiting: Option<Box<Waiting>> = None;
+    let mut waiting: Option<Box<StreamWait>> = None;
     std::future::poll_fn(|cx| {
-        SAID.set(Said::Nothing);
+        BODY_POLL.set(BodyPoll::NotPolled);
         if stream.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let said = SAID.replace(Said::Nothing);
-        if !matches!(said, Said::Nothing) {
-            owes = matches!(said, Said::Gave(_));
-            if let (Some(waiting), Said::Gave(bytes)) = (&mut waiting, said) {
+        let polled = BODY_POLL.replace(BodyPoll::NotPolled);
+        if !matches!(polled, BodyPoll::NotPolled) {
+            owes = matches!(polled, BodyPoll::Data(_));
+            if let (Some(waiting), BodyPoll::Data(bytes)) = (&mut waiting, polled) {
                 waiting.moved(bytes);
             } else if let Some(waiting) = &mut waiting {
                 waiting.moved(0);
@@ -62,35 +66,35 @@ async fn watch<F: Future<Output = ()>>(stream: F, record: Arc<Record>, terms: Te
         if !owes {
             return Poll::Pending;
         }
-        let waiting = waiting.get_or_insert_with(|| Box::new(Waiting::new(terms)));
+        let waiting = waiting.get_or_insert_with(|| Box::new(StreamWait::new(policy)));
         waiting.poll(&record, cx)
     })
     .await;
 }
 
 /// The wait for a client that has no room.
-struct Waiting {
-    patience: Patience,
+struct StreamWait {
+    budget: TimeBudget,
     since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
 }
 
-impl Waiting {
-    fn new(terms: Terms) -> Self {
-        let patience = Patience::full(terms);
+impl StreamWait {
+    fn new(policy: StallPolicy) -> Self {
+        let budget = TimeBudget::full(policy);
         let now = Instant::now();
-        let sleep = Box::pin(tokio::time::sleep_until(now + patience.left().min(LOOK)));
-        Self { patience, since: Some(now), sleep }
+        let sleep = Box::pin(tokio::time::sleep_until(now + budget.left().min(LOOK)));
+        Self { budget, since: Some(now), sleep }
     }
 
     /// The client took something, which is the end of a wait.
     fn moved(&mut self, bytes: u64) {
         let waited = self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
-        self.patience.moved(bytes, waited);
+        self.budget.moved(bytes, waited);
     }
 
     /// Ready when the client has been waited for too long.
-    fn poll(&mut self, record: &Record, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, record: &ConnectionRecord, cx: &mut Context<'_>) -> Poll<()> {
         let mut since = *self.since.get_or_insert_with(Instant::now);
         while self.sleep.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
@@ -100,7 +104,7 @@ impl Waiting {
                 since = now;
                 self.since = Some(now);
             }
-            let left = time_left(self.patience.left(), now - since, record.held());
+            let left = time_left(self.budget.left(), now - since, record.held());
             if left.is_zero() {
                 log::debug!(target: "stockade::server", "an answer on HTTP/2 is not read");
                 return Poll::Ready(());
@@ -120,30 +124,30 @@ fn time_left(left: Duration, waited: Duration, held: u64) -> Duration {
 
 /// The word of a stream's body while the stream was polled.
 #[derive(Clone, Copy, Debug)]
-enum Said {
+enum BodyPoll {
     /// It was not asked, because the client has no room or the handler runs.
-    Nothing,
+    NotPolled,
     /// It gave so many bytes, which the client has yet to take.
-    Gave(u64),
+    Data(u64),
     /// It has nothing to give: it waits for the application.
-    Waits,
+    Pending,
 }
 
 thread_local! {
     /// The way from the body of a stream to [`watch`], with hyper in between. The
     /// one is polled within the other, so there is no other stream meanwhile.
-    static SAID: Cell<Said> = const { Cell::new(Said::Nothing) };
+    static BODY_POLL: Cell<BodyPoll> = const { Cell::new(BodyPoll::NotPolled) };
 }
 
 /// The body of the stream that is polled gave something.
-pub(crate) fn gave(bytes: usize) {
-    let before = if let Said::Gave(before) = SAID.get() { before } else { 0 };
-    SAID.set(Said::Gave(before + bytes as u64));
+pub(crate) fn gave_data(bytes: usize) {
+    let before = if let BodyPoll::Data(before) = BODY_POLL.get() { before } else { 0 };
+    BODY_POLL.set(BodyPoll::Data(before + bytes as u64));
 }
 
 /// The body of the stream that is polled has nothing to give.
-pub(crate) fn waits() {
-    SAID.set(Said::Waits);
+pub(crate) fn has_no_data() {
+    BODY_POLL.set(BodyPoll::Pending);
 }
 
 /// The bytes of large answers that a connection may hold before clients that

@@ -15,24 +15,24 @@ use stockade_middleware::rate_limit::RateKey;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::ServerOptions;
-use crate::blocked::{Blocked, max_stuck};
-use crate::clients::{Admission, Clients, Room, Share, Slot};
+use crate::clients::{Admission, Capacity, ClientQuota, Clients, Slot};
+use crate::connection_record::{Command, ConnectionRecord};
 use crate::idle_queue::IdleQueue;
 use crate::options::bounded;
-use crate::patience::Terms;
-use crate::record::{Order, Record};
+use crate::time_budget::StallPolicy;
+use crate::write_stall::{WriteStall, max_stuck};
 
 /// A coarse clock: milliseconds, counted in sweeps.
 ///
 /// It counts sweeps and not seconds, so that a machine that stands still for a
 /// while makes every timeout longer and none shorter.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct SweepClock {
     now: AtomicU64,
     interval: u64,
 }
 
-impl Clock {
+impl SweepClock {
     pub(crate) fn new(interval: Duration) -> Self {
         Self { now: AtomicU64::new(0), interval: millis(interval) }
     }
@@ -49,7 +49,7 @@ impl Clock {
     }
 }
 
-/// What the sweep sees of a connection. All times are those of the [`Clock`].
+/// What the sweep sees of a connection. All times are those of the [`SweepClock`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) phase: Phase,
@@ -115,7 +115,7 @@ pub(crate) enum Phase {
 pub(crate) struct Limits {
     pub(crate) header_read: u64,
     pub(crate) idle: u64,
-    pub(crate) write: Terms,
+    pub(crate) write: StallPolicy,
     /// Connections that may take nothing at a time.
     pub(crate) stuck: usize,
     pub(crate) park: u64,
@@ -145,16 +145,18 @@ impl Limits {
     }
 }
 
-/// The order for a connection that is not [blocked](Blocked).
-fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Order {
+/// The order for a connection that is not [blocked](WriteStall).
+fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
     let passed = |since: u64| now.saturating_sub(since);
     match seen.phase {
-        Phase::Head { since } if passed(since) >= limits.header_read => Order::Close,
+        Phase::Head { since } if passed(since) >= limits.header_read => Command::Close,
         // A client that is asked to go has a while to agree (HTTP/2).
-        Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => Order::Close,
-        Phase::Idle { since } if passed(since) >= limits.idle => Order::Finish,
-        Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Order::Park,
-        Phase::Upgraded | Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Order::Stay,
+        Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => {
+            Command::Close
+        }
+        Phase::Idle { since } if passed(since) >= limits.idle => Command::Finish,
+        Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Command::Park,
+        Phase::Upgraded | Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Command::Stay,
     }
 }
 
@@ -165,53 +167,53 @@ pub(crate) struct Registry {
     max_connections: usize,
     // Locked when a connection opens or closes and by the sweep, never by a
     // request.
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    records: HashMap<u64, Arc<Record>>,
+struct OpenConnections {
+    records: HashMap<u64, Arc<ConnectionRecord>>,
     next: u64,
     /// Connections that came and have not been parked since, in a ring: the one
     /// that was looked at longest ago is the first.
-    crowd: VecDeque<u64>,
+    unparked: VecDeque<u64>,
     /// Those that may make room for newcomers.
     idle: IdleQueue,
     /// `None` when a client may have any number of connections.
     clients: Option<Clients>,
     /// Those that the last sweep found blocked.
-    blocked: HashMap<u64, Blocked>,
+    blocked: HashMap<u64, WriteStall>,
     /// Until then those among them that are stuck end, if they are of the
     /// clients that [crowd](Clients::above_share).
-    crowded_until: u64,
+    strict_until: u64,
     /// `None` if that is every client.
-    crowded_by: Option<HashSet<RateKey>>,
+    strict_for: Option<HashSet<RateKey>>,
 }
 
 /// Since when a connection is idle, if it may be told to finish.
-fn idle_since(records: &HashMap<u64, Arc<Record>>, id: u64) -> Option<u64> {
+fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().idle_since()
 }
 
-fn tell_to_finish(records: &HashMap<u64, Arc<Record>>, id: u64) {
+fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
     if let Some(record) = records.get(&id) {
         log::debug!(target: "stockade::server", "an idle connection ends for a new one");
-        record.tell(Order::Finish);
+        record.tell(Command::Finish);
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// Gives memory back when less than a quarter of it is in use. What is kept
     /// is enough for twice as many, so that this is rare.
-    fn give_back(&mut self) {
-        let Self { records, crowd, .. } = self;
+    fn shrink(&mut self) {
+        let Self { records, unparked, .. } = self;
         if !is_roomy(records.len(), records.capacity()) {
             return;
         }
         records.shrink_to(records.len() * 2);
-        crowd.retain(|id| records.contains_key(id));
-        crowd.shrink_to(crowd.len() * 2);
+        unparked.retain(|id| records.contains_key(id));
+        unparked.shrink_to(unparked.len() * 2);
     }
 
     /// Parks connections that had little to ask, when many have come.
@@ -219,30 +221,30 @@ impl Open {
     /// Allocators do not give much of what is freed back to the system. So it
     /// is not enough that the sweep parks ten thousand connections after a
     /// while: their memory must not be needed at the same time.
-    fn thin_out(&mut self) {
-        for _ in 0..LOOKS {
-            if self.crowd.len() <= CROWD {
+    fn park_early(&mut self) {
+        for _ in 0..LOOKS_PER_NEWCOMER {
+            if self.unparked.len() <= MAX_UNPARKED {
                 return;
             }
-            let Some(id) = self.crowd.pop_front() else { return };
+            let Some(id) = self.unparked.pop_front() else { return };
             let Some(record) = self.records.get(&id) else { continue };
             let seen = record.snapshot();
             if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
                 continue;
             }
             // Not at the first look: it may be about to ask again.
-            if record.rests() && seen.may_park() {
-                record.tell(Order::Park);
+            if record.has_rested() && seen.may_park() {
+                record.tell(Command::Park);
             } else {
-                self.crowd.push_back(id);
+                self.unparked.push_back(id);
             }
         }
     }
 
     /// The connections of the clients that crowd; `None` if that is every one.
-    fn crowding(&self) -> Option<HashSet<u64>> {
-        let (clients, crowded_by) = (self.clients.as_ref()?, self.crowded_by.as_ref()?);
-        Some(crowded_by.iter().flat_map(|key| clients.ids(key)).copied().collect())
+    fn strict_ids(&self) -> Option<HashSet<u64>> {
+        let (clients, strict_for) = (self.clients.as_ref()?, self.strict_for.as_ref()?);
+        Some(strict_for.iter().flat_map(|key| clients.ids(key)).copied().collect())
     }
 }
 
@@ -258,14 +260,14 @@ impl Registry {
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Decides on a connection that `client` has opened. Where one of its own
     /// has to end for it, that has been told to finish.
     pub(crate) fn admit(&self, client: IpAddr, now: Instant) -> Admission {
-        let Open { records, clients, .. } = &mut *self.lock();
+        let OpenConnections { records, clients, .. } = &mut *self.lock();
         let Some(clients) = clients else { return Admission::Free };
         let key = RateKey::from(client);
         let admission = clients.admit(&key, now, |id| idle_since(records, id));
@@ -278,7 +280,7 @@ impl Registry {
     /// Tells the connection that has been idle longest to finish, for one that
     /// waits; returns false where none is idle.
     pub(crate) fn make_room(&self, now: Instant) -> bool {
-        let Open { records, idle, .. } = &mut *self.lock();
+        let OpenConnections { records, idle, .. } = &mut *self.lock();
         let longest = idle.pop(now, records.keys().copied(), |id| idle_since(records, id));
         if let Some(id) = longest {
             tell_to_finish(records, id);
@@ -287,17 +289,17 @@ impl Registry {
     }
 
     /// Takes in a connection, which gives its slot back when it is dropped.
-    pub(crate) fn enter(
+    pub(crate) fn register(
         self: &Arc<Self>,
-        record: Arc<Record>,
+        record: Arc<ConnectionRecord>,
         slot: impl Into<Slot>,
-    ) -> Membership {
+    ) -> Registration {
         let slot = slot.into();
         let mut guard = self.lock();
         let open = &mut *guard;
         let id = open.next;
         open.next += 1;
-        let share = match (&mut open.clients, &slot.client) {
+        let quota = match (&mut open.clients, &slot.client) {
             (Some(clients), Some(key)) => {
                 Some(clients.enter(key, id, |id| open.records.contains_key(&id)))
             }
@@ -305,17 +307,17 @@ impl Registry {
         };
         open.records.insert(id, record);
         if self.limits.parks() {
-            open.crowd.push_back(id);
-            open.thin_out();
+            open.unparked.push_back(id);
+            open.park_early();
         }
         drop(guard);
-        Membership { registry: Arc::clone(self), id, slot, share }
+        Registration { registry: Arc::clone(self), id, slot, quota }
     }
 
     /// Tells all connections the same; gives their number.
-    pub(crate) fn tell_all(&self, order: Order) -> usize {
+    pub(crate) fn tell_all(&self, command: Command) -> usize {
         let open = self.lock();
-        open.records.values().for_each(|record| record.tell(order));
+        open.records.values().for_each(|record| record.tell(command));
         open.records.len()
     }
 
@@ -332,31 +334,31 @@ impl Registry {
                     known.pass(now, seen.taken);
                 }
                 let found =
-                    found.unwrap_or_else(|| Blocked::new(now, seen.taken, self.limits.write));
+                    found.unwrap_or_else(|| WriteStall::new(now, seen.taken, self.limits.write));
                 blocked.insert(*id, found);
                 record.ask();
                 continue;
             }
-            let order = verdict(&seen, now, self.limits);
-            if order >= Order::Finish {
+            let command = verdict(&seen, now, self.limits);
+            if command >= Command::Finish {
                 log::debug!(target: "stockade::server", "a stalled connection ends: {seen:?}");
             }
-            if order != Order::Stay {
-                record.tell(order);
+            if command != Command::Stay {
+                record.tell(command);
             }
         }
-        let is_stuck = |id: u64| blocked.get(&id).is_some_and(Blocked::is_stuck);
+        let is_stuck = |id: u64| blocked.get(&id).is_some_and(WriteStall::is_stuck);
         let stuck = blocked.values().filter(|blocked| blocked.is_stuck()).count();
         if stuck > self.limits.stuck {
             let clients = open.clients.as_ref();
-            open.crowded_by = clients.and_then(|it| it.above_share(self.limits.stuck, is_stuck));
-            open.crowded_until = now + CROWDED;
+            open.strict_for = clients.and_then(|it| it.above_share(self.limits.stuck, is_stuck));
+            open.strict_until = now + STRICT_TIME;
         }
         give_up(&open.records, &blocked, |_, seen| seen.is_over());
-        if now < open.crowded_until {
-            let crowds = open.crowding();
+        if now < open.strict_until {
+            let strict = open.strict_ids();
             give_up(&open.records, &blocked, |id, seen| {
-                seen.is_stuck() && crowds.as_ref().is_none_or(|crowds| crowds.contains(&id))
+                seen.is_stuck() && strict.as_ref().is_none_or(|strict| strict.contains(&id))
             });
         }
         open.blocked = blocked;
@@ -365,9 +367,9 @@ impl Registry {
 
 /// Ends connections whose clients do not take their answers.
 fn give_up(
-    records: &HashMap<u64, Arc<Record>>,
-    blocked: &HashMap<u64, Blocked>,
-    is_over: impl Fn(u64, &Blocked) -> bool,
+    records: &HashMap<u64, Arc<ConnectionRecord>>,
+    blocked: &HashMap<u64, WriteStall>,
+    is_over: impl Fn(u64, &WriteStall) -> bool,
 ) {
     for (id, seen) in blocked {
         if is_over(*id, seen)
@@ -381,34 +383,34 @@ fn give_up(
 
 /// A connection's place in the [`Registry`] and among the allowed ones.
 #[derive(Debug)]
-pub(crate) struct Membership {
+pub(crate) struct Registration {
     registry: Arc<Registry>,
     id: u64,
     slot: Slot,
-    share: Option<Share>,
+    quota: Option<ClientQuota>,
 }
 
-impl Membership {
+impl Registration {
     /// The room that is left beside this connection.
-    pub(crate) fn room(&self) -> Room {
+    pub(crate) fn capacity(&self) -> Capacity {
         let slots = Arc::clone(self.slot.permit.semaphore());
-        Room::new(slots, self.registry.max_connections, self.share.clone())
+        Capacity::new(slots, self.registry.max_connections, self.quota.clone())
     }
 }
 
-impl Drop for Membership {
+impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = self.registry.lock();
         open.records.remove(&self.id);
         if let (Some(clients), Some(key)) = (&mut open.clients, &self.slot.client) {
             clients.leave(key);
         }
-        open.give_back();
+        open.shrink();
     }
 }
 
 /// Sweeps for ever.
-pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<Clock>) {
+pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<SweepClock>) {
     let mut ticks = interval(Duration::from_millis(clock.interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once.
@@ -428,14 +430,14 @@ pub(crate) fn is_roomy(count: usize, capacity: usize) -> bool {
 const FEW: usize = 512;
 
 /// How many connections may come without a look at those that came before.
-const CROWD: usize = 256;
+const MAX_UNPARKED: usize = 256;
 
 /// At how many of them each further one makes us look.
-const LOOKS: usize = 4;
+const LOOKS_PER_NEWCOMER: usize = 4;
 
 /// The time that is crowded after too many were stuck, in milliseconds: 30 s. They
 /// do not come at the same time, and those that end are fewer soon.
-const CROWDED: u64 = 30_000;
+const STRICT_TIME: u64 = 30_000;
 
 fn millis(duration: Duration) -> u64 {
     // Durations are bounded, so this always fits.
@@ -449,16 +451,16 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::record::InFlight;
+    use crate::connection_record::InFlight;
 
     fn limits() -> Limits {
-        let write = Terms { most: Duration::from_secs(75), rate: 500 };
+        let write = StallPolicy { most: Duration::from_secs(75), rate: 500 };
         Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000 }
     }
 
     /// Header 10 s, idle 60 s, parking 2 s; HTTP/2.
     #[track_caller]
-    fn check(phase: Phase, now: u64, expected: Order) {
+    fn check(phase: Phase, now: u64, expected: Command) {
         let limits = limits();
         let seen = Snapshot { phase, http2: true, parked: false, blocked: false, taken: 0 };
         assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
@@ -475,16 +477,16 @@ mod tests {
             taken: 0,
         };
         let cases = [
-            (idle, 2_999, Order::Stay),
-            (idle, 3_000, Order::Park),
-            (idle, 61_000, Order::Finish),
-            (Snapshot { parked: true, ..idle }, 3_000, Order::Stay),
-            (Snapshot { parked: true, ..idle }, 61_000, Order::Finish),
-            (Snapshot { http2: true, ..idle }, 3_000, Order::Stay),
-            (Snapshot { blocked: true, ..idle }, 3_000, Order::Stay),
-            (Snapshot { phase: Phase::Busy, ..idle }, 3_000, Order::Stay),
-            (Snapshot { phase: Phase::Head { since: 1_000 }, ..idle }, 3_000, Order::Stay),
-            (Snapshot { phase: Phase::Upgraded, ..idle }, 3_000, Order::Stay),
+            (idle, 2_999, Command::Stay),
+            (idle, 3_000, Command::Park),
+            (idle, 61_000, Command::Finish),
+            (Snapshot { parked: true, ..idle }, 3_000, Command::Stay),
+            (Snapshot { parked: true, ..idle }, 61_000, Command::Finish),
+            (Snapshot { http2: true, ..idle }, 3_000, Command::Stay),
+            (Snapshot { blocked: true, ..idle }, 3_000, Command::Stay),
+            (Snapshot { phase: Phase::Busy, ..idle }, 3_000, Command::Stay),
+            (Snapshot { phase: Phase::Head { since: 1_000 }, ..idle }, 3_000, Command::Stay),
+            (Snapshot { phase: Phase::Upgraded, ..idle }, 3_000, Command::Stay),
         ];
         for (seen, now, expected) in cases {
             assert_eq!(verdict(&seen, now, limits), expected, "{seen:?} at {now}");
@@ -492,12 +494,12 @@ mod tests {
     }
 
     /// The order that a connection has.
-    fn order(record: &Record) -> Order {
-        record.order(&mut None, &Context::from_waker(Waker::noop()))
+    fn command(record: &ConnectionRecord) -> Command {
+        record.command(&mut None, &Context::from_waker(Waker::noop()))
     }
 
     /// So many connections, which have each made one request.
-    fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<Record>, Membership)> {
+    fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<ConnectionRecord>, Registration)> {
         crowd_of(registry, count, |_| 1)
     }
 
@@ -506,16 +508,16 @@ mod tests {
         registry: &Arc<Registry>,
         count: usize,
         client: impl Fn(usize) -> u8,
-    ) -> Vec<(Arc<Record>, Membership)> {
-        let clock = Arc::new(Clock::new(limits().interval()));
+    ) -> Vec<(Arc<ConnectionRecord>, Registration)> {
+        let clock = Arc::new(SweepClock::new(limits().interval()));
         let slots = Arc::new(Semaphore::new(count));
         let enter = |at| {
-            let record = Arc::new(Record::new(Arc::clone(&clock)));
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
             let slot = Slot::new(permit, [192, 0, 2, client(at)].into());
-            let membership = registry.enter(Arc::clone(&record), slot);
+            let registration = registry.register(Arc::clone(&record), slot);
             drop(InFlight::begin(&record));
-            (record, membership)
+            (record, registration)
         };
         (0..count).map(enter).collect()
     }
@@ -527,28 +529,28 @@ mod tests {
         let of_wave = registry.lock().records.capacity();
         drop(wave.split_off(10));
         let open = registry.lock();
-        let (records, crowd) = (open.records.capacity(), open.crowd.capacity());
-        assert!(of_wave >= 5_000 && records <= FEW && crowd <= FEW, "{records}, {crowd}");
+        let (records, unparked) = (open.records.capacity(), open.unparked.capacity());
+        assert!(of_wave >= 5_000 && records <= FEW && unparked <= FEW, "{records}, {unparked}");
         assert_eq!(open.records.len(), 10);
         drop(open);
-        assert_eq!(registry.tell_all(Order::Finish), 10);
+        assert_eq!(registry.tell_all(Command::Finish), 10);
     }
 
     #[test]
     fn when_many_come_those_that_rest_are_parked_before_their_time() {
-        let parked = |all: &[(Arc<Record>, Membership)]| {
-            all.iter().filter(|(record, _)| order(record) == Order::Park).count()
+        let parked = |all: &[(Arc<ConnectionRecord>, Registration)]| {
+            all.iter().filter(|(record, _)| command(record) == Command::Park).count()
         };
         let registry = Arc::new(Registry::new(limits()));
-        let few = crowd(&registry, CROWD);
+        let few = crowd(&registry, MAX_UNPARKED);
         assert_eq!(parked(&few), 0);
         drop(few);
-        let many = crowd(&registry, 10 * CROWD);
+        let many = crowd(&registry, 10 * MAX_UNPARKED);
         let awake = many.len() - parked(&many);
-        assert!((1..=2 * CROWD).contains(&awake), "{awake} are awake");
+        assert!((1..=2 * MAX_UNPARKED).contains(&awake), "{awake} are awake");
 
         let never = Limits { park: millis(bounded(Duration::MAX)), ..limits() };
-        assert_eq!(parked(&crowd(&Arc::new(Registry::new(never)), 10 * CROWD)), 0);
+        assert_eq!(parked(&crowd(&Arc::new(Registry::new(never)), 10 * MAX_UNPARKED)), 0);
     }
 
     #[test]
@@ -556,31 +558,31 @@ mod tests {
         let registry = Arc::new(Registry::new(limits()));
         let (used, _membership) = crowd(&registry, 1).remove(0);
         for _ in 0..20 {
-            let _come_and_gone = crowd(&registry, CROWD / 2);
+            let _come_and_gone = crowd(&registry, MAX_UNPARKED / 2);
             drop(InFlight::begin(&used));
         }
-        assert_eq!(order(&used), Order::Stay);
+        assert_eq!(command(&used), Command::Stay);
     }
 
     #[test]
     fn a_head_has_its_time() {
-        check(Phase::Head { since: 5_000 }, 0, Order::Stay);
-        check(Phase::Head { since: 5_000 }, 14_999, Order::Stay);
-        check(Phase::Head { since: 5_000 }, 15_000, Order::Close);
+        check(Phase::Head { since: 5_000 }, 0, Command::Stay);
+        check(Phase::Head { since: 5_000 }, 14_999, Command::Stay);
+        check(Phase::Head { since: 5_000 }, 15_000, Command::Close);
     }
 
     #[test]
     fn an_idle_connection_is_asked_to_go_and_then_closed() {
-        check(Phase::Idle { since: 1_000 }, 60_999, Order::Stay);
-        check(Phase::Idle { since: 1_000 }, 61_000, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, 70_999, Order::Finish);
-        check(Phase::Idle { since: 1_000 }, 71_000, Order::Close);
+        check(Phase::Idle { since: 1_000 }, 60_999, Command::Stay);
+        check(Phase::Idle { since: 1_000 }, 61_000, Command::Finish);
+        check(Phase::Idle { since: 1_000 }, 70_999, Command::Finish);
+        check(Phase::Idle { since: 1_000 }, 71_000, Command::Close);
     }
 
     #[test]
     fn a_running_request_has_all_the_time() {
-        check(Phase::Busy, 1 << 40, Order::Stay);
-        check(Phase::Upgraded, 1 << 40, Order::Stay);
+        check(Phase::Busy, 1 << 40, Command::Stay);
+        check(Phase::Upgraded, 1 << 40, Command::Stay);
     }
 
     /// So many connections that are blocked, and a sweep each second; `goes`
@@ -612,7 +614,7 @@ mod tests {
             }
             registry.sweep((second + 1) * 1_000);
             for (at, (record, _)) in all.iter().enumerate() {
-                let is_over = order(record) == Order::Close;
+                let is_over = command(record) == Command::Close;
                 ended[at] = ended[at].or_else(|| is_over.then_some(second));
             }
         }
@@ -666,7 +668,7 @@ mod tests {
                 record.bytes_went(1_000);
                 record.bytes_wait();
                 registry.sweep(second * 1_000);
-                assert_eq!(order(&record), Order::Stay, "after {second} s");
+                assert_eq!(command(&record), Command::Stay, "after {second} s");
             }
         }
     }
@@ -682,7 +684,7 @@ mod tests {
 
     #[test]
     fn nothing_is_ended_before_its_time() {
-        let clock = Clock::new(Duration::from_secs(1));
+        let clock = SweepClock::new(Duration::from_secs(1));
         let began = clock.stamp();
         // The sweep may come right after the stamp.
         let ages: Vec<u64> = (0..3).map(|_| clock.tick() - began).collect();

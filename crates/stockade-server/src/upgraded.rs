@@ -15,15 +15,15 @@ use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgrade, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
-use crate::guarded::Guarded;
-use crate::record::{InFlight, Order, Record};
+use crate::connection_record::{Command, ConnectionRecord, InFlight};
+use crate::guarded_io::GuardedIo;
 
 /// What hyper gives for a connection, as that connection.
-pub(crate) type Open = fn(hyper::upgrade::Upgraded) -> Upgraded;
+pub(crate) type Unwrap = fn(hyper::upgrade::Upgraded) -> Upgraded;
 
 /// Takes away what hyper has put around a connection of type `T`.
 pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
-    match upgraded.downcast::<TokioIo<Guarded<T>>>() {
+    match upgraded.downcast::<TokioIo<GuardedIo<T>>>() {
         Ok(parts) => {
             let (io, read) = parts.io.into_inner().into_parts(parts.read_buf);
             Upgraded::new(io).with_read(read)
@@ -59,8 +59,8 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<
 pub(crate) async fn run(
     on_upgrade: OnUpgrade,
     switch: Switch,
-    open: Open,
-    record: Arc<Record>,
+    open: Unwrap,
+    record: Arc<ConnectionRecord>,
     http2: bool,
     mut stage: watch::Receiver<Stage>,
 ) {
@@ -83,11 +83,12 @@ pub(crate) async fn run(
 }
 
 /// Runs to the end, or until the connection is told to close at once.
-async fn until_cut(record: &Record, running: impl Future<Output = ()>) {
+async fn until_cut(record: &ConnectionRecord, running: impl Future<Output = ()>) {
     let mut running = pin!(running);
     let mut known = None;
     std::future::poll_fn(|cx| {
-        if running.as_mut().poll(cx).is_ready() || record.order(&mut known, cx) == Order::Close {
+        if running.as_mut().poll(cx).is_ready() || record.command(&mut known, cx) == Command::Close
+        {
             return Poll::Ready(());
         }
         Poll::Pending

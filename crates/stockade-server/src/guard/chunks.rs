@@ -1,5 +1,7 @@
 //! [`Chunks`]: the grammar of a chunked body.
 
+use self::ChunkState as At;
+
 /// Where in a chunked body the next byte stands.
 ///
 /// Taken is what the grammar has: a size of at most 16 digits, extensions that
@@ -10,7 +12,7 @@
 /// Source: RFC 9112, section 7.1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
-    at: At,
+    at: ChunkState,
     /// The bytes of the chunk that are left.
     left: u64,
     /// The length so far of the line with the size, or of the trailers.
@@ -19,7 +21,7 @@ pub(super) struct Chunks {
 
 // In the order of a body: what belongs to the trailers comes last.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
-enum At {
+enum ChunkState {
     Size,
     /// White space that only a `;` may follow.
     Gap,
@@ -81,7 +83,7 @@ impl Chunks {
         Ok(None)
     }
 
-    fn step(&mut self, byte: u8) -> Option<At> {
+    fn step(&mut self, byte: u8) -> Option<ChunkState> {
         self.count += 1;
         let most = if self.at >= At::TrailerStart { MAX_TRAILERS } else { MAX_SIZE_LINE };
         if self.count > most {

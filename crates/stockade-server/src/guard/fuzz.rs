@@ -22,7 +22,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::tests::refused;
-use crate::guarded::Guarded;
+use crate::guarded_io::GuardedIo;
 
 /// The requests that a server saw in some bytes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -110,7 +110,7 @@ fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     runtime.block_on(async {
         // An error is seen in what was written.
         let _ = if guarded {
-            http1.serve_connection(TokioIo::new(Guarded::new(script)), service).await
+            http1.serve_connection(TokioIo::new(GuardedIo::new(script)), service).await
         } else {
             http1.serve_connection(TokioIo::new(script), service).await
         };

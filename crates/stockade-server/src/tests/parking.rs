@@ -15,16 +15,16 @@ use tokio::sync::{Notify, Semaphore, watch};
 use super::{Answering, Client, Function, app, get, options, soon, text};
 use crate::accept::{self, Stage};
 use crate::connection::{self, Shared};
-use crate::io::Io;
-use crate::record::{Order, Record};
+use crate::connection_record::{Command, ConnectionRecord};
 use crate::service::Answer;
-use crate::sweep::{Clock, Limits, Phase, Registry};
+use crate::sweep::{Limits, Phase, Registry, SweepClock};
+use crate::tracked_stream::TrackedStream;
 
 /// One connection, without the sweep and the rest of a server.
 pub(super) struct Single {
-    clock: Arc<Clock>,
+    clock: Arc<SweepClock>,
     registry: Arc<Registry>,
-    record: Arc<Record>,
+    record: Arc<ConnectionRecord>,
     slots: Arc<Semaphore>,
     _stage: watch::Sender<Stage>,
 }
@@ -33,17 +33,17 @@ impl Single {
     /// It, and the end of the client.
     pub(super) async fn start<A: Answer>(shared: Shared<A>) -> (Self, TcpStream) {
         let limits = Limits::of(&options());
-        let clock = Arc::new(Clock::new(Duration::from_secs(1)));
-        let record = Arc::new(Record::new(Arc::clone(&clock)));
+        let clock = Arc::new(SweepClock::new(Duration::from_secs(1)));
+        let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
         let slots = Arc::new(Semaphore::new(1));
         let registry = Arc::new(Registry::new(limits));
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-        let membership = registry.enter(Arc::clone(&record), permit);
+        let registration = registry.register(Arc::clone(&record), permit);
 
         let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
         let (stream, address) = soon(listener.accept()).await.unwrap();
-        let io = Io::new(stream, Arc::clone(&record), membership);
+        let io = TrackedStream::new(stream, Arc::clone(&record), registration);
         let stage = watch::Sender::new(Stage::Running);
         let receiver = stage.subscribe();
         let (shared, known) = (Arc::new(shared), Arc::clone(&record));
@@ -59,8 +59,8 @@ impl Single {
         }
     }
 
-    pub(super) async fn tell(&self, order: Order) {
-        self.record.tell(order);
+    pub(super) async fn tell(&self, command: Command) {
+        self.record.tell(command);
         tokio::task::yield_now().await;
     }
 
@@ -206,7 +206,7 @@ async fn a_connection_whose_body_still_comes_is_not_parked() {
     client.send("POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n1234").await;
     assert_eq!(client.answer().await.body, "taken");
     single.pass(5).await;
-    single.tell(Order::Park).await;
+    single.tell(Command::Park).await;
     assert!(!single.is_parked());
     go.notify_one();
     client.send("5678").await;
@@ -225,9 +225,9 @@ async fn a_connection_that_is_busy_is_not_parked() {
         }
     })
     .await;
-    single.tell(Order::Park).await;
+    single.tell(Command::Park).await;
     assert!(!single.is_parked());
-    assert_eq!(single.record.order(&mut None, &noop()), Order::Stay);
+    assert_eq!(single.record.command(&mut None, &noop()), Command::Stay);
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
     })
     .await;
     single.pass(5).await;
-    single.tell(Order::Park).await;
+    single.tell(Command::Park).await;
     assert!(!single.is_parked());
     client.head().await;
     while client.read.len() < MORE_THAN_SOCKETS_HOLD {
@@ -281,9 +281,9 @@ async fn a_client_that_closes_its_side_ends_a_parked_connection() {
 
 #[tokio::test]
 async fn a_shutdown_ends_a_parked_connection_at_once() {
-    for order in [Order::Finish, Order::Shutdown, Order::Close] {
+    for command in [Command::Finish, Command::Shutdown, Command::Close] {
         let (single, mut client) = parked().await;
-        single.tell(order).await;
+        single.tell(command).await;
         assert_eq!(single.slots.available_permits(), 1);
         client.closed().await;
     }
@@ -305,7 +305,7 @@ async fn begun() -> (Single, Client<TcpStream>) {
 #[tokio::test]
 async fn a_request_that_has_begun_is_finished_when_the_connection_makes_room() {
     let (single, mut client) = begun().await;
-    single.tell(Order::Finish).await;
+    single.tell(Command::Finish).await;
     client.send("Host: a\r\n\r\n").await;
     let answer = client.answer().await;
     assert_eq!(answer.body, "hello");
@@ -317,8 +317,8 @@ async fn a_request_that_has_begun_is_finished_when_the_connection_makes_room() {
 async fn a_shutdown_does_not_wait_for_a_head_that_has_begun() {
     let (single, mut client) = begun().await;
     // Also where it had been told to make room before.
-    single.tell(Order::Finish).await;
-    single.tell(Order::Shutdown).await;
+    single.tell(Command::Finish).await;
+    single.tell(Command::Shutdown).await;
     client.closed().await;
     single.gone().await;
 }
@@ -370,14 +370,14 @@ async fn the_task_of_a_parked_connection_is_small() {
     let app = Function(|request| -> Answering { Box::pin(app(request)) });
     let shared = Arc::new(Shared::new(app, &options()));
     let limits = Limits::of(&options());
-    let clock = Arc::new(Clock::new(limits.interval()));
-    let record = Arc::new(Record::new(clock));
+    let clock = Arc::new(SweepClock::new(limits.interval()));
+    let record = Arc::new(ConnectionRecord::new(clock));
     let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
     let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
     let (stream, address) = soon(listener.accept()).await.unwrap();
     let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-    let membership = Arc::new(Registry::new(limits)).enter(Arc::clone(&record), permit);
-    let io = Io::new(stream, Arc::clone(&record), membership);
+    let registration = Arc::new(Registry::new(limits)).register(Arc::clone(&record), permit);
+    let io = TrackedStream::new(stream, Arc::clone(&record), registration);
     let stage = watch::Sender::new(Stage::Running);
     let task = connection::serve(shared, io, record, address, stage.subscribe());
     assert!(size_of_val(&task) <= 512, "{} bytes", size_of_val(&task));

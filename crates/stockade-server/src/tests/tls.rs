@@ -19,7 +19,7 @@ use super::parking::Single;
 use super::slow::{large, narrow, read_slowly};
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::connection::Shared;
-use crate::record::Order;
+use crate::connection_record::Command;
 use crate::service::{Answer, Hosted};
 use crate::{ServerOptions, TlsConfig};
 
@@ -97,7 +97,7 @@ async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
         assert_eq!(client.answer().await.body, "hello");
         single.park().await;
     }
-    single.tell(Order::Finish).await;
+    single.tell(Command::Finish).await;
     // Without a goodbye it would be an error.
     let mut byte = [0];
     assert_eq!(soon(client.stream.read(&mut byte)).await.unwrap(), 0);

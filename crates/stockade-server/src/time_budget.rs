@@ -1,22 +1,22 @@
-//! [`Patience`]: how long the server goes on waiting for a client.
+//! [`TimeBudget`]: how long the server goes on waiting for a client.
 //!
 //! One rule for both directions. A client that is waited for uses its time up,
 //! and each byte that moves gives some back, so that whoever moves at the
-//! [rate](Terms::rate) lives for ever and whoever drips does not. What it has
+//! [rate](StallPolicy::rate) lives for ever and whoever drips does not. What it has
 //! is bounded, so that no amount of bytes buys a long silence.
 
 use std::time::Duration;
 
 /// The rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Terms {
+pub(crate) struct StallPolicy {
     /// The longest silence.
     pub(crate) most: Duration,
     /// Bytes that buy one second; 0 if each byte gives everything back.
     pub(crate) rate: u32,
 }
 
-impl Terms {
+impl StallPolicy {
     /// The time that bytes buy.
     fn earned(self, bytes: u64) -> Duration {
         match (bytes, self.rate) {
@@ -31,20 +31,20 @@ impl Terms {
 
 /// The time that a client has left.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Patience {
-    terms: Terms,
+pub(crate) struct TimeBudget {
+    policy: StallPolicy,
     left: Duration,
 }
 
-impl Patience {
-    /// Everything that the terms allow.
-    pub(crate) fn full(terms: Terms) -> Self {
-        Self { terms, left: terms.most }
+impl TimeBudget {
+    /// Everything that the policy allow.
+    pub(crate) fn full(policy: StallPolicy) -> Self {
+        Self { policy, left: policy.most }
     }
 
     /// That of a client that has to show first that it moves.
-    pub(crate) fn short(terms: Terms) -> Self {
-        Self { terms, left: terms.most.min(GRACE) }
+    pub(crate) fn short(policy: StallPolicy) -> Self {
+        Self { policy, left: policy.most.min(GRACE) }
     }
 
     pub(crate) fn left(self) -> Duration {
@@ -53,8 +53,8 @@ impl Patience {
 
     /// Bytes moved after a wait.
     pub(crate) fn moved(&mut self, bytes: u64, waited: Duration) {
-        let left = self.left.saturating_add(self.terms.earned(bytes));
-        self.left = left.saturating_sub(waited).min(self.terms.most);
+        let left = self.left.saturating_add(self.policy.earned(bytes));
+        self.left = left.saturating_sub(waited).min(self.policy.most);
     }
 }
 
@@ -68,15 +68,15 @@ mod tests {
     /// Bytes and the wait before them in ms, at 500 bytes a second and at most
     /// 30 s; then what is left in ms.
     #[track_caller]
-    fn check(mut patience: Patience, steps: &[(u64, u64)], left: u64) {
+    fn check(mut budget: TimeBudget, steps: &[(u64, u64)], left: u64) {
         for (bytes, waited) in steps {
-            patience.moved(*bytes, Duration::from_millis(*waited));
+            budget.moved(*bytes, Duration::from_millis(*waited));
         }
-        assert_eq!(patience.left(), Duration::from_millis(left), "{steps:?}");
+        assert_eq!(budget.left(), Duration::from_millis(left), "{steps:?}");
     }
 
-    fn terms() -> Terms {
-        Terms { most: Duration::from_secs(30), rate: 500 }
+    fn policy() -> StallPolicy {
+        StallPolicy { most: Duration::from_secs(30), rate: 500 }
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
             (&[(64, 5_000), (64, 5_000), (64, 5_000), (64, 5_000)], 10_512),
         ];
         for (steps, left) in cases {
-            check(Patience::full(terms()), steps, *left);
+            check(TimeBudget::full(policy()), steps, *left);
         }
     }
 
@@ -109,16 +109,16 @@ mod tests {
             (&[(5, 3_000), (5, 3_000), (5, 3_000), (5, 3_000)], 0),
         ];
         for (steps, left) in cases {
-            check(Patience::short(terms()), steps, *left);
+            check(TimeBudget::short(policy()), steps, *left);
         }
-        let hasty = Terms { most: Duration::from_millis(200), ..terms() };
-        check(Patience::short(hasty), &[], 200);
+        let hasty = StallPolicy { most: Duration::from_millis(200), ..policy() };
+        check(TimeBudget::short(hasty), &[], 200);
     }
 
     #[test]
     fn without_a_rate_each_byte_gives_everything_back() {
-        let patience = Patience::full(Terms { rate: 0, ..terms() });
-        check(patience, &[(1, 29_000)], 30_000);
-        check(patience, &[(0, 29_000)], 1_000);
+        let budget = TimeBudget::full(StallPolicy { rate: 0, ..policy() });
+        check(budget, &[(1, 29_000)], 30_000);
+        check(budget, &[(0, 29_000)], 1_000);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Record`]: what is known of one connection, shared between its task, its
+//! [`ConnectionRecord`]: what is known of one connection, shared between its task, its
 //! socket, its requests and the sweep.
 //!
 //! Hot: a request costs some relaxed atomic operations here and no allocation.
@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
-use crate::sweep::{Clock, Phase, Snapshot};
+use crate::sweep::{Phase, Snapshot, SweepClock};
 
 /// One connection, as the sweep sees it.
 #[derive(Debug)]
-pub(crate) struct Record {
-    clock: Arc<Clock>,
+pub(crate) struct ConnectionRecord {
+    clock: Arc<SweepClock>,
     /// When the head or the idleness began, times two; plus one for idleness.
     mark: AtomicU64,
     /// Requests whose answer has not been handed over completely, or whose body
     /// has not been read. While there is one, `mark` means nothing. The upper
     /// half counts those that have ended.
     requests: AtomicU64,
-    /// How many had ended when somebody [looked](Self::rests) the last time.
-    seen: AtomicU64,
+    /// How many had ended when somebody [looked](Self::has_rested) the last time.
+    ended_before: AtomicU64,
     http2: AtomicBool,
     /// HTTP/2: bytes came since this was [taken back](Self::forget_bytes).
     heard: AtomicBool,
@@ -39,13 +39,13 @@ pub(crate) struct Record {
     upgraded: AtomicBool,
     parked: AtomicBool,
     awaits_body: AtomicBool,
-    order: AtomicU8,
+    command: AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
 
 /// What a connection is told from outside. Later ones replace earlier ones.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Order {
+pub(crate) enum Command {
     /// Go on.
     Stay = 0,
     /// Give back what an idle connection does not need. The only order that
@@ -59,14 +59,14 @@ pub(crate) enum Order {
     Close = 4,
 }
 
-impl Record {
-    pub(crate) fn new(clock: Arc<Clock>) -> Self {
+impl ConnectionRecord {
+    pub(crate) fn new(clock: Arc<SweepClock>) -> Self {
         let now = clock.stamp();
         Self {
             clock,
             mark: AtomicU64::new(now * 2),
             requests: AtomicU64::new(0),
-            seen: AtomicU64::new(0),
+            ended_before: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             heard: AtomicBool::new(false),
             blocked: AtomicBool::new(false),
@@ -78,7 +78,7 @@ impl Record {
             upgraded: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             awaits_body: AtomicBool::new(false),
-            order: AtomicU8::new(Order::Stay as u8),
+            command: AtomicU8::new(Command::Stay as u8),
             waker: Mutex::new(None),
         }
     }
@@ -168,7 +168,7 @@ impl Record {
     /// with it what the system has of the answer.
     pub(crate) fn give_up(&self) {
         self.resets.store(true, Ordering::Relaxed);
-        self.tell(Order::Close);
+        self.tell(Command::Close);
     }
 
     /// True if the socket is to be reset instead of closed.
@@ -226,35 +226,35 @@ impl Record {
     }
 
     /// Whether no request has come since this was asked the last time.
-    pub(crate) fn rests(&self) -> bool {
+    pub(crate) fn has_rested(&self) -> bool {
         let ended = self.requests.load(Ordering::Relaxed) / ENDED;
-        self.seen.swap(ended, Ordering::Relaxed) == ended
+        self.ended_before.swap(ended, Ordering::Relaxed) == ended
     }
 
-    /// [`Order::Park`] has been carried out.
+    /// [`Command::Park`] has been carried out.
     pub(crate) fn set_parked(&self) {
         self.parked.store(true, Ordering::Relaxed);
     }
 
-    /// Takes [`Order::Park`] back, if that is the order.
+    /// Takes [`Command::Park`] back, if that is the command.
     pub(crate) fn wake_up(&self) {
         self.parked.store(false, Ordering::Relaxed);
-        let (park, stay) = (Order::Park as u8, Order::Stay as u8);
+        let (park, stay) = (Command::Park as u8, Command::Stay as u8);
         // Another order stands.
-        let _ = self.order.compare_exchange(park, stay, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.command.compare_exchange(park, stay, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Tells the connection what to do and wakes its task.
-    pub(crate) fn tell(&self, order: Order) {
-        let before = self.order.fetch_max(order as u8, Ordering::AcqRel);
-        if before < order as u8 {
+    pub(crate) fn tell(&self, command: Command) {
+        let before = self.command.fetch_max(command as u8, Ordering::AcqRel);
+        if before < command as u8 {
             self.wake();
         }
     }
 
     /// Returns true when the connection was told to finish or to close.
     pub(crate) fn is_told_to_end(&self) -> bool {
-        self.order.load(Ordering::Relaxed) >= Order::Finish as u8
+        self.command.load(Ordering::Relaxed) >= Command::Finish as u8
     }
 
     fn wake(&self) {
@@ -264,18 +264,18 @@ impl Record {
 
     /// What the connection has been told; its task is woken when that changes.
     /// `known` is the waker that this task left here the last time.
-    pub(crate) fn order(&self, known: &mut Option<Waker>, cx: &Context<'_>) -> Order {
+    pub(crate) fn command(&self, known: &mut Option<Waker>, cx: &Context<'_>) -> Command {
         if !known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             *known = Some(cx.waker().clone());
             *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
         }
         // After the waker: an order that comes between is seen here.
-        match self.order.load(Ordering::Acquire) {
-            0 => Order::Stay,
-            1 => Order::Park,
-            2 => Order::Finish,
-            3 => Order::Shutdown,
-            _ => Order::Close,
+        match self.command.load(Ordering::Acquire) {
+            0 => Command::Stay,
+            1 => Command::Park,
+            2 => Command::Finish,
+            3 => Command::Shutdown,
+            _ => Command::Close,
         }
     }
 }
@@ -285,21 +285,21 @@ impl Record {
 /// is idle after the last one.
 #[derive(Debug)]
 pub(crate) struct InFlight {
-    record: Arc<Record>,
+    record: Arc<ConnectionRecord>,
 }
 
 impl InFlight {
-    pub(crate) fn begin(record: &Arc<Record>) -> Self {
+    pub(crate) fn begin(record: &Arc<ConnectionRecord>) -> Self {
         Self::of(Arc::clone(record))
     }
 
     /// The same for a record that the caller does not need any more.
-    pub(crate) fn of(record: Arc<Record>) -> Self {
+    pub(crate) fn of(record: Arc<ConnectionRecord>) -> Self {
         record.requests.fetch_add(1, Ordering::Relaxed);
         Self { record }
     }
 
-    pub(crate) fn record(&self) -> &Arc<Record> {
+    pub(crate) fn record(&self) -> &Arc<ConnectionRecord> {
         &self.record
     }
 }
@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_connection_is_a_head_then_busy_then_idle_then_a_head_again() {
-        let clock = Arc::new(Clock::new(Duration::from_millis(10)));
-        let record = Arc::new(Record::new(Arc::clone(&clock)));
+        let clock = Arc::new(SweepClock::new(Duration::from_millis(10)));
+        let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
         assert_eq!(record.snapshot().phase, Phase::Head { since: 10 });
 
         clock.tick();
@@ -348,7 +348,8 @@ mod tests {
 
     #[test]
     fn bytes_on_http2_do_not_begin_a_head() {
-        let record = Arc::new(Record::new(Arc::new(Clock::new(Duration::from_millis(10)))));
+        let record =
+            Arc::new(ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10)))));
         record.set_http2();
         drop(InFlight::begin(&record));
         record.bytes_came();
@@ -357,12 +358,12 @@ mod tests {
 
     #[test]
     fn what_waits_for_the_client_is_no_idleness_and_no_head() {
-        let clock = Arc::new(Clock::new(Duration::from_millis(10)));
+        let clock = Arc::new(SweepClock::new(Duration::from_millis(10)));
         for (begun, expected) in
             [(false, Phase::Idle { since: 30 }), (true, Phase::Head { since: 30 })]
         {
-            let clock = Arc::new(Clock::new(Duration::from_millis(10)));
-            let record = Arc::new(Record::new(Arc::clone(&clock)));
+            let clock = Arc::new(SweepClock::new(Duration::from_millis(10)));
+            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
             drop(InFlight::begin(&record));
             if begun {
                 record.bytes_came();
@@ -377,7 +378,7 @@ mod tests {
             record.bytes_went(7);
             assert_eq!(record.snapshot().taken, 7);
         }
-        let record = Record::new(clock);
+        let record = ConnectionRecord::new(clock);
         record.ask();
         assert!(!record.bytes_wait(), "it was not blocked");
         record.ask();
@@ -387,40 +388,41 @@ mod tests {
 
     #[test]
     fn a_connection_rests_when_nothing_ended_since_the_last_look() {
-        let record = Arc::new(Record::new(Arc::new(Clock::new(Duration::from_millis(10)))));
-        assert!(record.rests());
+        let record =
+            Arc::new(ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10)))));
+        assert!(record.has_rested());
         let request = InFlight::begin(&record);
-        assert!(record.rests());
+        assert!(record.has_rested());
         drop(request);
-        assert!(!record.rests());
-        assert!(record.rests());
+        assert!(!record.has_rested());
+        assert!(record.has_rested());
     }
 
     #[test]
     fn parking_is_taken_back_and_nothing_else_is() {
-        let record = Record::new(Arc::new(Clock::new(Duration::from_millis(10))));
+        let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))));
         let cx = Context::from_waker(Waker::noop());
         let mut known = None;
         for (told, left) in [
-            (Order::Park, Order::Stay),
-            (Order::Finish, Order::Finish),
-            (Order::Park, Order::Finish),
-            (Order::Close, Order::Close),
+            (Command::Park, Command::Stay),
+            (Command::Finish, Command::Finish),
+            (Command::Park, Command::Finish),
+            (Command::Close, Command::Close),
         ] {
             record.tell(told);
             record.wake_up();
-            assert_eq!(record.order(&mut known, &cx), left, "{told:?}");
+            assert_eq!(record.command(&mut known, &cx), left, "{told:?}");
         }
     }
 
     #[test]
     fn orders_only_grow() {
-        let record = Record::new(Arc::new(Clock::new(Duration::from_millis(10))));
+        let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))));
         let cx = Context::from_waker(Waker::noop());
         let mut known = None;
-        assert_eq!(record.order(&mut known, &cx), Order::Stay);
-        record.tell(Order::Close);
-        record.tell(Order::Finish);
-        assert_eq!(record.order(&mut known, &cx), Order::Close);
+        assert_eq!(record.command(&mut known, &cx), Command::Stay);
+        record.tell(Command::Close);
+        record.tell(Command::Finish);
+        assert_eq!(record.command(&mut known, &cx), Command::Close);
     }
 }

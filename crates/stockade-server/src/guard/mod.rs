@@ -32,7 +32,7 @@ use self::chunks::Chunks;
 /// The position in the requests of a connection, and what is known of the head.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    at: At,
+    at: State,
     /// The last byte of what was read before is the CR of a line's end.
     cr: bool,
     /// The method of a request line was read before.
@@ -49,7 +49,7 @@ pub(crate) struct Guard {
 
 /// The part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
-enum At {
+enum State {
     /// A request, or an empty line before it, of which there was one already.
     Start {
         blank: bool,
@@ -128,14 +128,14 @@ impl Guard {
         while at < bytes.len() {
             let rest = &bytes[at..];
             let read = match self.at {
-                At::Start { .. } if !matches!(rest[0], b'\r' | b'\n') => {
+                State::Start { .. } if !matches!(rest[0], b'\r' | b'\n') => {
                     if is_plain_head(rest) {
                         self.at = START;
                         return Ok(());
                     }
                     self.lines(rest, true)
                 }
-                At::LineStart => self.lines(rest, false),
+                State::LineStart => self.lines(rest, false),
                 _ => self.step(rest),
             };
             at += read.map_err(|good| at + good)?;
@@ -172,7 +172,7 @@ impl Guard {
             start = end + 1;
         }
         if !is_first {
-            self.at = At::LineStart;
+            self.at = State::LineStart;
         }
         match bytes.get(start..) {
             Some(rest) if !rest.is_empty() => {
@@ -191,7 +191,7 @@ impl Guard {
             let value = &line[name.len()..];
             return self.length(Length::Before, value).map(drop).map_err(|good| name.len() + good);
         }
-        self.at = At::LineStart;
+        self.at = State::LineStart;
         let mut read = 0;
         while read < line.len() {
             read += self.step(&line[read..]).map_err(|good| read + good)?;
@@ -203,12 +203,12 @@ impl Guard {
     fn head_end(&mut self) -> Option<()> {
         let length = self.length.take().unwrap_or(0);
         self.at = match self.chunked.take() {
-            Some(true) => At::Chunks(Chunks::new()),
+            Some(true) => State::Chunks(Chunks::new()),
             Some(false) => return None,
             None if length == 0 => START,
             None => {
                 self.left = length;
-                At::Body
+                State::Body
             }
         };
         Some(())
@@ -219,18 +219,24 @@ impl Guard {
     #[inline]
     fn step(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         match self.at {
-            At::Line => return self.line(bytes),
-            At::LineStart => return self.line_start(bytes),
-            At::Name { field, length, shadow } => return self.name(field, length, shadow, bytes),
-            At::RequestLine => return self.request_line(bytes),
-            At::Length(at) => return self.length(at, bytes),
-            At::Body => return Ok(self.body(bytes)),
-            At::Chunks(mut chunks) => {
+            State::Line => return self.line(bytes),
+            State::LineStart => return self.line_start(bytes),
+            State::Name { field, length, shadow } => {
+                return self.name(field, length, shadow, bytes);
+            }
+            State::RequestLine => return self.request_line(bytes),
+            State::Length(at) => return self.length(at, bytes),
+            State::Body => return Ok(self.body(bytes)),
+            State::Chunks(mut chunks) => {
                 let ended = chunks.read(bytes)?;
-                self.at = if ended.is_some() { START } else { At::Chunks(chunks) };
+                self.at = if ended.is_some() { START } else { State::Chunks(chunks) };
                 return Ok(ended.unwrap_or(bytes.len()));
             }
-            At::Start { .. } | At::StartLf | At::Coding(_) | At::CodingLf { .. } | At::HeadLf => {}
+            State::Start { .. }
+            | State::StartLf
+            | State::Coding(_)
+            | State::CodingLf { .. }
+            | State::HeadLf => {}
         }
         self.byte(bytes[0])
     }
@@ -238,23 +244,25 @@ impl Guard {
     /// Reads one byte where each counts.
     fn byte(&mut self, byte: u8) -> Result<usize, usize> {
         let next = match (self.at, byte) {
-            (At::Start { blank: false }, b'\r') => At::StartLf,
-            (At::Start { .. }, b'\r' | b'\n') | (At::Coding(_), b'\n') => return Err(0),
-            (At::Start { .. }, _) => {
+            (State::Start { blank: false }, b'\r') => State::StartLf,
+            (State::Start { .. }, b'\r' | b'\n') | (State::Coding(_), b'\n') => {
+                return Err(0);
+            }
+            (State::Start { .. }, _) => {
                 self.cr = false;
                 self.in_target = false;
-                self.at = At::RequestLine;
+                self.at = State::RequestLine;
                 return Ok(0);
             }
-            (At::StartLf, b'\n') => At::Start { blank: true },
-            (At::Coding(coding), b'\r') => At::CodingLf { chunked: coding.is_chunked() },
-            (At::Coding(coding), byte) => At::Coding(coding.then(byte)),
-            (At::CodingLf { chunked }, b'\n') if self.length.is_none() => {
+            (State::StartLf, b'\n') => State::Start { blank: true },
+            (State::Coding(coding), b'\r') => State::CodingLf { chunked: coding.is_chunked() },
+            (State::Coding(coding), byte) => State::Coding(coding.then(byte)),
+            (State::CodingLf { chunked }, b'\n') if self.length.is_none() => {
                 // The last line counts, as hyper has it.
                 self.chunked = Some(chunked);
-                At::LineStart
+                State::LineStart
             }
-            (At::HeadLf, b'\n') => return self.head_end().map(|()| 1).ok_or(0),
+            (State::HeadLf, b'\n') => return self.head_end().map(|()| 1).ok_or(0),
             _ => return Err(0),
         };
         self.at = next;
@@ -293,7 +301,7 @@ impl Guard {
         if !cr {
             return Err(end);
         }
-        self.at = At::LineStart;
+        self.at = State::LineStart;
         Ok(end + 1)
     }
 
@@ -307,7 +315,7 @@ impl Guard {
     fn line_start(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         let field = match bytes[0] {
             b'\r' => {
-                self.at = At::HeadLf;
+                self.at = State::HeadLf;
                 return Ok(1);
             }
             b'\n' => return Err(0),
@@ -315,7 +323,7 @@ impl Guard {
             b't' | b'T' => Field::TransferEncoding,
             _ => {
                 self.cr = false;
-                self.at = At::Line;
+                self.at = State::Line;
                 return self.line(bytes);
             }
         };
@@ -339,20 +347,20 @@ impl Guard {
                 None if byte == b':' => {
                     self.left = 0;
                     self.at = match field {
-                        Field::ContentLength => At::Length(Length::Before),
-                        Field::TransferEncoding => At::Coding(Coding::Chunked(0)),
+                        Field::ContentLength => State::Length(Length::Before),
+                        Field::TransferEncoding => State::Coding(Coding::Chunked(0)),
                     };
                     return Ok(read + 1);
                 }
                 _ => {
                     self.cr = false;
-                    self.at = At::Line;
+                    self.at = State::Line;
                     return Ok(read);
                 }
             }
             length += 1;
         }
-        self.at = At::Name { field, length, shadow };
+        self.at = State::Name { field, length, shadow };
         Ok(bytes.len())
     }
 
@@ -366,7 +374,7 @@ impl Guard {
                         return Err(read);
                     }
                     self.length = Some(self.left);
-                    self.at = At::LineStart;
+                    self.at = State::LineStart;
                     return Ok(read + 1);
                 }
                 (Length::Before, b' ' | b'\t') => Length::Before,
@@ -382,7 +390,7 @@ impl Guard {
                 _ => return Err(read),
             };
         }
-        self.at = At::Length(at);
+        self.at = State::Length(at);
         Ok(bytes.len())
     }
 
@@ -462,4 +470,4 @@ fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
 /// The number of bytes that are looked at together.
 const BLOCK: usize = 16;
 
-const START: At = At::Start { blank: false };
+const START: State = State::Start { blank: false };

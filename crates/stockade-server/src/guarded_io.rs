@@ -1,4 +1,4 @@
-//! [`Guarded`]: a connection of HTTP/1 whose requests are followed by a
+//! [`GuardedIo`]: a connection of HTTP/1 whose requests are followed by a
 //! [`Guard`].
 
 use std::io;
@@ -12,13 +12,13 @@ use crate::forward::forward_write;
 use crate::guard::Guard;
 
 /// A connection that begins with a request, as hyper is to see it: instead of
-/// what the [`Guard`] refuses, it reads [`WRONG`] and the end.
+/// what the [`Guard`] refuses, it reads [`INVALID`] and the end.
 ///
 /// So the refusal has its place among the requests: what came before it is
 /// answered, and the 400 is that of hyper, or of the handler that reads the
 /// body.
 #[derive(Debug)]
-pub(crate) struct Guarded<T> {
+pub(crate) struct GuardedIo<T> {
     io: T,
     guard: Guard,
     refused: Option<Box<Refused>>,
@@ -28,11 +28,11 @@ pub(crate) struct Guarded<T> {
 struct Refused {
     /// The bytes that were read, from the first wrong one on.
     bytes: Bytes,
-    /// The part of [`WRONG`] that has been given in their place.
+    /// The part of [`INVALID`] that has been given in their place.
     given: usize,
 }
 
-impl<T> Guarded<T> {
+impl<T> GuardedIo<T> {
     pub(crate) fn new(io: T) -> Self {
         Self { io, guard: Guard::new(), refused: None }
     }
@@ -58,14 +58,14 @@ impl<T> Guarded<T> {
 
 impl Refused {
     fn give(&mut self, buf: &mut ReadBuf<'_>) {
-        let rest = &WRONG[self.given..];
+        let rest = &INVALID[self.given..];
         let count = rest.len().min(buf.remaining());
         buf.put_slice(&rest[..count]);
         self.given += count;
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
     #[inline]
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -86,9 +86,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
     }
 }
 
-forward_write!(Guarded);
+forward_write!(GuardedIo);
 
 /// Bytes that hyper refuses wherever the [`Guard`] does: in a head a CR without LF,
 /// in a chunked body one where no chunk or line may end. hyper looks at the
 /// beginning of a head again only when an empty line has come.
-const WRONG: &[u8] = b"\r\0\r\n\r\n";
+const INVALID: &[u8] = b"\r\0\r\n\r\n";

@@ -1,4 +1,4 @@
-//! [`Blocked`]: a connection whose socket takes no more bytes of an answer.
+//! [`WriteStall`]: a connection whose socket takes no more bytes of an answer.
 //!
 //! A client that reads slowly looks for a while like one that does not read:
 //! its system says nothing before a good part of its buffer is free, which for
@@ -8,13 +8,13 @@
 
 use std::time::Duration;
 
-use crate::patience::{Patience, Terms};
+use crate::time_budget::{StallPolicy, TimeBudget};
 
 /// The sweep's notes on a connection from the first sweep that finds its
 /// socket blocked to the first one that does not.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Blocked {
-    patience: Patience,
+pub(crate) struct WriteStall {
+    budget: TimeBudget,
     /// When it was looked at the last time.
     looked: u64,
     /// When it was seen the last time that bytes had gone.
@@ -23,16 +23,16 @@ pub(crate) struct Blocked {
     taken: u64,
 }
 
-impl Blocked {
+impl WriteStall {
     /// The system has just taken as much as it can.
-    pub(crate) fn new(now: u64, taken: u64, terms: Terms) -> Self {
-        Self { patience: Patience::full(terms), looked: now, moved: now, taken }
+    pub(crate) fn new(now: u64, taken: u64, policy: StallPolicy) -> Self {
+        Self { budget: TimeBudget::full(policy), looked: now, moved: now, taken }
     }
 
     /// A sweep comes by; `taken` bytes have gone in all.
     pub(crate) fn pass(&mut self, now: u64, taken: u64) {
         let waited = Duration::from_millis(now.saturating_sub(self.looked));
-        self.patience.moved(taken.saturating_sub(self.taken), waited);
+        self.budget.moved(taken.saturating_sub(self.taken), waited);
         if taken != self.taken {
             self.moved = now;
         }
@@ -41,7 +41,7 @@ impl Blocked {
 
     /// True when the client has used up its time.
     pub(crate) fn is_over(&self) -> bool {
-        self.patience.left().is_zero()
+        self.budget.left().is_zero()
     }
 
     /// True when the client takes nothing, as far as can be seen.
@@ -71,14 +71,14 @@ mod tests {
     /// over and when it is stuck first, in seconds, within 400.
     #[track_caller]
     fn check(steps: impl Fn(u64) -> u64, over: Option<u64>, stuck: Option<u64>) {
-        let terms = Terms { most: Duration::from_secs(75), rate: 500 };
-        let mut blocked = Blocked::new(0, 0, terms);
+        let policy = StallPolicy { most: Duration::from_secs(75), rate: 500 };
+        let mut stall = WriteStall::new(0, 0, policy);
         let (mut taken, mut is_over, mut is_stuck) = (0, None, None);
         for second in 1..=400 {
             taken += steps(second);
-            blocked.pass(second * 1_000, taken);
-            is_over = is_over.or_else(|| blocked.is_over().then_some(second));
-            is_stuck = is_stuck.or_else(|| blocked.is_stuck().then_some(second));
+            stall.pass(second * 1_000, taken);
+            is_over = is_over.or_else(|| stall.is_over().then_some(second));
+            is_stuck = is_stuck.or_else(|| stall.is_stuck().then_some(second));
         }
         assert_eq!((is_over, is_stuck), (over, stuck));
     }

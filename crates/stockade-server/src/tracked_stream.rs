@@ -1,4 +1,4 @@
-//! [`Io`]: the socket of a connection, watched.
+//! [`TrackedStream`]: the socket of a connection, watched.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -11,22 +11,22 @@ use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::clients::Room;
-use crate::record::Record;
-use crate::sweep::Membership;
+use crate::clients::Capacity;
+use crate::connection_record::ConnectionRecord;
+use crate::sweep::Registration;
 
-/// A socket that notes in its [`Record`] when bytes come and when the client
+/// A socket that notes in its [`ConnectionRecord`] when bytes come and when the client
 /// takes none. The connection counts as open as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Io {
+pub(crate) struct TrackedStream {
     stream: TcpStream,
-    record: Arc<Record>,
+    record: Arc<ConnectionRecord>,
     /// Whether a client that leaves while its answer is made is noticed here.
     watches: bool,
     /// While an answer is made the client has sent more, so that its end is not
     /// in sight.
     has_more: bool,
-    membership: Membership,
+    registration: Registration,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,14 +35,18 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-impl Io {
-    pub(crate) fn new(stream: TcpStream, record: Arc<Record>, membership: Membership) -> Self {
-        Self { stream, record, watches: false, has_more: false, membership }
+impl TrackedStream {
+    pub(crate) fn new(
+        stream: TcpStream,
+        record: Arc<ConnectionRecord>,
+        registration: Registration,
+    ) -> Self {
+        Self { stream, record, watches: false, has_more: false, registration }
     }
 
     /// The room that is left for connections.
-    pub(crate) fn room(&self) -> Room {
-        self.membership.room()
+    pub(crate) fn capacity(&self) -> Capacity {
+        self.registration.capacity()
     }
 
     /// From now on notices a client that leaves while its answer is made, by an
@@ -124,7 +128,7 @@ impl Io {
     }
 }
 
-impl Drop for Io {
+impl Drop for TrackedStream {
     fn drop(&mut self) {
         if self.record.resets() {
             // Else the system would keep megabytes for a client that does not
@@ -134,7 +138,7 @@ impl Drop for Io {
     }
 }
 
-impl AsyncRead for Io {
+impl AsyncRead for TrackedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -150,7 +154,7 @@ impl AsyncRead for Io {
     }
 }
 
-impl AsyncWrite for Io {
+impl AsyncWrite for TrackedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
