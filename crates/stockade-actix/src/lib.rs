@@ -76,7 +76,7 @@ mod upgraded;
 pub use actix_web;
 pub use host_error::HostError;
 pub use routes::ActixRoutes;
-pub use service::{ActixService, Running};
+pub use service::{ActixService, ResponseFuture};
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 

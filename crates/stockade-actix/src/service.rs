@@ -74,13 +74,13 @@ impl ServiceFactory<ServiceRequest> for ActixService {
 impl Service<ServiceRequest> for ActixService {
     type Response = ServiceResponse;
     type Error = Error;
-    type Future = Running;
+    type Future = ResponseFuture;
 
     fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&self, request: ServiceRequest) -> Running {
+    fn call(&self, request: ServiceRequest) -> ResponseFuture {
         let (theirs, payload) = request.into_parts();
         let matched = theirs.match_info();
         let whole = matched.as_str();
@@ -94,11 +94,11 @@ impl Service<ServiceRequest> for ActixService {
 
 /// The future of a service inside actix-web.
 #[must_use = "futures do nothing unless polled"]
-pub struct Running {
+pub struct ResponseFuture {
     future: Pin<Box<dyn Future<Output = ServiceResponse>>>,
 }
 
-impl Future for Running {
+impl Future for ResponseFuture {
     type Output = Result<ServiceResponse, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -106,9 +106,9 @@ impl Future for Running {
     }
 }
 
-impl fmt::Debug for Running {
+impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Running")
+        f.write_str("ResponseFuture")
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn answer<F>(
     payload: Payload,
     throws: bool,
     handle: impl FnOnce(Request) -> F + 'static,
-) -> Running
+) -> ResponseFuture
 where
     F: Future<Output = Response> + 'static,
 {
@@ -143,5 +143,5 @@ where
             None => ServiceResponse::new(theirs, response::translate(ours, is_head)),
         }
     });
-    Running { future }
+    ResponseFuture { future }
 }

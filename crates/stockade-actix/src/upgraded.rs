@@ -32,7 +32,7 @@ pub(crate) fn start(response: &Response, switch: Switch, payload: Payload) -> Ht
     let mut head = response::head(response);
     head.head_mut().set_connection_type(ConnectionType::Upgrade);
     head.head_mut().no_chunking(true);
-    head.set_body(BoxBody::new(Sends { sends, buffer: vec![0; PIECE_BYTES].into() }))
+    head.set_body(BoxBody::new(PipeBody { sends, buffer: vec![0; PIECE_BYTES].into() }))
 }
 
 /// Puts what the client sends into the pipe, until one of them ends.
@@ -47,12 +47,12 @@ async fn receive(mut payload: Payload, mut pipe: WriteHalf<DuplexStream>) {
 }
 
 /// What comes out of the pipe, as a body of actix-web. It ends the connection.
-struct Sends {
+struct PipeBody {
     sends: ReadHalf<DuplexStream>,
     buffer: Box<[u8]>,
 }
 
-impl MessageBody for Sends {
+impl MessageBody for PipeBody {
     type Error = std::io::Error;
 
     fn size(&self) -> BodySize {

@@ -77,22 +77,22 @@ fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
 /// The future of a service inside axum.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub struct Hosting<F> {
-    answering: F,
+pub struct ResponseFuture<F> {
+    future: F,
     on_upgrade: Option<OnUpgrade>,
 }
 
-impl<F> Hosting<F> {
-    pub(crate) fn new(answering: F, on_upgrade: Option<OnUpgrade>) -> Self {
-        Self { answering, on_upgrade }
+impl<F> ResponseFuture<F> {
+    pub(crate) fn new(future: F, on_upgrade: Option<OnUpgrade>) -> Self {
+        Self { future, on_upgrade }
     }
 }
 
-impl<F: Future<Output = Response> + Unpin> Future for Hosting<F> {
+impl<F: Future<Output = Response> + Unpin> Future for ResponseFuture<F> {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut response = ready!(Pin::new(&mut self.answering).poll(cx));
+        let mut response = ready!(Pin::new(&mut self.future).poll(cx));
         if let Some(on_upgrade) = self.on_upgrade.take()
             && let Some(switch) = Switch::take(&mut response)
         {

@@ -74,7 +74,7 @@ mod service;
 // In the version whose types our interface has.
 #[doc(no_inline)]
 pub use axum;
-pub use connection::Hosting;
+pub use connection::ResponseFuture;
 pub use service::AxumService;
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};

@@ -10,7 +10,7 @@ use stockade_errors::BoxError;
 use stockade_routing::{Answering, App, CallOptions};
 use tower_service::Service;
 
-use crate::connection::{Hosting, translate};
+use crate::connection::{ResponseFuture, translate};
 
 /// A whole application as a service of axum: all stages and options of its
 /// router apply, the client's address comes from axum's `ConnectInfo`, and
@@ -61,7 +61,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Hosting<Answering>;
+    type Future = ResponseFuture<Answering>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -69,6 +69,6 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (request, on_upgrade) = translate(request);
-        Hosting::new(self.app.handle_with(request, &self.options), on_upgrade)
+        ResponseFuture::new(self.app.handle_with(request, &self.options), on_upgrade)
     }
 }

@@ -15,7 +15,7 @@ use actix_web::{Error, Resource};
 use stockade_routing::{HostPath, HostRoute, HostRoutes, HostSegment};
 
 use crate::path;
-use crate::service::{Running, answer};
+use crate::service::{ResponseFuture, answer};
 
 /// Routes for `service` of an application, a scope or a `ServiceConfig` of
 /// actix-web; each worker takes a clone.
@@ -38,36 +38,36 @@ impl ActixRoutes {
 
 impl HttpServiceFactory for ActixRoutes {
     fn register(self, config: &mut AppService) {
-        let places = places(&self.routes.routes());
-        let mut add = |place: &Place, routes: Vec<HostRoute>, by_method: bool| {
-            let guard = RouteGuard { routes, by_method, take: place.take.clone() };
-            let service = RouteService { routes: self.routes.clone(), take: place.take.clone() };
-            Resource::new(&*place.text).guard(guard).default_service(service).register(config);
+        let paths = paths(&self.routes.routes());
+        let mut add = |path: &ActixPath, routes: Vec<HostRoute>, by_method: bool| {
+            let guard = RouteGuard { routes, by_method, part: path.part.clone() };
+            let service = RouteService { routes: self.routes.clone(), part: path.part.clone() };
+            Resource::new(&*path.text).guard(guard).default_service(service).register(config);
         };
-        for place in &places {
-            for route in &place.routes {
-                add(place, vec![route.clone()], true);
+        for path in &paths {
+            for route in &path.routes {
+                add(path, vec![route.clone()], true);
             }
         }
         // After all of them, what is left of their paths is a wrong method.
-        for place in &places {
-            add(place, place.routes.clone(), false);
+        for path in &paths {
+            add(path, path.routes.clone(), false);
         }
     }
 }
 
 /// A path of actix-web with the routes that have it, in order of precedence.
 #[derive(Debug)]
-struct Place {
+struct ActixPath {
     text: String,
-    take: Take,
+    part: PathPart,
     routes: Vec<HostRoute>,
 }
 
 /// Which part of a request's raw path is meant for our table. The scopes in
 /// front of it are not known here.
 #[derive(Clone, Debug, Eq, PartialEq)]
-enum Take {
+enum PathPart {
     /// The path of the scope itself.
     Root,
     /// This many segments.
@@ -76,38 +76,40 @@ enum Take {
     Rest(usize, String),
 }
 
-fn places(routes: &[HostRoute]) -> Vec<Place> {
+fn paths(routes: &[HostRoute]) -> Vec<ActixPath> {
     let mut wanted: Vec<(HostPath, &HostRoute)> = Vec::new();
     for route in routes {
         wanted.extend(route.paths().into_iter().map(|path| (path, route)));
     }
     wanted.sort_by(|(one, _), (other, _)| one.cmp_precedence(other));
-    let mut places: Vec<Place> = Vec::new();
+    let mut paths: Vec<ActixPath> = Vec::new();
     for (path, route) in wanted {
-        for (text, take) in texts(&path) {
-            match places.iter_mut().find(|place| place.text == text) {
-                Some(place) => place.routes.push(route.clone()),
-                None => places.push(Place { text, take, routes: vec![route.clone()] }),
+        for (text, part) in texts(&path) {
+            match paths.iter_mut().find(|path| path.text == text) {
+                Some(path) => path.routes.push(route.clone()),
+                None => paths.push(ActixPath { text, part, routes: vec![route.clone()] }),
             }
         }
     }
-    places
+    paths
 }
 
 /// A path in actix-web's notation; two, if it stands for the scope itself too.
-fn texts(path: &HostPath) -> Vec<(String, Take)> {
+fn texts(path: &HostPath) -> Vec<(String, PathPart)> {
     let mut texts = Vec::new();
     let segments = path.segments();
     match segments {
-        [HostSegment::Text(text)] if text.is_empty() => return vec![(String::new(), Take::Root)],
-        [HostSegment::Rest(_)] => texts.push((String::new(), Take::Root)),
+        [HostSegment::Text(text)] if text.is_empty() => {
+            return vec![(String::new(), PathPart::Root)];
+        }
+        [HostSegment::Rest(_)] => texts.push((String::new(), PathPart::Root)),
         _ => {}
     }
     let mut text = String::new();
     let mut dynamic = 0;
     for (index, segment) in segments.iter().enumerate() {
         if dynamic + 1 == MAX_DYNAMIC && index + 1 < segments.len() {
-            texts.push((text + "/{rest__}*", Take::Rest(index, "rest__".to_owned())));
+            texts.push((text + "/{rest__}*", PathPart::Rest(index, "rest__".to_owned())));
             return texts;
         }
         match segment {
@@ -117,14 +119,14 @@ fn texts(path: &HostPath) -> Vec<(String, Take)> {
             }
             HostSegment::One(name) => text += &format!("/{{{name}}}"),
             HostSegment::Rest(name) => {
-                texts.push((text + &format!("/{{{name}}}*"), Take::Rest(index, name.clone())));
+                texts.push((text + &format!("/{{{name}}}*"), PathPart::Rest(index, name.clone())));
                 return texts;
             }
             _ => text += &format!("/{{text{index}__}}"),
         }
         dynamic += 1;
     }
-    texts.push((text, Take::Last(segments.len())));
+    texts.push((text, PathPart::Last(segments.len())));
     texts
 }
 
@@ -138,7 +140,7 @@ fn is_plain(byte: u8) -> bool {
 struct RouteGuard {
     routes: Vec<HostRoute>,
     by_method: bool,
-    take: Take,
+    part: PathPart,
 }
 
 impl Guard for RouteGuard {
@@ -148,11 +150,11 @@ impl Guard for RouteGuard {
         let has_method = |route: &HostRoute| {
             !self.by_method || route.methods().iter().any(|own| own.as_str() == method)
         };
-        let path = match self.take {
-            Take::Root => Some("/"),
-            Take::Last(count) => Some(path::last(head.uri.path(), count)),
+        let path = match self.part {
+            PathPart::Root => Some("/"),
+            PathPart::Last(count) => Some(path::last(head.uri.path(), count)),
             // Where the scope ends is not known yet.
-            Take::Rest(..) => None,
+            PathPart::Rest(..) => None,
         };
         let has_path = |route: &HostRoute| path.is_none_or(|path| route.has_path(path));
         self.routes.iter().any(|route| has_method(route) && has_path(route))
@@ -163,7 +165,7 @@ impl Guard for RouteGuard {
 #[derive(Clone, Debug)]
 struct RouteService {
     routes: HostRoutes,
-    take: Take,
+    part: PathPart,
 }
 
 impl ServiceFactory<ServiceRequest> for RouteService {
@@ -182,19 +184,19 @@ impl ServiceFactory<ServiceRequest> for RouteService {
 impl Service<ServiceRequest> for RouteService {
     type Response = ServiceResponse;
     type Error = Error;
-    type Future = Running;
+    type Future = ResponseFuture;
 
     fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&self, request: ServiceRequest) -> Running {
+    fn call(&self, request: ServiceRequest) -> ResponseFuture {
         let (theirs, payload) = request.into_parts();
         let raw = theirs.uri().path();
-        let path = match &self.take {
-            Take::Root => "/",
-            Take::Last(count) => path::last(raw, *count),
-            Take::Rest(count, name) => {
+        let path = match &self.part {
+            PathPart::Root => "/",
+            PathPart::Last(count) => path::last(raw, *count),
+            PathPart::Rest(count, name) => {
                 // It is there: the pattern has a parameter of this name.
                 let rest = theirs.match_info().get(name).unwrap_or_default();
                 path::last(raw, count + 1 + rest.matches('/').count())
