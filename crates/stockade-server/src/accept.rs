@@ -15,9 +15,10 @@ use crate::clients::{Admission, Slot};
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::options::bounded;
+use crate::registry::Registry;
 use crate::service::Answer;
 use crate::signals::advance;
-use crate::sweep::{self, Limits, Registry, SweepClock};
+use crate::sweep::{self, Limits, SweepClock};
 use crate::tracked_stream::TrackedStream;
 use crate::{ServeError, ServerOptions};
 

@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::idle_queue::IdleQueue;
-use crate::sweep::is_roomy;
+use crate::registry::is_roomy;
 
 /// The clients that have connections, by the same key as in the rate limit: an
 /// address, or a network of 64 bits in IPv6.

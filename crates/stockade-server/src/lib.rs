@@ -63,7 +63,7 @@
 //!   for newcomers.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its socket, watched;
 //!   `rewind`: bytes of it that are read again.
-//! - `connection_record`, `sweep`: what is known of each connection, and who ends the
+//! - `connection_record`, `registry`, `sweep`: what is known of each connection, and who ends the
 //!   stalled ones and parks the idle ones. One coarse task instead of a timer
 //!   for each request.
 //! - `time_budget`: how long a client is waited for, in both directions; `write_stall`:
@@ -94,6 +94,7 @@ mod head;
 mod host;
 mod idle_queue;
 mod options;
+mod registry;
 mod request_body;
 mod response_body;
 mod rewind;

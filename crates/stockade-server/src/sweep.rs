@@ -5,22 +5,18 @@
 //! (measured); this costs nothing between two sweeps. The rule is
 //! [`verdict`], a pure function.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stockade_middleware::rate_limit::RateKey;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::ServerOptions;
-use crate::clients::{Admission, Capacity, ClientQuota, Clients, Slot};
-use crate::connection_record::{Command, ConnectionRecord};
-use crate::idle_queue::IdleQueue;
+use crate::connection_record::Command;
 use crate::options::bounded;
+use crate::registry::Registry;
 use crate::time_budget::StallPolicy;
-use crate::write_stall::{WriteStall, max_stuck};
+use crate::write_stall::max_stuck;
 
 /// A coarse clock: milliseconds, counted in sweeps.
 ///
@@ -69,7 +65,7 @@ impl Snapshot {
     }
 
     /// True if the client is to take bytes before anything else can happen.
-    fn awaits_reading(&self) -> bool {
+    pub(crate) fn awaits_reading(&self) -> bool {
         self.blocked && self.phase != Phase::Upgraded
     }
 
@@ -86,7 +82,7 @@ impl Snapshot {
     }
 
     /// Since when the connection is idle, if ending it takes nothing away.
-    fn idle_since(&self) -> Option<u64> {
+    pub(crate) fn idle_since(&self) -> Option<u64> {
         match self.phase {
             Phase::Idle { since } if self.is_unused() => Some(since),
             _ => None,
@@ -140,13 +136,13 @@ impl Limits {
     }
 
     /// Whether connections are parked at all.
-    fn parks(self) -> bool {
+    pub(crate) fn parks(self) -> bool {
         self.park < self.idle
     }
 }
 
 /// The order for a connection that is not [blocked](WriteStall).
-fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
+pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
     let passed = |since: u64| now.saturating_sub(since);
     match seen.phase {
         Phase::Head { since } if passed(since) >= limits.header_read => Command::Close,
@@ -157,255 +153,6 @@ fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
         Phase::Idle { since } if passed(since) >= limits.idle => Command::Finish,
         Phase::Idle { since } if passed(since) >= limits.park && seen.parks_now() => Command::Park,
         Phase::Upgraded | Phase::Head { .. } | Phase::Busy | Phase::Idle { .. } => Command::Stay,
-    }
-}
-
-/// All open connections of a server.
-#[derive(Debug)]
-pub(crate) struct Registry {
-    limits: Limits,
-    max_connections: usize,
-    // Locked when a connection opens or closes and by the sweep, never by a
-    // request.
-    open: Mutex<OpenConnections>,
-}
-
-#[derive(Debug, Default)]
-struct OpenConnections {
-    records: HashMap<u64, Arc<ConnectionRecord>>,
-    next: u64,
-    /// Connections that came and have not been parked since, in a ring: the one
-    /// that was looked at longest ago is the first.
-    unparked: VecDeque<u64>,
-    /// Those that may make room for newcomers.
-    idle: IdleQueue,
-    /// `None` when a client may have any number of connections.
-    clients: Option<Clients>,
-    /// Those that the last sweep found blocked.
-    blocked: HashMap<u64, WriteStall>,
-    /// Until then those among them that are stuck end, if they are of the
-    /// clients that [crowd](Clients::above_share).
-    strict_until: u64,
-    /// `None` if that is every client.
-    strict_for: Option<HashSet<RateKey>>,
-}
-
-/// Since when a connection is idle, if it may be told to finish.
-fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
-    let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
-    record.snapshot().idle_since()
-}
-
-fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
-    if let Some(record) = records.get(&id) {
-        log::debug!(target: "stockade::server", "an idle connection ends for a new one");
-        record.tell(Command::Finish);
-    }
-}
-
-impl OpenConnections {
-    /// Gives memory back when less than a quarter of it is in use. What is kept
-    /// is enough for twice as many, so that this is rare.
-    fn shrink(&mut self) {
-        let Self { records, unparked, .. } = self;
-        if !is_roomy(records.len(), records.capacity()) {
-            return;
-        }
-        records.shrink_to(records.len() * 2);
-        unparked.retain(|id| records.contains_key(id));
-        unparked.shrink_to(unparked.len() * 2);
-    }
-
-    /// Parks connections that had little to ask, when many have come.
-    ///
-    /// Allocators do not give much of what is freed back to the system. So it
-    /// is not enough that the sweep parks ten thousand connections after a
-    /// while: their memory must not be needed at the same time.
-    fn park_early(&mut self) {
-        for _ in 0..LOOKS_PER_NEWCOMER {
-            if self.unparked.len() <= MAX_UNPARKED {
-                return;
-            }
-            let Some(id) = self.unparked.pop_front() else { return };
-            let Some(record) = self.records.get(&id) else { continue };
-            let seen = record.snapshot();
-            if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
-                continue;
-            }
-            // Not at the first look: it may be about to ask again.
-            if record.has_rested() && seen.may_park() {
-                record.tell(Command::Park);
-            } else {
-                self.unparked.push_back(id);
-            }
-        }
-    }
-
-    /// The connections of the clients that crowd; `None` if that is every one.
-    fn strict_ids(&self) -> Option<HashSet<u64>> {
-        let (clients, strict_for) = (self.clients.as_ref()?, self.strict_for.as_ref()?);
-        Some(strict_for.iter().flat_map(|key| clients.ids(key)).copied().collect())
-    }
-}
-
-impl Registry {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, max_connections: 0, open: Mutex::default() }
-    }
-
-    /// The same for so many connections, in all and of one client.
-    pub(crate) fn with_room(mut self, max_connections: usize, per_client: Option<usize>) -> Self {
-        self.max_connections = max_connections;
-        self.lock().clients = per_client.map(Clients::new);
-        self
-    }
-
-    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Decides on a connection that `client` has opened. Where one of its own
-    /// has to end for it, that has been told to finish.
-    pub(crate) fn admit(&self, client: IpAddr, now: Instant) -> Admission {
-        let OpenConnections { records, clients, .. } = &mut *self.lock();
-        let Some(clients) = clients else { return Admission::Free };
-        let key = RateKey::from(client);
-        let admission = clients.admit(&key, now, |id| idle_since(records, id));
-        if let Admission::After(id) = admission {
-            tell_to_finish(records, id);
-        }
-        admission
-    }
-
-    /// Tells the connection that has been idle longest to finish, for one that
-    /// waits; returns false where none is idle.
-    pub(crate) fn make_room(&self, now: Instant) -> bool {
-        let OpenConnections { records, idle, .. } = &mut *self.lock();
-        let longest = idle.pop(now, records.keys().copied(), |id| idle_since(records, id));
-        if let Some(id) = longest {
-            tell_to_finish(records, id);
-        }
-        longest.is_some()
-    }
-
-    /// Takes in a connection, which gives its slot back when it is dropped.
-    pub(crate) fn register(
-        self: &Arc<Self>,
-        record: Arc<ConnectionRecord>,
-        slot: impl Into<Slot>,
-    ) -> Registration {
-        let slot = slot.into();
-        let mut guard = self.lock();
-        let open = &mut *guard;
-        let id = open.next;
-        open.next += 1;
-        let quota = match (&mut open.clients, &slot.client) {
-            (Some(clients), Some(key)) => {
-                Some(clients.enter(key, id, |id| open.records.contains_key(&id)))
-            }
-            _ => None,
-        };
-        open.records.insert(id, record);
-        if self.limits.parks() {
-            open.unparked.push_back(id);
-            open.park_early();
-        }
-        drop(guard);
-        Registration { registry: Arc::clone(self), id, slot, quota }
-    }
-
-    /// Tells all connections the same; gives their number.
-    pub(crate) fn tell_all(&self, command: Command) -> usize {
-        let open = self.lock();
-        open.records.values().for_each(|record| record.tell(command));
-        open.records.len()
-    }
-
-    pub(crate) fn sweep(&self, now: u64) {
-        let mut open = self.lock();
-        // Anew, so that it has the size of what is blocked now.
-        let mut before = std::mem::take(&mut open.blocked);
-        let mut blocked = HashMap::new();
-        for (id, record) in &open.records {
-            let seen = record.snapshot();
-            if seen.awaits_reading() {
-                let mut found = before.remove(id);
-                if let Some(known) = &mut found {
-                    known.pass(now, seen.taken);
-                }
-                let found =
-                    found.unwrap_or_else(|| WriteStall::new(now, seen.taken, self.limits.write));
-                blocked.insert(*id, found);
-                record.ask();
-                continue;
-            }
-            let command = verdict(&seen, now, self.limits);
-            if command >= Command::Finish {
-                log::debug!(target: "stockade::server", "a stalled connection ends: {seen:?}");
-            }
-            if command != Command::Stay {
-                record.tell(command);
-            }
-        }
-        let is_stuck = |id: u64| blocked.get(&id).is_some_and(WriteStall::is_stuck);
-        let stuck = blocked.values().filter(|blocked| blocked.is_stuck()).count();
-        if stuck > self.limits.stuck {
-            let clients = open.clients.as_ref();
-            open.strict_for = clients.and_then(|it| it.above_share(self.limits.stuck, is_stuck));
-            open.strict_until = now + STRICT_TIME;
-        }
-        give_up(&open.records, &blocked, |_, seen| seen.is_over());
-        if now < open.strict_until {
-            let strict = open.strict_ids();
-            give_up(&open.records, &blocked, |id, seen| {
-                seen.is_stuck() && strict.as_ref().is_none_or(|strict| strict.contains(&id))
-            });
-        }
-        open.blocked = blocked;
-    }
-}
-
-/// Ends connections whose clients do not take their answers.
-fn give_up(
-    records: &HashMap<u64, Arc<ConnectionRecord>>,
-    blocked: &HashMap<u64, WriteStall>,
-    is_over: impl Fn(u64, &WriteStall) -> bool,
-) {
-    for (id, seen) in blocked {
-        if is_over(*id, seen)
-            && let Some(record) = records.get(id)
-        {
-            log::debug!(target: "stockade::server", "an answer is not read: {seen:?}");
-            record.give_up();
-        }
-    }
-}
-
-/// A connection's place in the [`Registry`] and among the allowed ones.
-#[derive(Debug)]
-pub(crate) struct Registration {
-    registry: Arc<Registry>,
-    id: u64,
-    slot: Slot,
-    quota: Option<ClientQuota>,
-}
-
-impl Registration {
-    /// The room that is left beside this connection.
-    pub(crate) fn capacity(&self) -> Capacity {
-        let slots = Arc::clone(self.slot.permit.semaphore());
-        Capacity::new(slots, self.registry.max_connections, self.quota.clone())
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        let mut open = self.registry.lock();
-        open.records.remove(&self.id);
-        if let (Some(clients), Some(key)) = (&mut open.clients, &self.slot.client) {
-            clients.leave(key);
-        }
-        open.shrink();
     }
 }
 
@@ -421,39 +168,17 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<SweepClock>) {
     }
 }
 
-/// Returns true if a list has far more room than its connections need.
-pub(crate) fn is_roomy(count: usize, capacity: usize) -> bool {
-    capacity > FEW && count * 4 < capacity
-}
-
-/// Lists with room for so many connections stay as they are: 16 KiB.
-const FEW: usize = 512;
-
-/// How many connections may come without a look at those that came before.
-const MAX_UNPARKED: usize = 256;
-
-/// At how many of them each further one makes us look.
-const LOOKS_PER_NEWCOMER: usize = 4;
-
-/// The time that is crowded after too many were stuck, in milliseconds: 30 s. They
-/// do not come at the same time, and those that end are fewer soon.
-const STRICT_TIME: u64 = 30_000;
-
 fn millis(duration: Duration) -> u64 {
     // Durations are bounded, so this always fits.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::task::{Context, Waker};
-
-    use tokio::sync::Semaphore;
-
+pub(crate) mod tests {
     use super::*;
-    use crate::connection_record::InFlight;
 
-    fn limits() -> Limits {
+    /// Header 10 s, idle 60 s, parking 2 s, two stuck connections.
+    pub(crate) fn limits() -> Limits {
         let write = StallPolicy { most: Duration::from_secs(75), rate: 500 };
         Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000 }
     }
@@ -493,77 +218,6 @@ mod tests {
         }
     }
 
-    /// The order that a connection has.
-    fn command(record: &ConnectionRecord) -> Command {
-        record.command(&mut None, &Context::from_waker(Waker::noop()))
-    }
-
-    /// So many connections, which have each made one request.
-    fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<ConnectionRecord>, Registration)> {
-        crowd_of(registry, count, |_| 1)
-    }
-
-    /// The same; `client` gives the last byte of the address of each.
-    fn crowd_of(
-        registry: &Arc<Registry>,
-        count: usize,
-        client: impl Fn(usize) -> u8,
-    ) -> Vec<(Arc<ConnectionRecord>, Registration)> {
-        let clock = Arc::new(SweepClock::new(limits().interval()));
-        let slots = Arc::new(Semaphore::new(count));
-        let enter = |at| {
-            let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
-            let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            let slot = Slot::new(permit, [192, 0, 2, client(at)].into());
-            let registration = registry.register(Arc::clone(&record), slot);
-            drop(InFlight::begin(&record));
-            (record, registration)
-        };
-        (0..count).map(enter).collect()
-    }
-
-    #[test]
-    fn memory_of_a_wave_is_given_back() {
-        let registry = Arc::new(Registry::new(limits()));
-        let mut wave = crowd(&registry, 5_000);
-        let of_wave = registry.lock().records.capacity();
-        drop(wave.split_off(10));
-        let open = registry.lock();
-        let (records, unparked) = (open.records.capacity(), open.unparked.capacity());
-        assert!(of_wave >= 5_000 && records <= FEW && unparked <= FEW, "{records}, {unparked}");
-        assert_eq!(open.records.len(), 10);
-        drop(open);
-        assert_eq!(registry.tell_all(Command::Finish), 10);
-    }
-
-    #[test]
-    fn when_many_come_those_that_rest_are_parked_before_their_time() {
-        let parked = |all: &[(Arc<ConnectionRecord>, Registration)]| {
-            all.iter().filter(|(record, _)| command(record) == Command::Park).count()
-        };
-        let registry = Arc::new(Registry::new(limits()));
-        let few = crowd(&registry, MAX_UNPARKED);
-        assert_eq!(parked(&few), 0);
-        drop(few);
-        let many = crowd(&registry, 10 * MAX_UNPARKED);
-        let awake = many.len() - parked(&many);
-        assert!((1..=2 * MAX_UNPARKED).contains(&awake), "{awake} are awake");
-
-        let never = Limits { park: millis(bounded(Duration::MAX)), ..limits() };
-        assert_eq!(parked(&crowd(&Arc::new(Registry::new(never)), 10 * MAX_UNPARKED)), 0);
-    }
-
-    #[test]
-    fn when_many_come_those_that_are_used_are_left_alone() {
-        let registry = Arc::new(Registry::new(limits()));
-        let (used, _membership) = crowd(&registry, 1).remove(0);
-        for _ in 0..20 {
-            let _come_and_gone = crowd(&registry, MAX_UNPARKED / 2);
-            drop(InFlight::begin(&used));
-        }
-        assert_eq!(command(&used), Command::Stay);
-    }
-
     #[test]
     fn a_head_has_its_time() {
         check(Phase::Head { since: 5_000 }, 0, Command::Stay);
@@ -583,94 +237,6 @@ mod tests {
     fn a_running_request_has_all_the_time() {
         check(Phase::Busy, 1 << 40, Command::Stay);
         check(Phase::Upgraded, 1 << 40, Command::Stay);
-    }
-
-    /// So many connections that are blocked, and a sweep each second; `goes`
-    /// says whether the one with this number takes a kilobyte in this second.
-    /// Then how many seconds each one lives, at most `most`.
-    fn lifetimes(count: usize, most: u64, goes: impl Fn(usize, u64) -> bool) -> Vec<Option<u64>> {
-        lifetimes_of(None, |_| 1, count, most, goes)
-    }
-
-    /// The same, where a client may have so many of them.
-    fn lifetimes_of(
-        per_client: Option<usize>,
-        client: impl Fn(usize) -> u8,
-        count: usize,
-        most: u64,
-        goes: impl Fn(usize, u64) -> bool,
-    ) -> Vec<Option<u64>> {
-        let registry = Arc::new(Registry::new(limits()).with_room(1_000, per_client));
-        let all = crowd_of(&registry, count, client);
-        let running: Vec<_> = all.iter().map(|(record, _)| InFlight::begin(record)).collect();
-        let mut ended = vec![None; count];
-        for second in 0..=most {
-            for (at, (record, _)) in all.iter().enumerate() {
-                if goes(at, second) {
-                    record.bytes_went(1_000);
-                }
-                record.bytes_wait();
-                assert_eq!(record.resets(), ended[at].is_some());
-            }
-            registry.sweep((second + 1) * 1_000);
-            for (at, (record, _)) in all.iter().enumerate() {
-                let is_over = command(record) == Command::Close;
-                ended[at] = ended[at].or_else(|| is_over.then_some(second));
-            }
-        }
-        drop(running);
-        ended
-    }
-
-    #[test]
-    fn an_answer_that_is_not_read_ends_and_one_that_is_read_does_not() {
-        assert_eq!(lifetimes(2, 300, |at, _| at == 0), [None, Some(75)]);
-        // A kilobyte is 2 s.
-        assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(2)), [None]);
-        assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(4)), [Some(147)]);
-    }
-
-    #[test]
-    fn of_many_that_take_nothing_all_end_soon() {
-        let goes = |at: usize, second: u64| match at {
-            // The last one of them is stuck when the others have gone.
-            0..3 => false,
-            3 => second == 8,
-            _ => second.is_multiple_of(10),
-        };
-        assert_eq!(lifetimes(5, 60, goes), [Some(12), Some(12), Some(12), Some(20), None]);
-        assert_eq!(lifetimes(2, 60, |_, _| false), [None, None]);
-    }
-
-    #[test]
-    fn a_client_that_takes_nothing_on_many_ends_alone() {
-        let first = |count: usize| move |at: usize| if at < count { 1 } else { 2 };
-        // The last one of the first client is stuck when the others have gone.
-        let goes = |at: usize, second: u64| at == 3 && second == 8;
-        let alone = [Some(12), Some(12), Some(12), Some(20), Some(75)];
-        assert_eq!(lifetimes_of(Some(100), first(4), 5, 80, goes), alone);
-        // Where clients are not told apart, and where each has one.
-        let all = [Some(12), Some(12), Some(12), Some(20), Some(12)];
-        assert_eq!(lifetimes_of(None, first(4), 5, 80, goes), all);
-        let each = |at: usize| u8::try_from(at).unwrap();
-        assert_eq!(lifetimes_of(Some(100), each, 5, 80, goes), all);
-    }
-
-    #[test]
-    fn a_blocked_connection_is_neither_idle_nor_late() {
-        for begun in [false, true] {
-            let registry = Arc::new(Registry::new(limits()));
-            let (record, _membership) = crowd(&registry, 1).remove(0);
-            if begun {
-                record.bytes_came();
-            }
-            for second in 1..=200 {
-                record.bytes_went(1_000);
-                record.bytes_wait();
-                registry.sweep(second * 1_000);
-                assert_eq!(command(&record), Command::Stay, "after {second} s");
-            }
-        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 use crate::clients::Capacity;
 use crate::connection_record::ConnectionRecord;
-use crate::sweep::Registration;
+use crate::registry::Registration;
 
 /// A socket that notes in its [`ConnectionRecord`] when bytes come and when the client
 /// takes none. The connection counts as open as long as this lives.

@@ -16,8 +16,9 @@ use super::{Answering, Client, Function, app, get, options, soon, text};
 use crate::accept::{self, Stage};
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
+use crate::registry::Registry;
 use crate::service::Answer;
-use crate::sweep::{Limits, Phase, Registry, SweepClock};
+use crate::sweep::{Limits, Phase, SweepClock};
 use crate::tracked_stream::TrackedStream;
 
 /// One connection, without the sweep and the rest of a server.
