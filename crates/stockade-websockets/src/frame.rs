@@ -43,48 +43,24 @@ pub(crate) struct Head {
     pub(crate) mask: [u8; 4],
 }
 
-/// Why a frame cannot be taken. All of them are protocol errors (1002).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum HeadError {
-    ReservedBits,
-    OpCode,
-    Unmasked,
-    Length,
-    ControlFragmented,
-    ControlLength,
-}
-
-impl HeadError {
-    pub(crate) fn message(self) -> &'static str {
-        match self {
-            Self::ReservedBits => "a reserved bit is set",
-            Self::OpCode => "unknown opcode",
-            Self::Unmasked => "a frame is not masked",
-            Self::Length => "the length of a frame is malformed",
-            Self::ControlFragmented => "a control frame is fragmented",
-            Self::ControlLength => "a control frame is longer than 125 bytes",
-        }
-    }
-}
-
 /// How many bytes the head of a client's frame has, once two are known.
 ///
 /// What can be told from the two is checked at once.
-pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, HeadError> {
+pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, &'static str> {
     if first & 0x70 != 0 {
-        return Err(HeadError::ReservedBits);
+        return Err("a reserved bit is set");
     }
-    let opcode = OpCode::of(first & 0x0f).ok_or(HeadError::OpCode)?;
+    let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
     if opcode.is_control() {
         if first & 0x80 == 0 {
-            return Err(HeadError::ControlFragmented);
+            return Err("a control frame is fragmented");
         }
         if second & 0x7f > MAX_CONTROL {
-            return Err(HeadError::ControlLength);
+            return Err("a control frame is longer than 125 bytes");
         }
     }
     if second & 0x80 == 0 {
-        return Err(HeadError::Unmasked);
+        return Err("a frame is not masked");
     }
     Ok(match second & 0x7f {
         126 => 8,
@@ -94,16 +70,16 @@ pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, HeadError> {
 }
 
 /// Reads a whole head, which has [`head_length`] bytes.
-pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, HeadError> {
-    let (&[first, second], rest) = bytes.split_first_chunk().ok_or(HeadError::Length)?;
-    let opcode = OpCode::of(first & 0x0f).ok_or(HeadError::OpCode)?;
+pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
+    let (&[first, second], rest) = bytes.split_first_chunk().ok_or(BAD_LENGTH)?;
+    let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
     let (length, rest) = match second & 0x7f {
         126 => {
-            let (bytes, rest) = rest.split_first_chunk().ok_or(HeadError::Length)?;
+            let (bytes, rest) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
             (u64::from(u16::from_be_bytes(*bytes)), rest)
         }
         127 => {
-            let (bytes, rest) = rest.split_first_chunk().ok_or(HeadError::Length)?;
+            let (bytes, rest) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
             (u64::from_be_bytes(*bytes), rest)
         }
         short => (u64::from(short), rest),
@@ -111,9 +87,9 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, HeadError> {
     // The highest bit must be 0. That the shortest form is used is a duty of
     // the sender that nobody checks.
     if length > i64::MAX as u64 {
-        return Err(HeadError::Length);
+        return Err(BAD_LENGTH);
     }
-    let mask = rest.first_chunk().ok_or(HeadError::Length)?;
+    let mask = rest.first_chunk().ok_or(BAD_LENGTH)?;
     Ok(Head { fin: first & 0x80 != 0, opcode, length, mask: *mask })
 }
 
@@ -153,6 +129,10 @@ pub(crate) fn unmask(out: &mut Vec<u8>, masked: &[u8], mask: [u8; 4], offset: us
     }
 }
 
+const BAD_LENGTH: &str = "the length of a frame is malformed";
+
+const UNKNOWN_OPCODE: &str = "unknown opcode";
+
 /// The largest payload of a control frame, in bytes.
 pub(crate) const MAX_CONTROL: u8 = 125;
 
@@ -161,7 +141,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: Result<(OpCode, u64), HeadError>) {
+    fn check(bytes: &[u8], expected: Result<(OpCode, u64), &'static str>) {
         let read = || {
             let length = head_length(bytes[0], bytes[1])?;
             assert_eq!(length, bytes.len());
@@ -181,14 +161,14 @@ mod tests {
 
     #[test]
     fn malformed_heads_are_refused() {
-        check(&[0xc1, 0x85, 1, 2, 3, 4], Err(HeadError::ReservedBits));
-        check(&[0x83, 0x85, 1, 2, 3, 4], Err(HeadError::OpCode));
-        check(&[0x8b, 0x85, 1, 2, 3, 4], Err(HeadError::OpCode));
-        check(&[0x81, 0x05, 1, 2, 3, 4], Err(HeadError::Unmasked));
-        check(&[0x09, 0x85, 1, 2, 3, 4], Err(HeadError::ControlFragmented));
-        check(&[0x89, 0xfe, 0, 126, 1, 2, 3, 4], Err(HeadError::ControlLength));
+        check(&[0xc1, 0x85, 1, 2, 3, 4], Err("a reserved bit is set"));
+        check(&[0x83, 0x85, 1, 2, 3, 4], Err(UNKNOWN_OPCODE));
+        check(&[0x8b, 0x85, 1, 2, 3, 4], Err(UNKNOWN_OPCODE));
+        check(&[0x81, 0x05, 1, 2, 3, 4], Err("a frame is not masked"));
+        check(&[0x09, 0x85, 1, 2, 3, 4], Err("a control frame is fragmented"));
+        check(&[0x89, 0xfe, 0, 126, 1, 2, 3, 4], Err("a control frame is longer than 125 bytes"));
         let negative = [0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
-        check(&negative, Err(HeadError::Length));
+        check(&negative, Err(BAD_LENGTH));
     }
 
     #[test]

@@ -328,7 +328,8 @@ impl Session {
     fn notify_end(&mut self) {
         self.outgoing.close();
         self.shared.room.notify_waiters();
-        self.shared.end.notify();
+        // It ends once: a second call changes nothing.
+        let _ = self.shared.end.set(());
     }
 
     /// Lets the handler go on; says whether it ended.

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 use stockade_validation::{ReadError, Schema, ValidationOptions, has_more_values};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, SetOnce};
 
 use crate::close::Close;
 use crate::limits::network;
@@ -375,7 +375,7 @@ pub(crate) struct Shared {
     pub(crate) room: Notify,
     /// What the client gave for the end.
     pub(crate) closed: OnceLock<Close>,
-    pub(crate) end: EndSignal,
+    pub(crate) end: SetOnce<()>,
     /// Rung when something was put into `outgoing`. The channel itself wakes
     /// nobody: that would cost a registration for each message.
     pub(crate) waker_set: Arc<WakerSet>,
@@ -399,28 +399,6 @@ impl Shared {
         // Nobody waits while the queue is less than half full.
         if before > self.send_queue_limit / 2 {
             self.room.notify_waiters();
-        }
-    }
-}
-
-/// Whether a connection is over, to be waited for.
-#[derive(Debug, Default)]
-pub(crate) struct EndSignal {
-    reached: AtomicBool,
-    notify: Notify,
-}
-
-impl EndSignal {
-    pub(crate) fn notify(&self) {
-        self.reached.store(true, Ordering::Release);
-        self.notify.notify_waiters();
-    }
-
-    async fn wait(&self) {
-        let mut reached = pin!(self.notify.notified());
-        reached.as_mut().enable();
-        if !self.reached.load(Ordering::Acquire) {
-            reached.await;
         }
     }
 }
@@ -457,7 +435,7 @@ pub(crate) fn pair(
         unread: AtomicUsize::new(0),
         room: Notify::new(),
         closed: OnceLock::new(),
-        end: EndSignal::default(),
+        end: SetOnce::new(),
         waker_set: Arc::default(),
     });
     let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };

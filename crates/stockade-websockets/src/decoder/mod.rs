@@ -7,7 +7,7 @@
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
 use crate::close::{Close, Violation};
-use crate::frame::{Head, HeadError, OpCode, head_length, read_head, unmask};
+use crate::frame::{Head, OpCode, head_length, read_head, unmask};
 use crate::utf8::Utf8Checker;
 
 /// What a client said.
@@ -102,24 +102,23 @@ impl Decoder {
     }
 
     fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Violation> {
-        let violation = |error: HeadError| Violation::Protocol(error.message());
         // The usual case: all of it is there.
         if self.head_length == 0
             && let [first, second, ..] = **input
         {
-            let length = head_length(first, second).map_err(violation)?;
+            let length = head_length(first, second).map_err(Violation::Protocol)?;
             if let Some((head, rest)) = input.split_at_checked(length) {
                 *input = rest;
-                return read_head(head).map(Some).map_err(violation);
+                return read_head(head).map(Some).map_err(Violation::Protocol);
             }
         }
         loop {
             let wanted = match self.head[..self.head_length] {
-                [first, second, ..] => head_length(first, second).map_err(violation)?,
+                [first, second, ..] => head_length(first, second).map_err(Violation::Protocol)?,
                 _ => 2,
             };
             if self.head_length >= 2 && self.head_length == wanted {
-                let head = read_head(&self.head[..wanted]).map_err(violation)?;
+                let head = read_head(&self.head[..wanted]).map_err(Violation::Protocol)?;
                 self.head_length = 0;
                 return Ok(Some(head));
             }

@@ -238,12 +238,11 @@ fn host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
     uri.authority().map(http::uri::Authority::as_str).or_else(|| single_value(headers, &HOST))
 }
 
-/// Source: RFC 9110, section 5.6.2 (tokens).
+/// Returns true for a token, which the name of a header is too.
+///
+/// Source: RFC 9110, sections 5.1 and 5.6.2.
 fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    HeaderName::try_from(text).is_ok()
 }
 
 #[cfg(test)]
