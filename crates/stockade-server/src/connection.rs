@@ -379,7 +379,6 @@ async fn drive<C: GracefulShutdown>(
     mut connection: Pin<&mut C>,
     parks: bool,
 ) -> Outcome {
-    let mut known = None;
     let mut finishing = false;
     let mut go_away = None;
     std::future::poll_fn(|cx| {
@@ -389,7 +388,7 @@ async fn drive<C: GracefulShutdown>(
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(outcome));
             }
-            match record.command(&mut known, cx) {
+            match record.command(cx) {
                 Command::Close => return Poll::Ready(Outcome::Told),
                 Command::Finish | Command::Shutdown if !finishing => {
                     finishing = true;
@@ -472,10 +471,9 @@ async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
 /// told to finish or to close, because there is nothing to finish yet.
 async fn until_told<F: Future>(record: &ConnectionRecord, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
-    let mut known = None;
     std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if record.command(&mut known, cx) >= Command::Finish => Poll::Ready(None),
+        Poll::Pending if record.command(cx) >= Command::Finish => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
     .await

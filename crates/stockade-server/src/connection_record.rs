@@ -5,9 +5,11 @@
 //! The fields are independent; the sweep may see one a moment older than
 //! another, which only matters within its own coarseness.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Waker};
+use std::task::Context;
+
+use atomic_waker::AtomicWaker;
 
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
@@ -40,7 +42,7 @@ pub(crate) struct ConnectionRecord {
     parked: AtomicBool,
     awaits_body: AtomicBool,
     command: AtomicU8,
-    waker: Mutex<Option<Waker>>,
+    task: AtomicWaker,
 }
 
 /// What a connection is told from outside. Later ones replace earlier ones.
@@ -79,7 +81,7 @@ impl ConnectionRecord {
             parked: AtomicBool::new(false),
             awaits_body: AtomicBool::new(false),
             command: AtomicU8::new(Command::Stay as u8),
-            waker: Mutex::new(None),
+            task: AtomicWaker::new(),
         }
     }
 
@@ -146,7 +148,7 @@ impl ConnectionRecord {
     /// Makes a blocked connection ask its socket whether it takes bytes again.
     pub(crate) fn ask(&self) {
         self.asks.store(true, Ordering::Relaxed);
-        self.wake();
+        self.task.wake();
     }
 
     /// HTTP/2: a large answer is there.
@@ -248,7 +250,7 @@ impl ConnectionRecord {
     pub(crate) fn tell(&self, command: Command) {
         let before = self.command.fetch_max(command as u8, Ordering::AcqRel);
         if before < command as u8 {
-            self.wake();
+            self.task.wake();
         }
     }
 
@@ -257,18 +259,9 @@ impl ConnectionRecord {
         self.command.load(Ordering::Relaxed) >= Command::Finish as u8
     }
 
-    fn wake(&self) {
-        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-        waker.iter().for_each(Waker::wake_by_ref);
-    }
-
     /// What the connection has been told; its task is woken when that changes.
-    /// `known` is the waker that this task left here the last time.
-    pub(crate) fn command(&self, known: &mut Option<Waker>, cx: &Context<'_>) -> Command {
-        if !known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-            *known = Some(cx.waker().clone());
-            *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
-        }
+    pub(crate) fn command(&self, cx: &Context<'_>) -> Command {
+        self.task.register(cx.waker());
         // After the waker: an order that comes between is seen here.
         match self.command.load(Ordering::Acquire) {
             0 => Command::Stay,
@@ -319,6 +312,7 @@ const ENDED: u64 = 1 << 32;
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
     use std::time::Duration;
 
     use super::*;
@@ -402,7 +396,6 @@ mod tests {
     fn parking_is_taken_back_and_nothing_else_is() {
         let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))));
         let cx = Context::from_waker(Waker::noop());
-        let mut known = None;
         for (told, left) in [
             (Command::Park, Command::Stay),
             (Command::Finish, Command::Finish),
@@ -411,7 +404,7 @@ mod tests {
         ] {
             record.tell(told);
             record.wake_up();
-            assert_eq!(record.command(&mut known, &cx), left, "{told:?}");
+            assert_eq!(record.command(&cx), left, "{told:?}");
         }
     }
 
@@ -419,10 +412,9 @@ mod tests {
     fn orders_only_grow() {
         let record = ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))));
         let cx = Context::from_waker(Waker::noop());
-        let mut known = None;
-        assert_eq!(record.command(&mut known, &cx), Command::Stay);
+        assert_eq!(record.command(&cx), Command::Stay);
         record.tell(Command::Close);
         record.tell(Command::Finish);
-        assert_eq!(record.command(&mut known, &cx), Command::Close);
+        assert_eq!(record.command(&cx), Command::Close);
     }
 }

@@ -296,7 +296,7 @@ mod tests {
 
     /// The order that a connection has.
     fn command(record: &ConnectionRecord) -> Command {
-        record.command(&mut None, &Context::from_waker(Waker::noop()))
+        record.command(&Context::from_waker(Waker::noop()))
     }
 
     /// So many connections, which have each made one request.

@@ -85,10 +85,8 @@ pub(crate) async fn run(
 /// Runs to the end, or until the connection is told to close at once.
 async fn until_cut(record: &ConnectionRecord, running: impl Future<Output = ()>) {
     let mut running = pin!(running);
-    let mut known = None;
     std::future::poll_fn(|cx| {
-        if running.as_mut().poll(cx).is_ready() || record.command(&mut known, cx) == Command::Close
-        {
+        if running.as_mut().poll(cx).is_ready() || record.command(cx) == Command::Close {
             return Poll::Ready(());
         }
         Poll::Pending

@@ -56,8 +56,6 @@ pub(crate) struct SessionFuture {
     session: Session,
     // Beside the session, so that they need not be cloned to be used.
     wakers: Wakers,
-    /// The waker that was left with the waker set.
-    task: Option<Waker>,
 }
 
 /// Of the reasons that others pull.
@@ -132,7 +130,7 @@ impl Session {
             permit: Some(permit),
             waker_set,
         };
-        SessionFuture { session, wakers, task: None }
+        SessionFuture { session, wakers }
     }
 
     /// Whether there is room for more messages of the client. What comes after
@@ -481,8 +479,8 @@ impl Future for SessionFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { session: this, wakers, task } = &mut *self;
-        this.waker_set.begin_poll(task, cx);
+        let Self { session: this, wakers } = &mut *self;
+        this.waker_set.begin_poll(cx);
         let handler = &mut Context::from_waker(&wakers.handler);
         for _ in 0..MAX_ROUNDS {
             let came = this.read(cx);

@@ -6,17 +6,18 @@
 //!
 //! There are three reasons, so that only that is looked at which has moved.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Wake, Waker};
+
+use atomic_waker::AtomicWaker;
 
 /// What is rung when there is something to do.
 #[derive(Debug, Default)]
 pub(crate) struct WakerSet {
     /// A bit for each reason that was pulled, and [`POLLING`].
     state: AtomicU8,
-    // Changed when the task moves, which it does not.
-    task: Mutex<Option<Waker>>,
+    task: AtomicWaker,
 }
 
 /// Who rings.
@@ -37,13 +38,8 @@ impl WakerSet {
     }
 
     /// The task begins to run.
-    ///
-    /// `known` is the waker that it left here the last time.
-    pub(crate) fn begin_poll(&self, known: &mut Option<Waker>, cx: &Context<'_>) {
-        if !known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-            *known = Some(cx.waker().clone());
-            *self.task.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
-        }
+    pub(crate) fn begin_poll(&self, cx: &Context<'_>) {
+        self.task.register(cx.waker());
         self.state.fetch_or(POLLING, Ordering::SeqCst);
     }
 
@@ -69,14 +65,13 @@ impl WakerSet {
 
     /// There is no task any more; whoever can still ring does not keep it.
     pub(crate) fn clear_task(&self) {
-        self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.task.take();
     }
 
     /// Pulls a reason, and wakes the task unless it is awake.
     pub(crate) fn wake_for(&self, reason: WakeReason) {
         if self.mark(reason) {
-            let task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-            task.iter().for_each(Waker::wake_by_ref);
+            self.task.wake();
         }
     }
 }
@@ -121,7 +116,7 @@ mod tests {
         let task = Waker::from(Arc::clone(&count));
         let woken = || count.0.load(Ordering::Relaxed);
         let outgoing = set.waker(WakeReason::Outgoing);
-        set.begin_poll(&mut None, &Context::from_waker(&task));
+        set.begin_poll(&Context::from_waker(&task));
         outgoing.wake_by_ref();
         assert_eq!(woken(), 0, "it is awake");
         assert!(!set.end_poll(), "it must look first");
@@ -131,7 +126,7 @@ mod tests {
         outgoing.wake_by_ref();
         outgoing.wake();
         assert_eq!(woken(), 1, "once is enough");
-        set.begin_poll(&mut None, &Context::from_waker(&task));
+        set.begin_poll(&Context::from_waker(&task));
         assert!(set.take_reason(WakeReason::Outgoing), "what was rung in its sleep is still there");
     }
 }

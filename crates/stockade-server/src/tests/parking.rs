@@ -228,7 +228,7 @@ async fn a_connection_that_is_busy_is_not_parked() {
     .await;
     single.tell(Command::Park).await;
     assert!(!single.is_parked());
-    assert_eq!(single.record.command(&mut None, &noop()), Command::Stay);
+    assert_eq!(single.record.command(&noop()), Command::Stay);
 }
 
 #[tokio::test]
