@@ -1,7 +1,7 @@
 //! [`with_auth`]: who asks?
 //!
-//! - here: [`Auth`], the ways to find a user, and the answer where there is none.
-//! - `way`: one way, with its types erased.
+//! - here: [`Auth`], the methods to find a user, and the answer where there is none.
+//! - `method`: one method, with its types erased.
 //! - `verify`: the functions of an application, synchronous or not.
 //! - `role`, `permission`: what a user may do.
 //! - `session`: the cookie of a session.
@@ -9,18 +9,18 @@
 //!
 //! Spec: Authentication.
 
+mod method;
 mod password;
 mod permission;
 mod role;
 mod session;
 mod verify;
-mod way;
 
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{SameSite, SessionCookie};
-pub use verify::{Erased, ErasedWay, IntoUser, Lookup, Scheme, Verify, form};
+pub use verify::{CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, Verify, form};
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use stockade_auth::{
 use stockade_core::{Flow, Middleware, Request, RouteDoc, escaped, unauthorized};
 use stockade_errors::ApiError;
 
-use self::way::{Challenge, Find, Found, Way};
+use self::method::{AuthMethod, Challenge, Find, Found};
 use crate::CrossOriginProtection;
 
 /// Finds the user and attaches it to the request, or answers 401.
@@ -56,20 +56,20 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
     auth.into_auth().into_middleware().named("with_auth")
 }
 
-/// The ways to find the user of a request, and whether there must be one.
+/// The methods to find the user of a request, and whether there must be one.
 ///
-/// The ways are tried in their order; the first that finds a user counts. The
+/// The methods are tried in their order; the first that finds a user counts. The
 /// user is a JSON value, which `User<T>` and [`Request::user`] give.
 ///
 /// Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until `with_auth` makes middleware of it"]
 pub struct Auth {
-    ways: Vec<Way>,
+    methods: Vec<AuthMethod>,
     required: bool,
     /// Says what was wrong, as the form that takes a function does.
     explains: bool,
-    /// The rules by which its ways refuse other origins.
+    /// The rules by which its methods refuse other origins.
     protections: Vec<CrossOriginProtection>,
 }
 
@@ -95,7 +95,7 @@ impl Auth {
                 Err(error) => refused(value, &error),
             },
         };
-        Self::one(Way::new(Challenge::Bearer, Find::Now(Arc::new(find))))
+        Self::one(AuthMethod::new(Challenge::Bearer, Find::Sync(Arc::new(find))))
     }
 
     /// A function from the request to a user or nothing:
@@ -120,7 +120,7 @@ impl Auth {
     ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Verify<M>) -> Self {
-        Self::one(Way::new(Challenge::Bearer, verify.into_find().0))
+        Self::one(AuthMethod::new(Challenge::Bearer, verify.into_find().0))
     }
 
     /// A key in the header `x-api-key`: `lookup` gets its hash, which is what
@@ -165,7 +165,7 @@ impl Auth {
     /// request that changes something and comes from a page of another origin is
     /// 403, unless CORS lists that origin with credentials:
     /// [`SessionCookie::cross_origin_protection`]. It counts where the session is
-    /// what finds the user: another way of [`or`](Self::or) may still find one,
+    /// what finds the user: another method of [`or`](Self::or) may still find one,
     /// and a request without the cookie is not looked at.
     ///
     /// ```
@@ -206,11 +206,11 @@ impl Auth {
         Self { protections, ..auth }
     }
 
-    /// Tries the ways of `other` where the own ones find no user. One must be
+    /// Tries the methods of `other` where the own ones find no user. One must be
     /// found if either requires it; [`required`](Self::required) of the whole
     /// says otherwise.
     pub fn or(mut self, other: Self) -> Self {
-        self.ways.extend(other.ways);
+        self.methods.extend(other.methods);
         self.required |= other.required;
         self.explains |= other.explains;
         self.protections.extend(other.protections);
@@ -229,11 +229,11 @@ impl Auth {
         read: impl Fn(&Request) -> Result<I, Found> + Send + Sync + 'static,
         lookup: impl Lookup<I, M>,
     ) -> Self {
-        Self::one(lookup.into_way(Scheme { challenge, read: Arc::new(read) }).0)
+        Self::one(lookup.into_method(CredentialReader { challenge, read: Arc::new(read) }).0)
     }
 
-    fn one(way: Way) -> Self {
-        Self { ways: vec![way], required: true, explains: false, protections: Vec::new() }
+    fn one(method: AuthMethod) -> Self {
+        Self { methods: vec![method], required: true, explains: false, protections: Vec::new() }
     }
 
     fn into_middleware(self) -> Middleware {
@@ -246,35 +246,36 @@ impl Auth {
         self.into_check().describing(describe)
     }
 
-    /// The ways, as a 401 names them where nothing was sent.
+    /// The methods, as a 401 names them where nothing was sent.
     fn challenges(&self) -> impl Iterator<Item = &str> {
-        self.ways.iter().map(|way| way.challenge.as_str())
+        self.methods.iter().map(|method| method.challenge.as_str())
     }
 
     fn into_check(self) -> Middleware {
-        let waits = self.ways.iter().any(Way::waits);
-        let gate = Gate::new(self);
-        if waits {
-            let gate = Arc::new(gate);
+        let is_async = self.methods.iter().any(AuthMethod::is_async);
+        let authenticator = Authenticator::new(self);
+        if is_async {
+            let authenticator = Arc::new(authenticator);
             return Middleware::before(move |mut req: Request| {
-                let gate = Arc::clone(&gate);
+                let authenticator = Arc::clone(&authenticator);
                 async move {
-                    let outcome = gate.wait(&mut req).await;
+                    let outcome = authenticator.authenticate_async(&mut req).await;
                     (req, outcome.map(|()| Flow::Continue))
                 }
             });
         }
-        Middleware::new(move |req: &mut Request| gate.pass(req))
+        Middleware::new(move |req: &mut Request| authenticator.authenticate(req))
     }
 
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
-    fn unauthorized(&self, invalid: Ways, is_foreign: bool) -> ApiError {
-        let challenges = self.ways.iter().enumerate().map(|(index, way)| match way.challenge {
-            Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
-            _ => way.challenge.as_str(),
-        });
+    fn unauthorized(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
+        let challenges =
+            self.methods.iter().enumerate().map(|(index, method)| match method.challenge {
+                Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
+                _ => method.challenge.as_str(),
+            });
         let error = unauthorized(challenges);
-        match (self.explains, is_foreign || invalid != Ways::NONE) {
+        match (self.explains, is_other_scheme || invalid != MethodSet::NONE) {
             (false, _) => error,
             (true, false) => error.with_member("message", "Missing authorization header"),
             (true, true) => error.with_member("message", "Invalid token"),
@@ -284,55 +285,55 @@ impl Auth {
 
 /// An [`Auth`] at work, with its usual refusals prepared: whoever tries tokens
 /// is to cost little.
-struct Gate {
+struct Authenticator {
     auth: Auth,
-    /// The ways whose challenge says whether there was something.
-    bearers: Ways,
+    /// The methods whose challenge says whether there was something.
+    bearers: MethodSet,
     /// Where nothing was found.
     missing: ApiError,
-    /// Where something was found that none of the ways reads.
-    foreign: ApiError,
+    /// Where something was found that none of the methods reads.
+    other_scheme: ApiError,
     /// Where there was something for each of the `bearers`.
     invalid: ApiError,
 }
 
-impl Gate {
+impl Authenticator {
     fn new(auth: Auth) -> Self {
-        let mut bearers = Ways::NONE;
-        for (index, way) in auth.ways.iter().enumerate() {
-            if matches!(way.challenge, Challenge::Bearer) {
+        let mut bearers = MethodSet::NONE;
+        for (index, method) in auth.methods.iter().enumerate() {
+            if matches!(method.challenge, Challenge::Bearer) {
                 bearers.add(index);
             }
         }
-        let missing = auth.unauthorized(Ways::NONE, false).repeated();
-        let foreign = auth.unauthorized(Ways::NONE, true).repeated();
-        let invalid = auth.unauthorized(Ways::ALL, false).repeated();
-        Self { auth, bearers, missing, foreign, invalid }
+        let missing = auth.unauthorized(MethodSet::NONE, false).repeated();
+        let other_scheme = auth.unauthorized(MethodSet::NONE, true).repeated();
+        let invalid = auth.unauthorized(MethodSet::ALL, false).repeated();
+        Self { auth, bearers, missing, other_scheme, invalid }
     }
 
-    fn pass(&self, req: &mut Request) -> Result<(), ApiError> {
-        let mut outcome = Outcome::default();
-        for (index, way) in self.auth.ways.iter().enumerate() {
-            let found = way.find_now(req).unwrap_or(Found::Nothing);
-            if outcome.ends_with(index, found, req) {
+    fn authenticate(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = AuthOutcome::default();
+        for (index, method) in self.auth.methods.iter().enumerate() {
+            let found = method.find_sync(req).unwrap_or(Found::Nothing);
+            if outcome.record(index, found, req) {
                 break;
             }
         }
         self.decide(req, &outcome)
     }
 
-    async fn wait(&self, req: &mut Request) -> Result<(), ApiError> {
-        let mut outcome = Outcome::default();
-        for (index, way) in self.auth.ways.iter().enumerate() {
-            let found = way.find(req).await;
-            if outcome.ends_with(index, found, req) {
+    async fn authenticate_async(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = AuthOutcome::default();
+        for (index, method) in self.auth.methods.iter().enumerate() {
+            let found = method.find(req).await;
+            if outcome.record(index, found, req) {
                 break;
             }
         }
         self.decide(req, &outcome)
     }
 
-    fn decide(&self, req: &mut Request, outcome: &Outcome) -> Result<(), ApiError> {
+    fn decide(&self, req: &mut Request, outcome: &AuthOutcome) -> Result<(), ApiError> {
         if outcome.found {
             return Ok(());
         }
@@ -341,31 +342,31 @@ impl Gate {
             return Err(error.clone());
         }
         if self.auth.required {
-            Err(self.refusal(outcome.invalid, outcome.is_foreign))
+            Err(self.refusal(outcome.invalid, outcome.is_other_scheme))
         } else {
             Ok(())
         }
     }
 
     #[cold]
-    fn refusal(&self, invalid: Ways, is_foreign: bool) -> ApiError {
+    fn refusal(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
         let bearers = invalid.and(self.bearers);
-        let says_invalid = self.auth.explains && (is_foreign || invalid != Ways::NONE);
-        if bearers == Ways::NONE {
-            if says_invalid { self.foreign.clone() } else { self.missing.clone() }
+        let says_invalid = self.auth.explains && (is_other_scheme || invalid != MethodSet::NONE);
+        if bearers == MethodSet::NONE {
+            if says_invalid { self.other_scheme.clone() } else { self.missing.clone() }
         } else if bearers == self.bearers {
             self.invalid.clone()
         } else {
-            self.auth.unauthorized(invalid, is_foreign)
+            self.auth.unauthorized(invalid, is_other_scheme)
         }
     }
 }
 
-/// Some of the ways, by their index; the last bit is for all that have no other.
+/// Some of the methods, by their index; the last bit is for all that have no other.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
-struct Ways(u64);
+struct MethodSet(u64);
 
-impl Ways {
+impl MethodSet {
     const NONE: Self = Self(0);
     const ALL: Self = Self(u64::MAX);
 
@@ -386,27 +387,27 @@ impl Ways {
     }
 }
 
-/// What the ways that were tried have found.
+/// What the methods that were tried have found.
 #[derive(Default)]
-struct Outcome {
+struct AuthOutcome {
     /// Whether there is a user, which is on the request then.
     found: bool,
-    /// The ways for which something was there, and there is no user for it.
-    invalid: Ways,
-    /// True where a header was there that holds something else than a way reads.
-    is_foreign: bool,
-    /// The error of a way that may not be used for this request.
+    /// The methods for which something was there, and there is no user for it.
+    invalid: MethodSet,
+    /// True where a header was there that holds something else than a method reads.
+    is_other_scheme: bool,
+    /// The error of a method that may not be used for this request.
     refused: Option<ApiError>,
 }
 
-impl Outcome {
+impl AuthOutcome {
     /// Whether this is enough.
-    fn ends_with(&mut self, way: usize, found: Found, req: &mut Request) -> bool {
+    fn record(&mut self, method: usize, found: Found, req: &mut Request) -> bool {
         match found {
             Found::Nothing => {}
-            Found::Foreign => self.is_foreign = true,
+            Found::OtherScheme => self.is_other_scheme = true,
             Found::Refused(error) => self.refused = Some(error),
-            Found::Invalid => self.invalid.add(way),
+            Found::Invalid => self.invalid.add(method),
             Found::User(user) => {
                 req.set_user(Some(user));
                 self.found = true;
@@ -474,9 +475,9 @@ fn text(value: &HeaderValue) -> Option<&str> {
 /// The token in a value of `Authorization`, with or without the word.
 fn token(value: &str) -> Result<&str, Found> {
     let token = bearer_token(value);
-    let is_foreign = token.len() == value.len() && value.contains(' ');
-    if is_foreign || token.is_empty() {
-        Err(Found::Foreign)
+    let is_other_scheme = token.len() == value.len() && value.contains(' ');
+    if is_other_scheme || token.is_empty() {
+        Err(Found::OtherScheme)
     } else if bearer_token(token).len() < token.len() {
         // Whoever gets it would take off the second word.
         Err(Found::Invalid)
@@ -520,13 +521,13 @@ mod tests {
         let req = Request::from(request.body(()).unwrap());
         let plain = Auth::secret(secret.clone());
         let counted = allocation_counter::measure(|| {
-            assert!(matches!(plain.ways[0].find_now(&req), Some(Found::Json(_, None))));
+            assert!(matches!(plain.methods[0].find_sync(&req), Some(Found::Json(_, None))));
         });
         assert_eq!(counted.count_total, 1);
 
         // What a rule has read is not read again.
         let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
-        assert!(matches!(strict.ways[0].find_now(&req), Some(Found::Json(_, Some(_)))));
+        assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
     }
 
     #[test]
@@ -544,12 +545,12 @@ mod tests {
             nobody().or(secret()),
             Auth { explains: true, ..key() },
         ] {
-            let ways = auth.ways.len();
-            let gate = Gate::new(auth.clone());
-            for case in 0..2 << ways {
-                let (invalid, foreign) = (Ways(case >> 1), case & 1 == 1);
-                let quick = gate.refusal(invalid, foreign);
-                let slow = auth.unauthorized(invalid, foreign);
+            let methods = auth.methods.len();
+            let authenticator = Authenticator::new(auth.clone());
+            for case in 0..2 << methods {
+                let (invalid, other_scheme) = (MethodSet(case >> 1), case & 1 == 1);
+                let quick = authenticator.refusal(invalid, other_scheme);
+                let slow = auth.unauthorized(invalid, other_scheme);
                 let headers = [&quick, &slow].map(|error| error.headers().collect::<Vec<_>>());
                 assert_eq!(headers[0], headers[1], "{auth:?} {case}");
                 assert_eq!(quick.body(false), slow.body(false), "{auth:?} {case}");
@@ -559,10 +560,10 @@ mod tests {
 
     #[test]
     fn of_very_many_ways_the_last_count_as_one() {
-        let mut ways = Ways::NONE;
-        ways.add(70);
-        assert!(ways.has(63) && ways.has(64) && !ways.has(62));
-        assert!(Ways::ALL.has(0) && Ways::ALL.has(200));
+        let mut methods = MethodSet::NONE;
+        methods.add(70);
+        assert!(methods.has(63) && methods.has(64) && !methods.has(62));
+        assert!(MethodSet::ALL.has(0) && MethodSet::ALL.has(200));
     }
 
     #[test]

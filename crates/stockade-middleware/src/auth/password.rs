@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, oneshot};
 /// Spec: Authentication › Password functions.
 pub async fn hash_password_async(password: impl Into<String>) -> Result<String, ApiError> {
     let password = password.into();
-    elsewhere(move || hash_password(&password)).await?.map_err(ApiError::internal)
+    on_thread(move || hash_password(&password)).await?.map_err(ApiError::internal)
 }
 
 /// As `hash_password_with`, on another thread.
@@ -31,7 +31,7 @@ pub async fn hash_password_with_async(
     cost: PasswordCost,
 ) -> Result<String, ApiError> {
     let password = password.into();
-    elsewhere(move || hash_password_with(&password, cost)).await?.map_err(ApiError::internal)
+    on_thread(move || hash_password_with(&password, cost)).await?.map_err(ApiError::internal)
 }
 
 /// As `verify_password`, on another thread.
@@ -43,7 +43,7 @@ pub async fn verify_password_async(
     stored: impl Into<String>,
 ) -> Result<bool, ApiError> {
     let (password, stored) = (password.into(), stored.into());
-    elsewhere(move || verify_password(&password, &stored)).await
+    on_thread(move || verify_password(&password, &stored)).await
 }
 
 /// One for each processor.
@@ -51,7 +51,7 @@ static SLOTS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, usize::from)))
 });
 
-async fn elsewhere<T: Send + 'static>(
+async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     let slot = Arc::clone(&SLOTS).acquire_owned().await.map_err(ApiError::internal)?;

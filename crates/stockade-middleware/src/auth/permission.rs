@@ -104,7 +104,7 @@ where
                     return (req, Err(error));
                 };
                 let decision = async { check.call(user, &mut req).await.into_decision() };
-                let decision = verify::unwinding(decision).await.unwrap_or(None);
+                let decision = verify::catch_panic_async(decision).await.unwrap_or(None);
                 (req, decide(decision).map(|()| Flow::Continue))
             })
         })

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
 use stockade_core::Request;
 
-use super::way::Found;
+use super::method::Found;
 use crate::{CrossOriginProtection, with_cross_origin_protection};
 
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the

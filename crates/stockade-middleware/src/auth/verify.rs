@@ -12,7 +12,7 @@ use stockade_core::middleware::BorrowingFn;
 use stockade_core::{BoxFuture, Request, escaped};
 use stockade_errors::catch_panic;
 
-use super::way::{Challenge, Find, Found, Way};
+use super::method::{AuthMethod, Challenge, Find, Found};
 
 /// What a function may give as the user: an `Option` of what can be serialised,
 /// a JSON value, or a `Result` of them. An error, null, false, 0 and empty text
@@ -88,21 +88,21 @@ pub mod form {
 )]
 pub trait Verify<Marker>: Sized {
     #[doc(hidden)]
-    fn into_find(self) -> Erased;
+    fn into_find(self) -> ErasedFind;
 }
 
 /// A function with its types erased.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
-pub struct Erased(pub(super) Find);
+pub struct ErasedFind(pub(super) Find);
 
 impl<F, V> Verify<form::Sync<V>> for F
 where
     F: Fn(&Request) -> V + Send + Sync + 'static,
     V: IntoUser,
 {
-    fn into_find(self) -> Erased {
-        Erased(Find::Now(Arc::new(move |req| found(caught(|| self(req).into_user())))))
+    fn into_find(self) -> ErasedFind {
+        ErasedFind(Find::Sync(Arc::new(move |req| found(caught(|| self(req).into_user())))))
     }
 }
 
@@ -111,9 +111,9 @@ where
     F: for<'r> BorrowingFn<'r, V> + Send + Sync + 'static,
     V: IntoUser + Send,
 {
-    fn into_find(self) -> Erased {
+    fn into_find(self) -> ErasedFind {
         let verify = Arc::new(self);
-        Erased(Find::Later(Arc::new(move |req| {
+        ErasedFind(Find::Async(Arc::new(move |req| {
             let verify = Arc::clone(&verify);
             Box::pin(async move {
                 let user = waited(async { verify.call(req).await.into_user() }).await;
@@ -137,23 +137,23 @@ fn found(user: Option<Value>) -> Found {
 )]
 pub trait Lookup<I, Marker>: Sized {
     #[doc(hidden)]
-    fn into_way(self, scheme: Scheme<I>) -> ErasedWay;
+    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod;
 }
 
 /// How credentials are read from a request.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
-pub struct Scheme<I> {
+pub struct CredentialReader<I> {
     pub(super) challenge: Challenge,
     pub(super) read: Arc<Read<I>>,
 }
 
 type Read<I> = dyn Fn(&Request) -> Result<I, Found> + Send + Sync;
 
-/// A way with its types erased.
+/// A method with its types erased.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
-pub struct ErasedWay(pub(super) Way);
+pub struct ErasedMethod(pub(super) AuthMethod);
 
 impl<I, F, V> Lookup<I, form::Sync<V>> for F
 where
@@ -161,13 +161,13 @@ where
     F: Fn(I) -> V + Send + Sync + 'static,
     V: IntoUser,
 {
-    fn into_way(self, scheme: Scheme<I>) -> ErasedWay {
-        let Scheme { challenge, read } = scheme;
-        let find = Find::Now(Arc::new(move |req| match read(req) {
+    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
+        let CredentialReader { challenge, read } = reader;
+        let find = Find::Sync(Arc::new(move |req| match read(req) {
             Ok(credentials) => Found::of(caught(|| self(credentials).into_user())),
             Err(found) => found,
         }));
-        ErasedWay(Way::new(challenge, find))
+        ErasedMethod(AuthMethod::new(challenge, find))
     }
 }
 
@@ -178,10 +178,10 @@ where
     Fut: Future<Output = V> + Send + 'static,
     V: IntoUser + Send,
 {
-    fn into_way(self, scheme: Scheme<I>) -> ErasedWay {
-        let Scheme { challenge, read } = scheme;
+    fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
+        let CredentialReader { challenge, read } = reader;
         let lookup = Arc::new(self);
-        let find = Find::Later(Arc::new(move |req| -> BoxFuture<'_, Found> {
+        let find = Find::Async(Arc::new(move |req| -> BoxFuture<'_, Found> {
             let credentials = match read(req) {
                 Ok(credentials) => credentials,
                 Err(found) => return Box::pin(async { found }),
@@ -191,7 +191,7 @@ where
                 Found::of(waited(async { lookup(credentials).await.into_user() }).await)
             })
         }));
-        ErasedWay(Way::new(challenge, find))
+        ErasedMethod(AuthMethod::new(challenge, find))
     }
 }
 
@@ -202,11 +202,11 @@ fn caught(call: impl FnOnce() -> Option<Value>) -> Option<Value> {
 
 /// Waits for a function of the application; a panic counts as no user.
 async fn waited(future: impl Future<Output = Option<Value>>) -> Option<Value> {
-    unwinding(future).await.unwrap_or_else(panicked)
+    catch_panic_async(future).await.unwrap_or_else(panicked)
 }
 
 /// Waits for a function of the application; `None` if it panics.
-pub(super) async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(polled) => polled.map(Some),

@@ -1,4 +1,4 @@
-//! [`Way`]: one way to find the user of a request, with its types erased.
+//! [`AuthMethod`]: one method to find the user of a request, with its types erased.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use serde_json::Value;
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 
-/// What a way finds.
+/// What a method finds.
 pub(super) enum Found {
     /// The request carries nothing of this kind.
     Nothing,
     /// The header is there, and holds something of another kind, or nothing.
-    Foreign,
+    OtherScheme,
     /// It carries something of this kind, and there is no user for it.
     Invalid,
     /// It carries something of this kind, which may not be used here: the error.
@@ -30,7 +30,7 @@ impl Found {
 }
 
 #[derive(Clone)]
-pub(super) struct Way {
+pub(super) struct AuthMethod {
     /// The value of `WWW-Authenticate`.
     pub(super) challenge: Challenge,
     find: Find,
@@ -51,42 +51,42 @@ impl Challenge {
     }
 }
 
-type FindNow = dyn Fn(&Request) -> Found + Send + Sync;
-type FindLater = dyn for<'r> Fn(&'r mut Request) -> BoxFuture<'r, Found> + Send + Sync;
+type FindSync = dyn Fn(&Request) -> Found + Send + Sync;
+type FindAsync = dyn for<'r> Fn(&'r mut Request) -> BoxFuture<'r, Found> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) enum Find {
-    Now(Arc<FindNow>),
-    Later(Arc<FindLater>),
+    Sync(Arc<FindSync>),
+    Async(Arc<FindAsync>),
 }
 
-impl Way {
+impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
         Self { challenge, find }
     }
 
     /// Looks without waiting, if it can.
-    pub(super) fn find_now(&self, req: &Request) -> Option<Found> {
+    pub(super) fn find_sync(&self, req: &Request) -> Option<Found> {
         match &self.find {
-            Find::Now(find) => Some(find(req)),
-            Find::Later(_) => None,
+            Find::Sync(find) => Some(find(req)),
+            Find::Async(_) => None,
         }
     }
 
     pub(super) async fn find(&self, req: &mut Request) -> Found {
         match &self.find {
-            Find::Now(find) => find(req),
-            Find::Later(find) => find(req).await,
+            Find::Sync(find) => find(req),
+            Find::Async(find) => find(req).await,
         }
     }
 
-    pub(super) fn waits(&self) -> bool {
-        matches!(self.find, Find::Later(_))
+    pub(super) fn is_async(&self) -> bool {
+        matches!(self.find, Find::Async(_))
     }
 }
 
-impl fmt::Debug for Way {
+impl fmt::Debug for AuthMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Way({:?})", self.challenge)
+        write!(f, "AuthMethod({:?})", self.challenge)
     }
 }
