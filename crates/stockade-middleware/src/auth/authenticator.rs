@@ -1,0 +1,189 @@
+//! [`Authenticator`]: tries the methods of an [`Auth`] for a request.
+
+use stockade_core::Request;
+use stockade_errors::ApiError;
+
+use super::Auth;
+use super::method::{Challenge, Found};
+
+/// An [`Auth`] at work, with its usual refusals prepared: whoever tries tokens
+/// is to cost little.
+pub(super) struct Authenticator {
+    auth: Auth,
+    /// The methods whose challenge says whether there was something.
+    bearers: MethodSet,
+    /// Where nothing was found.
+    missing: ApiError,
+    /// Where something was found that none of the methods reads.
+    other_scheme: ApiError,
+    /// Where there was something for each of the `bearers`.
+    invalid: ApiError,
+}
+
+impl Authenticator {
+    pub(super) fn new(auth: Auth) -> Self {
+        let mut bearers = MethodSet::NONE;
+        for (index, method) in auth.methods.iter().enumerate() {
+            if matches!(method.challenge, Challenge::Bearer) {
+                bearers.add(index);
+            }
+        }
+        let missing = auth.unauthorized(MethodSet::NONE, false).repeated();
+        let other_scheme = auth.unauthorized(MethodSet::NONE, true).repeated();
+        let invalid = auth.unauthorized(MethodSet::ALL, false).repeated();
+        Self { auth, bearers, missing, other_scheme, invalid }
+    }
+
+    pub(super) fn authenticate(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = AuthOutcome::default();
+        for (index, method) in self.auth.methods.iter().enumerate() {
+            let found = method.find_sync(req).unwrap_or(Found::Nothing);
+            if outcome.record(index, found, req) {
+                break;
+            }
+        }
+        self.decide(req, &outcome)
+    }
+
+    pub(super) async fn authenticate_async(&self, req: &mut Request) -> Result<(), ApiError> {
+        let mut outcome = AuthOutcome::default();
+        for (index, method) in self.auth.methods.iter().enumerate() {
+            let found = method.find(req).await;
+            if outcome.record(index, found, req) {
+                break;
+            }
+        }
+        self.decide(req, &outcome)
+    }
+
+    fn decide(&self, req: &mut Request, outcome: &AuthOutcome) -> Result<(), ApiError> {
+        if outcome.found {
+            return Ok(());
+        }
+        req.set_user(None);
+        if let Some(error) = &outcome.refused {
+            return Err(error.clone());
+        }
+        if self.auth.required {
+            Err(self.refusal(outcome.invalid, outcome.is_other_scheme))
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
+        let bearers = invalid.and(self.bearers);
+        let says_invalid = self.auth.explains && (is_other_scheme || invalid != MethodSet::NONE);
+        if bearers == MethodSet::NONE {
+            if says_invalid { self.other_scheme.clone() } else { self.missing.clone() }
+        } else if bearers == self.bearers {
+            self.invalid.clone()
+        } else {
+            self.auth.unauthorized(invalid, is_other_scheme)
+        }
+    }
+}
+
+/// Some of the methods, by their index; the last bit is for all that have no other.
+#[derive(Clone, Copy, Default, Eq, PartialEq)]
+pub(super) struct MethodSet(u64);
+
+impl MethodSet {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn add(&mut self, index: usize) {
+        self.0 |= Self::bit(index);
+    }
+
+    pub(super) fn has(self, index: usize) -> bool {
+        self.0 & Self::bit(index) != 0
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    fn bit(index: usize) -> u64 {
+        1 << index.min(63)
+    }
+}
+
+/// What the methods that were tried have found.
+#[derive(Default)]
+pub(super) struct AuthOutcome {
+    /// Whether there is a user, which is on the request then.
+    found: bool,
+    /// The methods for which something was there, and there is no user for it.
+    invalid: MethodSet,
+    /// True where a header was there that holds something else than a method reads.
+    is_other_scheme: bool,
+    /// The error of a method that may not be used for this request.
+    refused: Option<ApiError>,
+}
+
+impl AuthOutcome {
+    /// Whether this is enough.
+    fn record(&mut self, method: usize, found: Found, req: &mut Request) -> bool {
+        match found {
+            Found::Nothing => {}
+            Found::OtherScheme => self.is_other_scheme = true,
+            Found::Refused(error) => self.refused = Some(error),
+            Found::Invalid => self.invalid.add(method),
+            Found::User(user) => {
+                req.set_user(Some(user));
+                self.found = true;
+            }
+            Found::Json(json, value) => {
+                req.set_user_read(json, value);
+                self.found = true;
+            }
+        }
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade_auth::{ApiKeyHash, Secret};
+
+    use super::*;
+    use crate::IntoAuth;
+
+    #[test]
+    fn prepared_refusals_are_those_that_are_made() {
+        let secret = || Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap());
+        let key = || Auth::api_key(|_: ApiKeyHash| None::<String>);
+        let explains = || (|_: String| None::<String>).into_auth();
+        let nobody = || Auth::verify(|_: &Request| None::<String>);
+        for auth in [
+            secret(),
+            key(),
+            explains(),
+            secret().or(key()),
+            key().or(explains()).or(key()),
+            nobody().or(secret()),
+            Auth { explains: true, ..key() },
+        ] {
+            let methods = auth.methods.len();
+            let authenticator = Authenticator::new(auth.clone());
+            for case in 0..2 << methods {
+                let (invalid, other_scheme) = (MethodSet(case >> 1), case & 1 == 1);
+                let quick = authenticator.refusal(invalid, other_scheme);
+                let slow = auth.unauthorized(invalid, other_scheme);
+                let headers = [&quick, &slow].map(|error| error.headers().collect::<Vec<_>>());
+                assert_eq!(headers[0], headers[1], "{auth:?} {case}");
+                assert_eq!(quick.body(false), slow.body(false), "{auth:?} {case}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_very_many_ways_the_last_count_as_one() {
+        let mut methods = MethodSet::NONE;
+        methods.add(70);
+        assert!(methods.has(63) && methods.has(64) && !methods.has(62));
+        assert!(MethodSet::ALL.has(0) && MethodSet::ALL.has(200));
+    }
+}
