@@ -51,7 +51,6 @@ pub mod compression;
 pub mod conditional;
 pub mod cookies;
 pub mod cors;
-mod cross_origin;
 mod cross_origin_protection;
 mod error_handling;
 #[cfg(feature = "compression")]
@@ -82,8 +81,8 @@ pub use client_address::TrustProxy;
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
 pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
 pub use cookies::{CookieError, Cookies, SetCookie};
-pub use cors::{Cors, CorsOptions, CorsOrigin};
-pub use cross_origin::with_cors;
+pub use cors::{Cors, CorsOptions, CorsOrigin, with_cors};
+
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
 pub use error_handling::{
     ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,

@@ -19,14 +19,17 @@
 //!
 //! - `options`: [`CorsOptions`] and [`CorsOrigin`].
 //! - `policy`: [`Cors`], [`CorsDecided`], [`is_preflight`] and [`origin_of`].
-//! - `origin`: what an origin looks like.
+//! - `origin`: the syntax of an origin.
+//! - `with_cors`: [`with_cors`].
 //!
 //! Spec: Response headers › CORS rules.
 
 mod options;
 mod origin;
 mod policy;
+mod with_cors;
 
 pub use options::{CorsOptions, CorsOrigin};
 pub(crate) use origin::is_origin;
 pub use policy::{Cors, CorsDecided, is_preflight, origin_of};
+pub use with_cors::with_cors;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
-use crate::cors::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
+use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 
 /// Sets the headers of CORS on every response, errors included, and answers
 /// preflights with 204.
