@@ -4,7 +4,7 @@
 
 use stockade_core::{Middleware, Next, Request};
 
-use crate::observation::{Line, Observation};
+use crate::observation::{AccessLogLine, Observation};
 
 /// Logs each request when it comes, at debug level, and each response, at info
 /// level, under the target `stockade::access`.
@@ -33,10 +33,10 @@ use crate::observation::{Line, Observation};
 #[must_use]
 pub fn with_logging() -> Middleware {
     Middleware::new(|req: Request, next: Next| async move {
-        if !Line::is_wanted() {
+        if !AccessLogLine::is_wanted() {
             return next.try_run(req).await;
         }
-        let line = Line::of(&req);
+        let line = AccessLogLine::of(&req);
         line.log_request();
         let observation = Observation::begin(req.method()).logging(Some(line));
         match next.try_run(req).await {

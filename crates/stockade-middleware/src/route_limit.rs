@@ -76,7 +76,7 @@ struct Counting {
 
 /// The names of the limits of a router, in what its routes have in common.
 #[derive(Clone, Default)]
-struct Names {
+struct LimitNames {
     taken: HashSet<String>,
     unnamed: u32,
 }
@@ -92,7 +92,7 @@ impl RouteLimit {
 
 impl Counting {
     /// The limiter, with a name that no other one of the router has.
-    fn build(&self, names: &mut Names) -> Result<RateLimiter, ConfigError> {
+    fn build(&self, names: &mut LimitNames) -> Result<RateLimiter, ConfigError> {
         if self.limit.name != RateLimit::default().name {
             names.taken.insert(self.limit.name.clone());
             return self.limit.build();
@@ -114,7 +114,7 @@ impl Counting {
         if let Some(clock) = doc.common().get::<Clock>() {
             self.clock.get_or_init(|| clock.clone());
         }
-        let names = doc.common_mut().get_or_insert_default::<Names>();
+        let names = doc.common_mut().get_or_insert_default::<LimitNames>();
         match self.built.get_or_init(|| self.build(names).map(Arc::new)) {
             Ok(limiter) => doc.limited(limiter.policy().name()),
             Err(mistakes) => doc.schema_mistakes(HELPER, mistakes),
@@ -124,7 +124,7 @@ impl Counting {
     /// # Errors
     /// 500 if it has mistakes, which only a host without our router overlooks.
     fn limiter(&self) -> Result<Arc<RateLimiter>, ApiError> {
-        let built = self.built.get_or_init(|| self.build(&mut Names::default()).map(Arc::new));
+        let built = self.built.get_or_init(|| self.build(&mut LimitNames::default()).map(Arc::new));
         built.clone().map_err(ApiError::internal)
     }
 
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn each_has_a_name_of_its_own() {
-        let mut names = Names::default();
+        let mut names = LimitNames::default();
         let mut name = |limit: RateLimit| {
             let limiter = with_rate_limit(limit).counting.build(&mut names).unwrap();
             limiter.policy().name().to_owned()

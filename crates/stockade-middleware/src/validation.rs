@@ -10,7 +10,7 @@ use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
 
 /// Checks the body by a schema. What fails is a 400; what passes is put in the
-/// place of the body, defaults and conversions applied.
+/// part of the body, defaults and conversions applied.
 ///
 /// A mistake in the schema is reported when the router is built.
 ///
@@ -28,7 +28,7 @@ use stockade_validation::{Schema, ValidationOptions};
 #[doc(alias = "withValidation")]
 #[track_caller]
 pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
-    SchemaCheck::new(Place::Body, schema.into_schema())
+    SchemaCheck::new(RequestPart::Body, schema.into_schema())
 }
 
 /// Checks the query by a field map. Numbers and booleans are made of texts
@@ -38,7 +38,7 @@ pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
 #[doc(alias = "withQueryValidation")]
 #[track_caller]
 pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
-    SchemaCheck::new(Place::Query, schema.into_schema())
+    SchemaCheck::new(RequestPart::Query, schema.into_schema())
 }
 
 /// Checks the parameters of the path by a field map. Numbers and booleans are
@@ -48,28 +48,28 @@ pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
 #[doc(alias = "withParamsValidation")]
 #[track_caller]
 pub fn with_params_validation(schema: impl IntoSchema) -> SchemaCheck {
-    SchemaCheck::new(Place::Params, schema.into_schema())
+    SchemaCheck::new(RequestPart::Params, schema.into_schema())
 }
 
 /// Middleware that checks a part of the request by a schema.
 #[derive(Clone, Debug)]
 #[must_use = "it checks nothing until a route or a router has it"]
 pub struct SchemaCheck {
-    place: Place,
+    part: RequestPart,
     schema: Result<Schema, ConfigError>,
     options: ValidationOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum RequestPart {
     Body,
     Query,
     Params,
 }
 
 impl SchemaCheck {
-    fn new(place: Place, schema: Result<Schema, ConfigError>) -> Self {
-        Self { place, schema, options: ValidationOptions::new() }
+    fn new(part: RequestPart, schema: Result<Schema, ConfigError>) -> Self {
+        Self { part, schema, options: ValidationOptions::new() }
     }
 
     /// Says how the schema judges.
@@ -81,10 +81,10 @@ impl SchemaCheck {
 
 impl IntoMiddleware<form::Ready> for SchemaCheck {
     fn into_middleware(self) -> Middleware {
-        let Self { place, schema, options } = self;
-        let name = place.helper();
+        let Self { part, schema, options } = self;
+        let name = part.helper();
         match schema {
-            Ok(schema) => place.middleware(schema, options).named(name),
+            Ok(schema) => part.middleware(schema, options).named(name),
             // It never runs: the router is not built.
             Err(mistakes) => Middleware::new(|_: &mut Request| {})
                 .named(name)
@@ -93,7 +93,7 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
     }
 }
 
-impl Place {
+impl RequestPart {
     fn helper(self) -> &'static str {
         match self {
             Self::Body => "with_validation",

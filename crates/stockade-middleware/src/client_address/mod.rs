@@ -22,14 +22,14 @@
 //!
 //! - `trust`: [`TrustProxy`], who is trusted and which header is read.
 //! - `client`: [`client_address`], and [`warn_untrusted`].
-//! - `split`: lists from the right, quotes respected.
-//! - `node`: one entry of a list.
+//! - `list`: lists from the right, quotes respected.
+//! - `address`: one entry of a list (a node of RFC 7239).
 //!
 //! Spec: Router options › `trustProxy`; Limits › Client identity.
 
+mod address;
 mod client;
-mod node;
-mod split;
+mod list;
 mod trust;
 
 pub use client::{client_address, warn_untrusted};

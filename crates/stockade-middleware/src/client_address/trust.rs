@@ -125,17 +125,17 @@ impl From<bool> for TrustProxy {
 
 impl<'de> Deserialize<'de> for TrustProxy {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        match Notation::deserialize(source)? {
-            Notation::One(one) => Ok(one.into()),
-            Notation::Hops(count) => Ok(count.into()),
-            Notation::Networks(list) => Self::networks(list).map_err(D::Error::custom),
+        match TrustProxyNotation::deserialize(source)? {
+            TrustProxyNotation::One(one) => Ok(one.into()),
+            TrustProxyNotation::Hops(count) => Ok(count.into()),
+            TrustProxyNotation::Networks(list) => Self::networks(list).map_err(D::Error::custom),
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number of proxies from 0 to 255, true, false, or networks")]
-enum Notation {
+enum TrustProxyNotation {
     One(bool),
     Hops(u8),
     Networks(Vec<String>),

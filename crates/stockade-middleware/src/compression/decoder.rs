@@ -68,7 +68,7 @@ pub(super) struct Decompressed {
     /// What came and was not decoded yet.
     input: Bytes,
     room: Vec<u8>,
-    state: State,
+    state: DecoderState,
     /// The codec may hold more than there was room for.
     was_full: bool,
     members: u64,
@@ -77,7 +77,7 @@ pub(super) struct Decompressed {
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum State {
+enum DecoderState {
     /// Nothing has come.
     Fresh,
     /// Inside of a stream.
@@ -95,7 +95,7 @@ impl Decompressed {
             codec: Codec::new(coding),
             input: Bytes::new(),
             room: vec![0; ROOM_BYTES],
-            state: State::Fresh,
+            state: DecoderState::Fresh,
             was_full: false,
             members: 0,
             made: 0,
@@ -112,7 +112,7 @@ impl Decompressed {
             let (read, written) = (input.written_len(), room.written_len());
             self.was_full = room.has_no_spare_space() && !has_ended;
             if has_ended {
-                self.state = State::Between;
+                self.state = DecoderState::Between;
             } else if read == 0 && written == 0 && !self.input.is_empty() {
                 return Err(io::Error::other("the decoder stands still"));
             }
@@ -128,17 +128,19 @@ impl Decompressed {
     /// Begins a stream, if none is being read.
     fn enter(&mut self) -> io::Result<()> {
         match self.state {
-            State::Fresh if self.is_large_window() => return Err(io::ErrorKind::InvalidData.into()),
-            State::Between if self.members >= FREE_MEMBERS + self.made / MEMBER_BYTES => {
+            DecoderState::Fresh if self.is_large_window() => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            DecoderState::Between if self.members >= FREE_MEMBERS + self.made / MEMBER_BYTES => {
                 return Err(io::Error::other("too many members for what they hold"));
             }
-            State::Between => self.codec.again()?,
-            State::Fresh | State::Inside | State::Ended => {}
+            DecoderState::Between => self.codec.again()?,
+            DecoderState::Fresh | DecoderState::Inside | DecoderState::Ended => {}
         }
-        if self.state != State::Inside {
+        if self.state != DecoderState::Inside {
             self.members += 1;
         }
-        self.state = State::Inside;
+        self.state = DecoderState::Inside;
         Ok(())
     }
 
@@ -150,7 +152,7 @@ impl Decompressed {
     }
 
     fn fail(&mut self, error: BoxError) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.state = State::Ended;
+        self.state = DecoderState::Ended;
         self.body = HttpBody::empty();
         Poll::Ready(Some(Err(error)))
     }
@@ -165,7 +167,7 @@ impl Body for Decompressed {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         loop {
-            if self.state == State::Ended {
+            if self.state == DecoderState::Ended {
                 return Poll::Ready(None);
             }
             match self.advance() {
@@ -179,16 +181,16 @@ impl Body for Decompressed {
                 Poll::Ready(Some(Ok(frame))) => self.input = frame.into_data().unwrap_or_default(),
                 Poll::Ready(Some(Err(error))) => return self.fail(error),
                 // It breaks off in the middle.
-                Poll::Ready(None) if self.state == State::Inside => {
+                Poll::Ready(None) if self.state == DecoderState::Inside => {
                     return self.fail(BodyError::Broken.into());
                 }
-                Poll::Ready(None) => self.state = State::Ended,
+                Poll::Ready(None) => self.state = DecoderState::Ended,
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.state == State::Ended
+        self.state == DecoderState::Ended
     }
 }
 

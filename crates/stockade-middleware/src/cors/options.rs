@@ -27,7 +27,7 @@ use serde_json::Value;
 /// Spec: Router options › `corsOrigin`; CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[doc(alias = "corsOrigin")]
-#[serde(from = "Notation")]
+#[serde(from = "CorsOriginNotation")]
 #[non_exhaustive]
 pub enum CorsOrigin {
     /// The origin of development, without credentials.
@@ -56,18 +56,18 @@ impl CorsOrigin {
 /// As it stands in a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Notation {
+enum CorsOriginNotation {
     One(String),
     List(Vec<String>),
     Other(Value),
 }
 
-impl From<Notation> for CorsOrigin {
-    fn from(notation: Notation) -> Self {
+impl From<CorsOriginNotation> for CorsOrigin {
+    fn from(notation: CorsOriginNotation) -> Self {
         match notation {
-            Notation::One(origin) => Self::One(origin),
-            Notation::List(origins) => Self::List(origins),
-            Notation::Other(other) => Self::Malformed(other.to_string()),
+            CorsOriginNotation::One(origin) => Self::One(origin),
+            CorsOriginNotation::List(origins) => Self::List(origins),
+            CorsOriginNotation::Other(other) => Self::Malformed(other.to_string()),
         }
     }
 }

@@ -35,20 +35,20 @@
 //! - `registry`: [`Metrics`]; the counting, without locks.
 //! - `reason`: why a request was refused.
 //! - `series`: the counters of one method and route.
-//! - `text`: the text.
+//! - `exposition`: the text that Prometheus reads.
 //! - `with_metrics`: [`with_metrics`].
 //!
 //! # Beyond the spec
 //! The specification has no metrics. Source: Prometheus text format, version
 //! 0.0.4.
 
+mod exposition;
 mod reason;
 mod registry;
 mod series;
-mod text;
 mod with_metrics;
 
 pub(crate) use reason::Reason;
-pub(crate) use registry::Running;
+pub(crate) use registry::InFlight;
 pub use registry::{Metrics, MetricsText};
 pub use with_metrics::with_metrics;

@@ -14,9 +14,9 @@ use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::{ApiError, HttpBody, Reply, Response};
 
+use super::exposition;
 use super::reason::Reason;
 use super::series::Series;
-use super::text;
 
 /// Counters of requests by method and route; clones share them.
 ///
@@ -44,7 +44,7 @@ struct Registry {
 
 /// The place of a pair's counters in the registry.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum SeriesIndex {
     Slot(usize),
     Other(usize),
 }
@@ -88,8 +88,8 @@ impl Metrics {
         status: StatusCode,
         duration: Duration,
     ) {
-        let place = self.place(method, pattern);
-        self.record(place, status, Reason::of_status(status), duration);
+        let index = self.index_of(method, pattern);
+        self.record(index, status, Reason::of_status(status), duration);
     }
 
     /// Everything that was counted, in the text format of Prometheus.
@@ -99,7 +99,7 @@ impl Metrics {
         let known = registry.slots.iter().filter_map(OnceLock::get);
         let mut series: Vec<&Series> = known.chain(&registry.others).collect();
         series.sort_by_key(|series| (&*series.route, series.method));
-        text::write(&series)
+        exposition::write(&series)
     }
 
     /// A handler that answers [`text`](Self::text), for a route such as
@@ -110,16 +110,16 @@ impl Metrics {
     }
 
     /// A request has begun; it is in flight until what this gives is dropped.
-    pub(crate) fn begin(&self, method: &Method, pattern: Option<&str>) -> Running {
-        let place = self.place(method, pattern);
-        if let Some(series) = self.at(place) {
+    pub(crate) fn begin(&self, method: &Method, pattern: Option<&str>) -> InFlight {
+        let index = self.index_of(method, pattern);
+        if let Some(series) = self.at(index) {
             series.in_flight.fetch_add(1, Ordering::Relaxed);
         }
-        Running { metrics: self.clone(), place }
+        InFlight { metrics: self.clone(), index }
     }
 
     /// The place of a pair, which is made if there is none.
-    fn place(&self, method: &Method, pattern: Option<&str>) -> Place {
+    fn index_of(&self, method: &Method, pattern: Option<&str>) -> SeriesIndex {
         let registry = &*self.registry;
         let method = METHODS.iter().position(|known| *known == method.as_str());
         let method = method.unwrap_or(METHODS.len() - 1);
@@ -143,43 +143,49 @@ impl Metrics {
                 Series::new(name, route)
             });
             if is_it(series) {
-                return Place::Slot(at);
+                return SeriesIndex::Slot(at);
             }
         }
-        Place::Other(method)
+        SeriesIndex::Other(method)
     }
 
-    fn record(&self, place: Place, status: StatusCode, reason: Option<Reason>, duration: Duration) {
-        if let Some(series) = self.at(place) {
+    fn record(
+        &self,
+        index: SeriesIndex,
+        status: StatusCode,
+        reason: Option<Reason>,
+        duration: Duration,
+    ) {
+        if let Some(series) = self.at(index) {
             series.record(status, reason, duration);
         }
     }
 
-    fn at(&self, place: Place) -> Option<&Series> {
-        match place {
-            Place::Slot(at) => self.registry.slots.get(at)?.get(),
-            Place::Other(method) => self.registry.others.get(method),
+    fn at(&self, index: SeriesIndex) -> Option<&Series> {
+        match index {
+            SeriesIndex::Slot(at) => self.registry.slots.get(at)?.get(),
+            SeriesIndex::Other(method) => self.registry.others.get(method),
         }
     }
 }
 
 /// A request in flight, until it is dropped, also when its client leaves.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct InFlight {
     metrics: Metrics,
-    place: Place,
+    index: SeriesIndex,
 }
 
-impl Running {
+impl InFlight {
     /// Counts the answer.
     pub(crate) fn record(&self, status: StatusCode, reason: Option<Reason>, duration: Duration) {
-        self.metrics.record(self.place, status, reason, duration);
+        self.metrics.record(self.index, status, reason, duration);
     }
 }
 
-impl Drop for Running {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        if let Some(series) = self.metrics.at(self.place) {
+        if let Some(series) = self.metrics.at(self.index) {
             series.in_flight.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -46,18 +46,18 @@
 //! # Where things are
 //!
 //! - `observers`: [`Observers`], what a router has.
-//! - `running`: [`Observation`], what is noted of one request.
-//! - `line`: the line in the log.
-//! - `body`: the body of an answer, counted.
+//! - `request`: [`Observation`], what is noted of one request.
+//! - `access_log`: the line in the log.
+//! - `counted_body`: the body of an answer, with its bytes counted.
 //!
 //! # Beyond the spec
 //! The specification has none of it but `withLogging`.
 
-mod body;
-mod line;
+mod access_log;
+mod counted_body;
 mod observers;
-mod running;
+mod request;
 
-pub(crate) use line::Line;
+pub(crate) use access_log::AccessLogLine;
 pub use observers::Observers;
-pub use running::Observation;
+pub use request::Observation;

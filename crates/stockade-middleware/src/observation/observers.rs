@@ -2,10 +2,10 @@
 
 use stockade_core::Request;
 
-use super::{Line, Observation};
+use super::{AccessLogLine, Observation};
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
-use crate::request_id::{Names, RequestIds};
+use crate::request_id::{RequestIds, RequestNames};
 
 /// What is noted of every request. Default: nothing.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// Names the requests, if `request_ids` says how, and writes a line in the
+    /// RequestNames the requests, if `request_ids` says how, and writes a line in the
     /// log for each, if `access_log` says so; that costs little while the logger
     /// does not want the info level of `stockade::access`.
     #[must_use]
@@ -55,7 +55,7 @@ impl Observers {
     /// logged.
     pub fn enter(&self, req: &mut Request) -> Observation {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
-        let line = self.logs().then(|| Line::of(req));
+        let line = self.logs().then(|| AccessLogLine::of(req));
         let observation = Observation::begin(req.method()).named(names).logging(line);
         #[cfg(feature = "metrics")]
         let observation = self.counting(req, observation);
@@ -63,7 +63,7 @@ impl Observers {
     }
 
     fn logs(&self) -> bool {
-        self.access_log && Line::is_wanted()
+        self.access_log && AccessLogLine::is_wanted()
     }
 
     #[cfg(feature = "metrics")]
@@ -76,7 +76,7 @@ impl Observers {
 }
 
 /// The names, unless the system has no random bytes.
-fn known(names: Result<Names, stockade_core::ApiError>) -> Option<Names> {
+fn known(names: Result<RequestNames, stockade_core::ApiError>) -> Option<RequestNames> {
     names
         .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))
         .ok()

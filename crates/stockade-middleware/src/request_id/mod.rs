@@ -1,4 +1,4 @@
-//! Names for requests: an id that is in the request, in the response and in the
+//! RequestNames for requests: an id that is in the request, in the response and in the
 //! logs, and the trace that a request belongs to.
 //!
 //! ```
@@ -28,5 +28,5 @@ mod with_request_id;
 pub use id::RequestId;
 pub(crate) use id::X_REQUEST_ID;
 pub use trace::{TraceContext, TraceParent};
-pub(crate) use with_request_id::Names;
+pub(crate) use with_request_id::RequestNames;
 pub use with_request_id::{RequestIds, optional, with_request_id};

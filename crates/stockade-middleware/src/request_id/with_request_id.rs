@@ -43,13 +43,13 @@ impl Default for RequestIds {
 
 /// The names of one request.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct RequestNames {
     id: RequestId,
     /// A valid `traceparent`.
     trace: Option<HeaderValue>,
 }
 
-impl Names {
+impl RequestNames {
     /// Adds them to the headers of a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.id.to_header_value());
@@ -74,8 +74,8 @@ impl RequestIds {
         self
     }
 
-    /// Names a request, unless it has a name.
-    pub(crate) fn enter(self, req: &mut Request) -> Result<Names, ApiError> {
+    /// RequestNames a request, unless it has a name.
+    pub(crate) fn enter(self, req: &mut Request) -> Result<RequestNames, ApiError> {
         let known = RequestId::of(req).cloned();
         let is_new = known.is_none();
         let id = known.map_or_else(|| self.id(req.headers()), Ok)?;
@@ -85,7 +85,7 @@ impl RequestIds {
             req.set_id(id.as_str());
             req.extensions_mut().insert(id.clone());
         }
-        Ok(Names { id, trace })
+        Ok(RequestNames { id, trace })
     }
 
     fn id(self, headers: &HeaderMap) -> Result<RequestId, ApiError> {
@@ -112,15 +112,15 @@ impl IntoMiddleware<form::Ready> for RequestIds {
 /// # Errors
 /// For anything else.
 pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RequestIds>, D::Error> {
-    Ok(match Notation::deserialize(source)? {
-        Notation::Switch(wanted) => wanted.then(with_request_id),
-        Notation::Options(options) => Some(options),
+    Ok(match RequestIdsNotation::deserialize(source)? {
+        RequestIdsNotation::Switch(wanted) => wanted.then(with_request_id),
+        RequestIdsNotation::Options(options) => Some(options),
     })
 }
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "true, false, or an object with believe_client and begin_traces")]
-enum Notation {
+enum RequestIdsNotation {
     Switch(bool),
     Options(RequestIds),
 }

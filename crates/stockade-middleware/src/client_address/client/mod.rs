@@ -11,8 +11,8 @@ use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName, HeaderValue};
 use ipnet::IpNet;
 
-use super::node::address;
-use super::split::{from_right, from_right_quoted};
+use super::address::parse_address;
+use super::list::{from_right, from_right_quoted};
 use super::trust::{Header, TrustProxy, Trusted};
 
 /// The address of the client; `peer` is the other end of the connection, if the
@@ -45,10 +45,14 @@ pub fn client_address(
         // Nobody is at the other end whom a header could be believed from.
         (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
-        (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, plain(headers)),
+        (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),
         (Trusted::Hops(count), Header::Forwarded) => hop(*count, forwarded(headers)),
-        (Trusted::Networks(list), Header::XForwardedFor) => beyond(list, peer, plain(headers)),
-        (Trusted::Networks(list), Header::Forwarded) => beyond(list, peer, forwarded(headers)),
+        (Trusted::Networks(list), Header::XForwardedFor) => {
+            first_untrusted(list, peer, x_forwarded_for(headers))
+        }
+        (Trusted::Networks(list), Header::Forwarded) => {
+            first_untrusted(list, peer, forwarded(headers))
+        }
     };
     found.or(peer)
 }
@@ -82,11 +86,11 @@ pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBo
 /// The entry `count` places left of the peer.
 fn hop<'h>(count: u8, mut entries: impl Iterator<Item = &'h [u8]>) -> Option<IpAddr> {
     let places = usize::from(count).checked_sub(1)?;
-    address(entries.nth(places)?)
+    parse_address(entries.nth(places)?)
 }
 
 /// The first address, from the peer to the left, that is not in a network.
-fn beyond<'h>(
+fn first_untrusted<'h>(
     networks: &[IpNet],
     peer: Option<IpAddr>,
     entries: impl Iterator<Item = &'h [u8]>,
@@ -94,7 +98,7 @@ fn beyond<'h>(
     let is_trusted = |ip: &IpAddr| networks.iter().any(|network| network.contains(ip));
     let mut last = peer.filter(is_trusted)?;
     for entry in entries {
-        last = address(entry)?;
+        last = parse_address(entry)?;
         if !is_trusted(&last) {
             break;
         }
@@ -103,7 +107,7 @@ fn beyond<'h>(
 }
 
 /// The entries of `X-Forwarded-For`, last one first.
-fn plain(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(X_FORWARDED_FOR).into_iter().rev().map(HeaderValue::as_bytes);
     lines.flat_map(|line| from_right(line, b',')).filter(|entry| !entry.is_empty())
 }

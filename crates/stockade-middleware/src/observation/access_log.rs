@@ -12,7 +12,7 @@ use stockade_core::{ErrorContext, Request};
 use crate::request_id::{TraceParent, X_REQUEST_ID};
 
 /// What is known of a request before its answer.
-pub(crate) struct Line {
+pub(crate) struct AccessLogLine {
     context: ErrorContext,
     client: Option<IpAddr>,
     trace: Option<TraceParent>,
@@ -20,7 +20,7 @@ pub(crate) struct Line {
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct RequestEnd {
     /// `None` when there was no answer.
     pub(super) status: Option<StatusCode>,
     pub(super) bytes: Option<u64>,
@@ -28,7 +28,7 @@ pub(super) struct End {
     pub(super) aborted: bool,
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RequestEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(status) = self.status {
             write!(f, " {}", status.as_u16())?;
@@ -37,7 +37,7 @@ impl fmt::Display for End {
     }
 }
 
-impl Line {
+impl AccessLogLine {
     /// Whether anybody reads the lines.
     pub(crate) fn is_wanted() -> bool {
         log::log_enabled!(target: TARGET, Level::Info)
@@ -69,7 +69,7 @@ impl Line {
     }
 
     /// Logs how it ended.
-    pub(super) fn log_end(&self, end: End, duration: Duration) {
+    pub(super) fn log_end(&self, end: RequestEnd, duration: Duration) {
         let (method, route) = self.place();
         let status = end.status.map(|status| status.as_u16());
         let trace = self.trace.map(|trace| trace.trace_id());

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]`,
 /// `[2001:db8::1]:4711`, and a zone (`fe80::1%eth0`), which is removed. An
 /// IPv4-mapped address is an IPv4 address.
-pub(super) fn address(entry: &[u8]) -> Option<IpAddr> {
+pub(super) fn parse_address(entry: &[u8]) -> Option<IpAddr> {
     let entry = std::str::from_utf8(entry).ok()?;
     if let Some(rest) = entry.strip_prefix('[') {
         let (inside, port) = rest.split_once(']')?;
@@ -45,7 +45,8 @@ mod tests {
 
     #[track_caller]
     fn check(entry: &str, expected: &str) {
-        let actual = address(entry.as_bytes()).map_or_else(|| "-".into(), |ip| ip.to_string());
+        let actual =
+            parse_address(entry.as_bytes()).map_or_else(|| "-".into(), |ip| ip.to_string());
         assert_eq!(actual, expected, "{entry:?}");
     }
 
@@ -97,6 +98,6 @@ mod tests {
         ] {
             check(entry, "-");
         }
-        assert_eq!(address(b"203.0.113.\xff"), None);
+        assert_eq!(parse_address(b"203.0.113.\xff"), None);
     }
 }

@@ -6,11 +6,11 @@ use std::time::Instant;
 use http::{HeaderMap, Method, StatusCode};
 use stockade_core::{ApiError, Response};
 
-use super::body::Counted;
-use super::line::{End, Line};
+use super::access_log::{AccessLogLine, RequestEnd};
+use super::counted_body::CountedBody;
 #[cfg(feature = "metrics")]
-use crate::metrics::{Metrics, Reason, Running};
-use crate::request_id::Names;
+use crate::metrics::{InFlight, Metrics, Reason};
+use crate::request_id::RequestNames;
 
 /// One request, from its beginning to the end of its answer.
 ///
@@ -21,11 +21,11 @@ pub struct Observation {
     started: Instant,
     is_head: bool,
     status: Option<StatusCode>,
-    names: Option<Names>,
+    names: Option<RequestNames>,
     /// `None` when it was written, or nobody wants it.
-    line: Option<Line>,
+    line: Option<AccessLogLine>,
     #[cfg(feature = "metrics")]
-    running: Option<Running>,
+    in_flight: Option<InFlight>,
 }
 
 impl Observation {
@@ -38,17 +38,17 @@ impl Observation {
             names: None,
             line: None,
             #[cfg(feature = "metrics")]
-            running: None,
+            in_flight: None,
         }
     }
 
-    pub(super) fn named(mut self, names: Option<Names>) -> Self {
+    pub(super) fn named(mut self, names: Option<RequestNames>) -> Self {
         self.names = names;
         self
     }
 
     /// Writes this line when the request ends.
-    pub(crate) fn logging(mut self, line: Option<Line>) -> Self {
+    pub(crate) fn logging(mut self, line: Option<AccessLogLine>) -> Self {
         self.line = line;
         self
     }
@@ -61,7 +61,7 @@ impl Observation {
         method: &Method,
         route: Option<&str>,
     ) -> Self {
-        self.running = Some(metrics.begin(method, route));
+        self.in_flight = Some(metrics.begin(method, route));
         self
     }
 
@@ -78,15 +78,15 @@ impl Observation {
         let status = response.status();
         self.status = Some(status);
         #[cfg(feature = "metrics")]
-        if let Some(running) = &self.running {
-            running.record(status, Reason::of(response), self.started.elapsed());
+        if let Some(in_flight) = &self.in_flight {
+            in_flight.record(status, Reason::of(response), self.started.elapsed());
         }
         let has_body = !self.is_head && !matches!(status.as_u16(), 101 | 204 | 205 | 304);
         let whole = response.body().as_bytes().map(<[u8]>::len);
         match whole {
             None if has_body => {
                 let body = std::mem::take(response.body_mut());
-                *response.body_mut() = Counted::new(body, self).into_body();
+                *response.body_mut() = CountedBody::new(body, self).into_body();
             }
             Some(length) if has_body => self.end(Some(length as u64), false),
             _ => self.end(Some(0), false),
@@ -102,10 +102,13 @@ impl Observation {
     /// The end; what is done later has no effect.
     pub(super) fn end(&mut self, bytes: Option<u64>, aborted: bool) {
         if let Some(line) = self.line.take() {
-            line.log_end(End { status: self.status, bytes, aborted }, self.started.elapsed());
+            line.log_end(
+                RequestEnd { status: self.status, bytes, aborted },
+                self.started.elapsed(),
+            );
         }
         #[cfg(feature = "metrics")]
-        drop(self.running.take());
+        drop(self.in_flight.take());
     }
 }
 

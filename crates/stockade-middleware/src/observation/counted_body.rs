@@ -1,4 +1,4 @@
-//! [`Counted`]: the body of an answer that knows how it ends.
+//! [`CountedBody`]: the body of an answer that knows how it ends.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,7 +10,7 @@ use stockade_core::{BoxError, HttpBody};
 use super::Observation;
 
 /// A stream whose bytes are counted; its end is the end of the request.
-pub(super) struct Counted {
+pub(super) struct CountedBody {
     body: HttpBody,
     observation: Observation,
     bytes: u64,
@@ -19,7 +19,7 @@ pub(super) struct Counted {
     announced: Option<u64>,
 }
 
-impl Counted {
+impl CountedBody {
     pub(super) fn new(body: HttpBody, observation: Observation) -> Self {
         let announced = body.size_hint().exact();
         Self { body, observation, bytes: 0, announced }
@@ -31,7 +31,7 @@ impl Counted {
     }
 }
 
-impl Body for Counted {
+impl Body for CountedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -61,7 +61,7 @@ impl Body for Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedBody {
     fn drop(&mut self) {
         let whole = self.body.is_end_stream() || self.announced == Some(self.bytes);
         self.observation.end(Some(self.bytes), !whole);
