@@ -15,7 +15,8 @@ use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
-use stockade_errors::{ApiError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
 use crate::middleware::{Run, Step};

@@ -12,7 +12,8 @@ use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer, Str
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
-use stockade_errors::{ApiError, FieldError, short_name};
+use stockade_errors::__internal::short_name;
+use stockade_errors::{ApiError, FieldError};
 use stockade_validation::{Asked, Schema, ValidationOptions, asked, is_decimal};
 
 use crate::Params;

@@ -32,11 +32,14 @@ mod status;
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
 pub use field_error::FieldError;
-pub use panic::catch_panic;
 pub use status::status_text;
 
+/// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
-pub use short_name::{short_name, short_path, short_text};
+pub mod __internal {
+    pub use crate::panic::catch_panic;
+    pub use crate::short_name::{short_name, short_path, short_text};
+}
 
 /// The examples of the package's own README.
 #[cfg(doctest)]

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_errors::{ApiError, BoxError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::{ApiError, BoxError};
 
 /// What a custom check says of a value.
 #[derive(Clone, Debug, Eq, PartialEq)]

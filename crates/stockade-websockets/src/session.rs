@@ -17,7 +17,8 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use stockade_core::upgrade::{Io, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, Response, escaped};
-use stockade_errors::{ApiError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 

@@ -9,7 +9,8 @@ use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use stockade_errors::{BoxError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::BoxError;
 
 use crate::endpoint::ErrorContext;
 

@@ -15,7 +15,8 @@ use http::header::{CONTENT_TYPE, IntoHeaderName};
 use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body, Frame};
 use serde::Serialize;
-use stockade_errors::{ApiError, BoxError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::{ApiError, BoxError};
 use tokio::sync::mpsc;
 
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};

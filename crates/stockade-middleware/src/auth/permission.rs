@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use stockade_core::{BoxFuture, Flow, Middleware, Request, escaped};
-use stockade_errors::{ApiError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
 
 use super::verify;
 use super::verify::form;

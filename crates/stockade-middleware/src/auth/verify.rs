@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::{BoxFuture, Request, escaped};
-use stockade_errors::catch_panic;
+use stockade_errors::__internal::catch_panic;
 
 use super::method::{AuthMethod, Challenge, Find, Found};
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
 use stockade_core::{BoxFuture, Request};
-use stockade_errors::{ApiError, catch_panic};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
 
 use super::decision::Decision;
 use super::headers::{left, write_headers};

@@ -30,7 +30,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::Value;
-use stockade_errors::{ApiError, FieldError, short_name};
+use stockade_errors::__internal::short_name;
+use stockade_errors::{ApiError, FieldError};
 
 use self::inner::MAX_FOLLOWED;
 use self::patch::Patch;

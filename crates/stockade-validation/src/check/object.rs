@@ -1,6 +1,6 @@
 //! Objects: the required list, properties, unknown keys, counts, in this order.
 
-use stockade_errors::short_name;
+use stockade_errors::__internal::short_name;
 
 use super::Run;
 use super::patch::{ObjectPatch, Patch};

@@ -1,6 +1,7 @@
 //! What is said of a value that does not fit its type.
 
-use stockade_errors::{FieldError, short_name, short_text};
+use stockade_errors::__internal::{short_name, short_text};
+use stockade_errors::FieldError;
 
 /// What is said of an array where a struct is wanted.
 pub(super) fn named_from_array() -> FieldError {
