@@ -71,7 +71,7 @@ pub(crate) async fn serve<A: Answer>(
         registry: Arc::clone(&registry),
         clock,
         slots: Arc::new(Semaphore::new(max_connections)),
-        tcp: TcpOptions::of(options),
+        options,
         stage: stage.clone(),
         full_at: None,
         failed_at: None,
@@ -126,13 +126,13 @@ pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
     }
 }
 
-struct Acceptor<A> {
+struct Acceptor<'o, A> {
     shared: Arc<Shared<A>>,
     registry: Arc<Registry>,
     clock: Arc<SweepClock>,
     /// One permit for each connection that may be open.
     slots: Arc<Semaphore>,
-    tcp: TcpOptions,
+    options: &'o ServerOptions,
     stage: watch::Receiver<Stage>,
     /// When it was logged that all slots are taken.
     full_at: Option<Instant>,
@@ -142,7 +142,7 @@ struct Acceptor<A> {
     has_warned: bool,
 }
 
-impl<A: Answer> Acceptor<A> {
+impl<A: Answer> Acceptor<'_, A> {
     /// Accepts for ever.
     async fn run(&mut self, listener: &TcpListener) {
         loop {
@@ -175,7 +175,7 @@ impl<A: Answer> Acceptor<A> {
         loop {
             let error = match listener.accept().await {
                 Ok((stream, address)) => {
-                    set_up(&stream, address, self.tcp);
+                    set_up(&stream, address, self.options);
                     return (stream, address);
                 }
                 Err(error) => error,
@@ -250,44 +250,24 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
     due
 }
 
-/// The options of the sockets of a server.
-#[derive(Clone, Copy, Debug)]
-struct TcpOptions {
-    nodelay: bool,
-    #[cfg(any(target_os = "android", target_os = "linux"))]
-    notsent_lowat: Option<u32>,
-    send_buffer: Option<u32>,
-}
-
-impl TcpOptions {
-    fn of(options: &ServerOptions) -> Self {
-        Self {
-            nodelay: options.tcp_nodelay,
-            #[cfg(any(target_os = "android", target_os = "linux"))]
-            notsent_lowat: options.tcp_notsent_lowat,
-            send_buffer: options.tcp_send_buffer,
-        }
-    }
-}
-
 /// Sets the options of a socket. What the system refuses is not worth a
 /// connection.
-fn set_up(stream: &TcpStream, address: SocketAddr, options: TcpOptions) {
+fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
     let note = |option: &str, outcome: io::Result<()>| {
         if let Err(error) = outcome {
             log::debug!(target: "stockade::server", "{option} on {address}: {error}");
         }
     };
-    note("TCP_NODELAY", stream.set_nodelay(options.nodelay));
+    note("TCP_NODELAY", stream.set_nodelay(options.tcp_nodelay));
     let socket = SockRef::from(stream);
     // Without it a client that vanishes without a word, such as a machine that
     // loses its power, would keep its slot as long as its request runs.
     note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
     #[cfg(any(target_os = "android", target_os = "linux"))]
-    if let Some(bytes) = options.notsent_lowat {
+    if let Some(bytes) = options.tcp_notsent_lowat {
         note("TCP_NOTSENT_LOWAT", socket.set_tcp_notsent_lowat(bytes));
     }
-    if let Some(bytes) = options.send_buffer {
+    if let Some(bytes) = options.tcp_send_buffer {
         note("SO_SNDBUF", socket.set_send_buffer_size(bytes as usize));
     }
 }
@@ -367,7 +347,7 @@ mod tests {
     async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, address) = listener.accept().await.unwrap();
-        set_up(&stream, address, TcpOptions::of(options));
+        set_up(&stream, address, options);
         stream
     }
 
@@ -425,7 +405,7 @@ mod tests {
         let records = [0, 1].map(|_| Arc::new(ConnectionRecord::new(Arc::clone(&clock))));
         let _memberships = records.each_ref().map(|record| {
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            registry.register(Arc::clone(record), permit)
+            registry.register(Arc::clone(record), Slot::new(permit, [127, 0, 0, 1].into()))
         });
         drop(InFlight::begin(&records[1]));
         let pause = pause_after(&too_many(), || registry.make_room(Instant::now()));

@@ -1,5 +1,6 @@
 //! [`ListenAddr`]: where a server may be told to listen.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use tokio::net::lookup_host;
@@ -76,11 +77,11 @@ pub(crate) async fn resolve(address: impl ListenAddr) -> Result<SocketAddr, Serv
         Target::Socket(address) => return Ok(address),
         Target::Name(name) => name,
     };
-    let found = lookup_host(name.as_str()).await.map(|mut addresses| addresses.next());
-    match found {
-        Ok(address) => address.ok_or_else(|| ServeError::no_address(&name)),
-        Err(source) => Err(ServeError::Address { address: name, source }),
-    }
+    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let found = lookup_host(name.as_str()).await;
+    found
+        .and_then(|mut addresses| addresses.next().ok_or_else(none))
+        .map_err(|source| ServeError::Address { address: name, source })
 }
 
 #[cfg(test)]

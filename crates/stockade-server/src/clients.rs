@@ -137,19 +137,13 @@ pub(crate) struct ClientQuota {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
-    /// The client that it is counted for, if clients are counted.
-    pub(crate) client: Option<RateKey>,
+    /// The client that it is counted for.
+    pub(crate) client: RateKey,
 }
 
 impl Slot {
     pub(crate) fn new(permit: OwnedSemaphorePermit, client: IpAddr) -> Self {
-        Self { permit, client: Some(RateKey::from(client)) }
-    }
-}
-
-impl From<OwnedSemaphorePermit> for Slot {
-    fn from(permit: OwnedSemaphorePermit) -> Self {
-        Self { permit, client: None }
+        Self { permit, client: RateKey::from(client) }
     }
 }
 

@@ -111,6 +111,11 @@ impl<A: Answer> Shared<A> {
         &self.app
     }
 
+    /// Returns true if connections begin with a TLS handshake.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.is_tls
+    }
+
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
@@ -183,7 +188,7 @@ pub(crate) fn serve<A: Answer>(
         }
         let mut protocol = Protocol::Http1;
         if shared.http2.is_some() {
-            match until_told(&peer.record, sniff(&mut io)).await {
+            match until_told(&peer.record, Command::Finish, sniff(&mut io)).await {
                 Some(Ok(sniffed)) => protocol = sniffed,
                 Some(Err(_)) | None => return,
             }
@@ -203,7 +208,7 @@ async fn speak_tls<A: Answer>(
     io: Option<Rewind<TrackedStream>>,
 ) {
     let Some(io) = io else { return };
-    match until_told(&peer.record, tls.accept(io.into_inner())).await {
+    match until_told(&peer.record, Command::Finish, tls.accept(io.into_inner())).await {
         Some(Ok(io)) => {
             let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
@@ -230,7 +235,9 @@ async fn speak<A: Answer, T>(
             peer.record.set_http2();
             let http2 = http2.builder(&peer.record);
             let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
-            drive(&peer.record, Box::pin(connection).as_mut(), false).await
+            let shut_down =
+                |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
+            drive(&peer.record, Box::pin(connection).as_mut(), shut_down, false).await
         }
         _ => speak_http1(&shared.http1, peer, io).await,
     };
@@ -256,7 +263,8 @@ where
         let Some(io) = slot.take() else { return Outcome::Told };
         let connection = http1.serve_connection(TokioIo::new(GuardedIo::new(io)), service_of(peer));
         let mut connection = Box::new(connection.with_upgrades());
-        let outcome = drive(&peer.record, Pin::new(&mut *connection), true).await;
+        let outcome =
+            drive(&peer.record, Pin::new(&mut *connection), Http1::graceful_shutdown, true).await;
         if !matches!(outcome, Outcome::Idle) {
             return outcome;
         }
@@ -305,7 +313,7 @@ where
         ready!(Pin::new(&mut *io).poll_read(cx, &mut first))?;
         Poll::Ready(io::Result::Ok(Bytes::copy_from_slice(first.filled())))
     });
-    match until_told(record, first).await {
+    match until_told(record, Command::Finish, first).await {
         Some(Ok(first)) if !first.is_empty() => {
             io.rewind(first);
             true
@@ -315,7 +323,7 @@ where
         Some(Ok(_)) | None => {
             let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
             // It ends in any case, with or without.
-            let _ = until_told(record, end).await;
+            let _ = until_told(record, Command::Finish, end).await;
             false
         }
     }
@@ -334,34 +342,6 @@ fn service_of<A: Answer>(
     service_fn(move |request| service::serve(&peer, request))
 }
 
-/// A connection of hyper that can be asked to end.
-trait GracefulShutdown: Future<Output = hyper::Result<()>> {
-    fn finish(self: Pin<&mut Self>);
-}
-
-impl<I, S> GracefulShutdown for http1::UpgradeableConnection<I, S>
-where
-    I: hyper::rt::Read + hyper::rt::Write + Send + Unpin + 'static,
-    S: HttpService<Incoming, ResBody = ResponseBody>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<I, S> GracefulShutdown for http2::Connection<I, S, Streams>
-where
-    I: hyper::rt::Read + hyper::rt::Write + Unpin,
-    S: HttpService<Incoming, ResBody = ResponseBody>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    S::Future: Send + 'static,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
 /// How the way of a connection and that of hyper part.
 enum Outcome {
     /// The connection has ended, well or badly.
@@ -374,9 +354,10 @@ enum Outcome {
 
 /// Runs a connection until it ends, or until it is told to close, or to park if
 /// it can, which HTTP/1 can.
-async fn drive<C: GracefulShutdown>(
+async fn drive<C: Future<Output = hyper::Result<()>>>(
     record: &ConnectionRecord,
     mut connection: Pin<&mut C>,
+    shut_down: fn(Pin<&mut C>),
     parks: bool,
 ) -> Outcome {
     let mut finishing = false;
@@ -392,7 +373,7 @@ async fn drive<C: GracefulShutdown>(
                 Command::Close => return Poll::Ready(Outcome::Told),
                 Command::Finish | Command::Shutdown if !finishing => {
                     finishing = true;
-                    connection.as_mut().finish();
+                    shut_down(connection.as_mut());
                 }
                 Command::Shutdown if parks && record.snapshot().waits_for_head() => {
                     return Poll::Ready(Outcome::Told);
@@ -467,13 +448,17 @@ async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
     Ok(protocol)
 }
 
-/// Runs what comes before a request; `None` when the connection was
-/// told to finish or to close, because there is nothing to finish yet.
-async fn until_told<F: Future>(record: &ConnectionRecord, future: F) -> Option<F::Output> {
+/// Runs a future until the connection is told `least` or more; returns `None`
+/// then.
+pub(crate) async fn until_told<F: Future>(
+    record: &ConnectionRecord,
+    least: Command,
+    future: F,
+) -> Option<F::Output> {
     let mut future = pin!(future);
     std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if record.command(cx) >= Command::Finish => Poll::Ready(None),
+        Poll::Pending if record.command(cx) >= least => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
     .await

@@ -31,13 +31,6 @@ pub enum ServeError {
     },
 }
 
-impl ServeError {
-    pub(crate) fn no_address(name: &str) -> Self {
-        let source = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        Self::Address { address: name.to_owned(), source }
-    }
-}
-
 impl fmt::Debug for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -146,19 +146,14 @@ impl Registry {
     pub(crate) fn register(
         self: &Arc<Self>,
         record: Arc<ConnectionRecord>,
-        slot: impl Into<Slot>,
+        slot: Slot,
     ) -> Registration {
-        let slot = slot.into();
         let mut guard = self.lock();
         let open = &mut *guard;
         let id = open.next;
         open.next += 1;
-        let quota = match (&mut open.clients, &slot.client) {
-            (Some(clients), Some(key)) => {
-                Some(clients.enter(key, id, |id| open.records.contains_key(&id)))
-            }
-            _ => None,
-        };
+        let is_open = |id| open.records.contains_key(&id);
+        let quota = open.clients.as_mut().map(|clients| clients.enter(&slot.client, id, is_open));
         open.records.insert(id, record);
         if self.limits.parks() {
             open.unparked.push_back(id);
@@ -256,8 +251,8 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = self.registry.lock();
         open.records.remove(&self.id);
-        if let (Some(clients), Some(key)) = (&mut open.clients, &self.slot.client) {
-            clients.leave(key);
+        if let Some(clients) = &mut open.clients {
+            clients.leave(&self.slot.client);
         }
         open.shrink();
     }

@@ -12,7 +12,7 @@ use http::{Version, header};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use stockade_core::BodyError;
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::connection_record::{ConnectionRecord, InFlight};
 use crate::drain;
@@ -26,7 +26,10 @@ pub(crate) struct RequestBody {
     /// `None` when it has ended, well or badly.
     unread: Option<Unread>,
     budget: TimeBudget,
-    waiting: Option<BodyWait>,
+    /// The time at which the wait for the next bytes began.
+    waiting_since: Option<Instant>,
+    /// The timer of the first wait, kept for later ones.
+    timer: Option<Pin<Box<Sleep>>>,
     /// The client sends nothing before it is asked, and it is asked by the
     /// first poll.
     unasked: bool,
@@ -48,11 +51,6 @@ impl Drop for Unread {
     }
 }
 
-struct BodyWait {
-    since: Option<Instant>,
-    sleep: Pin<Box<Sleep>>,
-}
-
 impl RequestBody {
     /// The body of the request with this head.
     pub(crate) fn new(
@@ -67,7 +65,7 @@ impl RequestBody {
             && expect.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         let budget = TimeBudget::short(policy);
         let unread = Some(Unread { incoming, in_flight: InFlight::of(record) });
-        Self { unread, budget, waiting: None, unasked, http1 }
+        Self { unread, budget, waiting_since: None, timer: None, unasked, http1 }
     }
 
     /// The body ends with an error, and the connection with the answer.
@@ -80,28 +78,17 @@ impl RequestBody {
 
     /// Whether the client has been waited for too long.
     fn poll_budget(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let left = self.budget.left();
-        let waiting = match &mut self.waiting {
-            Some(waiting) => {
-                if waiting.since.is_none() {
-                    let now = Instant::now();
-                    waiting.since = Some(now);
-                    waiting.sleep.as_mut().reset(now + left);
-                }
-                waiting
-            }
-            none => {
-                let now = Instant::now();
-                let sleep = Box::pin(tokio::time::sleep_until(now + left));
-                none.insert(BodyWait { since: Some(now), sleep })
-            }
-        };
-        waiting.sleep.as_mut().poll(cx)
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(Duration::ZERO)));
+        if self.waiting_since.is_none() {
+            let now = Instant::now();
+            self.waiting_since = Some(now);
+            timer.as_mut().reset(now + self.budget.left());
+        }
+        timer.as_mut().poll(cx)
     }
 
     fn received(&mut self, bytes: usize) {
-        let since = self.waiting.as_mut().and_then(|waiting| waiting.since.take());
-        let waited = since.map_or(Duration::ZERO, |since| since.elapsed());
+        let waited = self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
         self.budget.moved(bytes as u64, waited);
     }
 }

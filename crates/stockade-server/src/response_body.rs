@@ -99,12 +99,10 @@ impl Body for ResponseBody {
         let mut hint = self.body.size_hint();
         if let Some(Http2Body { rest, .. }) = &self.http2 {
             let rest = rest.len() as u64;
-            let upper = hint.upper();
-            hint = SizeHint::new();
-            if let Some(upper) = upper {
+            if let Some(upper) = hint.upper() {
                 hint.set_upper(upper + rest);
             }
-            hint.set_lower(self.body.size_hint().lower() + rest);
+            hint.set_lower(hint.lower() + rest);
         }
         hint
     }

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::panic::Location;
 use std::sync::Arc;
 
-use stockade_errors::{ConfigError, Mistake};
+use stockade_errors::ConfigError;
 use stockade_routing::{App, Router};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -48,26 +48,24 @@ impl CreateServer for Router {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
         let location = Location::caller();
-        let ours = options.mistakes().into_iter().map(|mistake| mistake.at(location));
-        match self.build() {
-            Ok(app) => {
-                ConfigError::check(ours.collect())?;
-                if options.call.expose_errors == Some(true) {
-                    log::warn!(
-                        target: "stockade",
-                        "real messages of 5xx errors are sent to clients; never do this in production"
-                    );
-                }
-                Ok(Server::new(app, options))
-            }
-            Err(error) => Err(with_mistakes(error, ours)),
+        let of_options = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        let built = self.build();
+        let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
+        ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
+        let app = built?;
+        if options.call.expose_errors == Some(true) {
+            log::warn!(
+                target: "stockade",
+                "real messages of 5xx errors are sent to clients; never do this in production"
+            );
         }
+        Ok(Server {
+            app,
+            options,
+            #[cfg(feature = "tls")]
+            tls: None,
+        })
     }
-}
-
-fn with_mistakes(error: ConfigError, more: impl Iterator<Item = Mistake>) -> ConfigError {
-    let mistakes = error.mistakes().iter().cloned().chain(more).collect();
-    ConfigError::check(mistakes).err().unwrap_or(error)
 }
 
 /// A router with options, ready to listen.
@@ -82,15 +80,6 @@ pub struct Server {
 }
 
 impl Server {
-    fn new(app: App, options: ServerOptions) -> Self {
-        Self {
-            app,
-            options,
-            #[cfg(feature = "tls")]
-            tls: None,
-        }
-    }
-
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
     /// [`header_read_timeout`](ServerOptions#structfield.header_read_timeout).
     #[cfg(feature = "tls")]
@@ -183,16 +172,13 @@ impl BoundServer {
     /// that happens on a connection.
     pub async fn serve(self) -> Result<(), ServeError> {
         let Self { server, listener, handle, signals } = self;
-        #[cfg(feature = "tls")]
-        let scheme = if server.tls.is_some() { "https" } else { "http" };
-        #[cfg(not(feature = "tls"))]
-        let scheme = "http";
         let ServerHandle { stage, local_addr } = handle;
         let options = server.options;
         let app = Hosted { app: server.app, call: options.call.clone() };
         let shared = Shared::new(app, &options);
         #[cfg(feature = "tls")]
         let shared = shared.with_tls(server.tls);
+        let scheme = if shared.is_tls() { "https" } else { "http" };
         let signals = if signals {
             Some(Signals::watch().map_err(|source| ServeError::Signals { source })?)
         } else {

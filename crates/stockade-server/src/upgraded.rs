@@ -5,9 +5,7 @@
 //! sweep leaves it alone, and what cuts connections off cuts it off too. On
 //! HTTP/2 it is a request of its connection, which ends with it.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -15,6 +13,7 @@ use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgrade, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
+use crate::connection::until_told;
 use crate::connection_record::{Command, ConnectionRecord, InFlight};
 use crate::guarded_io::GuardedIo;
 
@@ -78,18 +77,6 @@ pub(crate) async fn run(
     if http2 {
         running.await;
     } else {
-        until_cut(&record, running).await;
+        until_told(&record, Command::Close, running).await;
     }
-}
-
-/// Runs to the end, or until the connection is told to close at once.
-async fn until_cut(record: &ConnectionRecord, running: impl Future<Output = ()>) {
-    let mut running = pin!(running);
-    std::future::poll_fn(|cx| {
-        if running.as_mut().poll(cx).is_ready() || record.command(cx) == Command::Close {
-            return Poll::Ready(());
-        }
-        Poll::Pending
-    })
-    .await;
 }

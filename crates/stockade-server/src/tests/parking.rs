@@ -3,6 +3,7 @@
 //! The test is the sweep, and both ends run on one thread: so a connection has
 //! done what it was told when the test is on again.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +15,16 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{Answering, Client, Function, app, get, options, soon, text};
 use crate::accept::{self, Stage};
+use crate::clients::Slot;
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::registry::Registry;
 use crate::service::Answer;
 use crate::sweep::{Limits, Phase, SweepClock};
 use crate::tracked_stream::TrackedStream;
+
+/// The address of each client here.
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// One connection, without the sweep and the rest of a server.
 pub(super) struct Single {
@@ -39,7 +44,7 @@ impl Single {
         let slots = Arc::new(Semaphore::new(1));
         let registry = Arc::new(Registry::new(limits));
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-        let registration = registry.register(Arc::clone(&record), permit);
+        let registration = registry.register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
 
         let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
@@ -377,7 +382,8 @@ async fn the_task_of_a_parked_connection_is_small() {
     let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
     let (stream, address) = soon(listener.accept()).await.unwrap();
     let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-    let registration = Arc::new(Registry::new(limits)).register(Arc::clone(&record), permit);
+    let registration =
+        Arc::new(Registry::new(limits)).register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
     let io = TrackedStream::new(stream, Arc::clone(&record), registration);
     let stage = watch::Sender::new(Stage::Running);
     let task = connection::serve(shared, io, record, address, stage.subscribe());
