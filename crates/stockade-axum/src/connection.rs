@@ -9,11 +9,12 @@ use std::task::{Context, Poll, ready};
 use axum::extract::connect_info::MockConnectInfo;
 use axum::extract::{ConnectInfo, OriginalUri};
 use http::uri::PathAndQuery;
-use http::{Extensions, Method, Uri, header};
+use http::{Extensions, Uri};
 use http_body::Body;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
+use stockade_core::__internal::requested_upgrade;
+use stockade_core::upgrade::{Switch, Upgraded};
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::BoxError;
 use tokio::runtime::Handle;
@@ -62,13 +63,8 @@ fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
 
 /// The way out of HTTP that a request asks for, if the host can give it.
 fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
-    let upgrade = if request.method() == Method::CONNECT {
-        let protocol = request.extensions().get::<hyper::ext::Protocol>()?;
-        (protocol.as_str() == "websocket").then(Upgrade::extended_connect)?
-    } else {
-        request.headers().get(header::UPGRADE)?;
-        Upgrade::http1()
-    };
+    let protocol = request.extensions().get::<hyper::ext::Protocol>().map(|it| it.as_str());
+    let upgrade = requested_upgrade(request.method(), request.headers(), protocol)?;
     let on_upgrade = request.extensions_mut().remove::<OnUpgrade>()?;
     request.extensions_mut().insert(upgrade);
     Some(on_upgrade)

@@ -33,6 +33,7 @@ mod asker;
 mod body;
 mod bug;
 mod challenge;
+mod client;
 mod clock;
 mod doc;
 mod docs;
@@ -73,6 +74,13 @@ pub use request::Request;
 pub use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
 pub use validation::{IntoSchema, Validation};
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::client::{client_network, shrink_map};
+    pub use crate::upgrade::requested_upgrade;
+}
 
 /// A response: that of the `http` crate, with our body.
 pub type Response = http::Response<HttpBody>;

@@ -15,7 +15,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{BoxFuture, HttpBody, Response};
@@ -126,6 +126,21 @@ impl Upgrade {
         let run: Run = Box::new(|upgraded| Box::pin(protocol(upgraded)));
         response.extensions_mut().insert(Offer(Arc::new(Mutex::new(Some(run)))));
         response
+    }
+}
+
+/// Returns the way out of HTTP that a request asks for, if any. `protocol` is the
+/// `:protocol` of an extended CONNECT.
+#[must_use]
+pub fn requested_upgrade(
+    method: &Method,
+    headers: &HeaderMap,
+    protocol: Option<&str>,
+) -> Option<Upgrade> {
+    if *method == Method::CONNECT {
+        (protocol == Some("websocket")).then(Upgrade::extended_connect)
+    } else {
+        headers.contains_key(header::UPGRADE).then(Upgrade::http1)
     }
 }
 

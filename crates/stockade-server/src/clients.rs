@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use stockade_core::__internal::shrink_map;
 use stockade_middleware::rate_limit::RateKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::idle_queue::IdleQueue;
-use crate::registry::is_roomy;
 
 /// The clients that have connections, by the same key as in the rate limit: an
 /// address, or a network of 64 bits in IPv6.
@@ -119,9 +119,7 @@ impl Clients {
         let Some(client) = self.clients.get_mut(key) else { return };
         if client.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.clients.remove(key);
-            if is_roomy(self.clients.len(), self.clients.capacity()) {
-                self.clients.shrink_to(self.clients.len() * 2);
-            }
+            shrink_map(&mut self.clients);
         }
     }
 }

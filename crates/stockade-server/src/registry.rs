@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stockade_core::__internal::shrink_map;
 use stockade_middleware::rate_limit::RateKey;
 use tokio::time::Instant;
 
@@ -62,12 +63,10 @@ impl OpenConnections {
     /// is enough for twice as many, so that this is rare.
     fn shrink(&mut self) {
         let Self { records, unparked, .. } = self;
-        if !is_roomy(records.len(), records.capacity()) {
-            return;
+        if shrink_map(records) {
+            unparked.retain(|id| records.contains_key(id));
+            unparked.shrink_to(unparked.len() * 2);
         }
-        records.shrink_to(records.len() * 2);
-        unparked.retain(|id| records.contains_key(id));
-        unparked.shrink_to(unparked.len() * 2);
     }
 
     /// Parks connections that had little to ask, when many have come.
@@ -258,14 +257,6 @@ impl Drop for Registration {
     }
 }
 
-/// Returns true if a list has far more room than its connections need.
-pub(crate) fn is_roomy(count: usize, capacity: usize) -> bool {
-    capacity > FEW && count * 4 < capacity
-}
-
-/// Lists with room for so many connections stay as they are: 16 KiB.
-const FEW: usize = 512;
-
 /// How many connections may come without a look at those that came before.
 const MAX_UNPARKED: usize = 256;
 
@@ -326,7 +317,7 @@ mod tests {
         drop(wave.split_off(10));
         let open = registry.lock();
         let (records, unparked) = (open.records.capacity(), open.unparked.capacity());
-        assert!(of_wave >= 5_000 && records <= FEW && unparked <= FEW, "{records}, {unparked}");
+        assert!(of_wave >= 5_000 && records <= 128 && unparked <= 128, "{records}, {unparked}");
         assert_eq!(open.records.len(), 10);
         drop(open);
         assert_eq!(registry.tell_all(Command::Finish), 10);

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgrade, Upgraded};
+use stockade_core::__internal::requested_upgrade;
+use stockade_core::upgrade::{Io, Switch, TlsConnection, Upgraded};
 use tokio::sync::watch;
 
 use crate::accept::{Stage, reached};
@@ -38,14 +39,8 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<
     if request.extensions().is_empty() {
         return None;
     }
-    let extended = request.method() == http::Method::CONNECT;
-    let upgrade = if extended {
-        let protocol = request.extensions().get::<hyper::ext::Protocol>()?;
-        (protocol.as_str() == "websocket").then(Upgrade::extended_connect)?
-    } else {
-        request.headers().get(http::header::UPGRADE)?;
-        Upgrade::http1()
-    };
+    let protocol = request.extensions().get::<hyper::ext::Protocol>().map(|it| it.as_str());
+    let upgrade = requested_upgrade(request.method(), request.headers(), protocol)?;
     let on_upgrade = hyper::upgrade::on(&mut *request);
     request.extensions_mut().insert(upgrade);
     if is_tls {

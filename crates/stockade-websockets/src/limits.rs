@@ -2,10 +2,10 @@
 //! client.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stockade_core::__internal::{client_network, shrink_map};
 use stockade_errors::ApiError;
 
 /// The open connections of a router.
@@ -20,7 +20,7 @@ pub struct Connections {
 #[derive(Debug, Default)]
 struct OpenCounts {
     total: usize,
-    clients: HashMap<IpAddr, usize>,
+    clients: ClientCounts,
 }
 
 impl Connections {
@@ -47,17 +47,16 @@ impl Connections {
     /// 429 when the client has too many, 503 when there are too many, each with
     /// `Retry-After`: a place may be free the next moment.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Permit, ApiError> {
-        let client = client.map(network);
+        let client = client.map(client_network);
         let mut open = self.lock();
         if open.total >= self.max {
             return Err(full(503, "too many WebSockets are open"));
         }
         if let Some(client) = client {
-            let count = open.clients.entry(client).or_default();
-            if *count >= self.max_per_client {
+            if open.clients.of(client) >= self.max_per_client {
                 return Err(full(429, "too many WebSockets of this client are open"));
             }
-            *count += 1;
+            open.clients.add(client);
         }
         open.total += 1;
         Ok(Permit { connections: Arc::clone(self), client })
@@ -75,14 +74,8 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let mut open = self.connections.lock();
         open.total -= 1;
-        if let Some(client) = self.client
-            && let Some(count) = open.clients.get_mut(&client)
-        {
-            *count -= 1;
-            if *count == 0 {
-                open.clients.remove(&client);
-                shrink(&mut open.clients);
-            }
+        if let Some(client) = self.client {
+            open.clients.remove(client);
         }
     }
 }
@@ -92,25 +85,29 @@ fn full(status: u16, message: &'static str) -> ApiError {
     ApiError::new(status, message).with_header("Retry-After", "1")
 }
 
-/// Who counts as one client: an address, or a network of 64 bits in IPv6, which
-/// one client has all to itself.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
-        v4 @ IpAddr::V4(_) => v4,
+/// The number of something that each client has, by its network.
+#[derive(Debug, Default)]
+pub(crate) struct ClientCounts(pub(crate) HashMap<IpAddr, usize>);
+
+impl ClientCounts {
+    pub(crate) fn of(&self, client: IpAddr) -> usize {
+        self.0.get(&client).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn add(&mut self, client: IpAddr) {
+        *self.0.entry(client).or_default() += 1;
+    }
+
+    pub(crate) fn remove(&mut self, client: IpAddr) {
+        if let Some(count) = self.0.get_mut(&client) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(&client);
+                shrink_map(&mut self.0);
+            }
+        }
     }
 }
-
-/// Gives memory of a map back when less than a quarter of it is in use. What it
-/// then keeps is enough for twice as many, so that this is rare.
-pub(crate) fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
-    if map.capacity() > MIN_CAPACITY && map.len() * 4 < map.capacity() {
-        map.shrink_to(map.len() * 2);
-    }
-}
-
-/// Maps that are smaller than this stay as they are.
-const MIN_CAPACITY: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -139,7 +136,7 @@ mod tests {
         assert_eq!(status(&connections.enter(client("2001:db8::3"))), 101);
         drop((second, other));
         assert_eq!(connections.count(), 0);
-        assert!(connections.lock().clients.is_empty());
+        assert!(connections.lock().clients.0.is_empty());
     }
 
     #[test]
@@ -147,10 +144,10 @@ mod tests {
         let connections = Connections::new(10_000, 1);
         let client = |number: u32| Some(IpAddr::from(number.to_be_bytes()));
         let entered: Vec<_> = (0..10_000).map(|number| connections.enter(client(number))).collect();
-        let of_wave = connections.lock().clients.capacity();
+        let of_wave = connections.lock().clients.0.capacity();
         drop(entered.into_iter().skip(10).collect::<Vec<_>>());
-        assert_eq!(connections.lock().clients.len(), 0);
-        let left = connections.lock().clients.capacity();
-        assert!(of_wave >= 10_000 && left <= MIN_CAPACITY, "{left} of {of_wave}");
+        assert_eq!(connections.lock().clients.0.len(), 0);
+        let left = connections.lock().clients.0.capacity();
+        assert!(of_wave >= 10_000 && left <= 128, "{left} of {of_wave}");
     }
 }

@@ -4,6 +4,22 @@ use std::time::Duration;
 
 use stockade_validation::{Schema, ValidationOptions};
 
+/// Writes a setter for each of some fields; the words after a comma are the unit.
+macro_rules! setters {
+    ($($name:ident: $kind:ty $(, $($unit:ident)+)?;)*) => {$(
+        #[doc = concat!(
+            "Sets [`", stringify!($name), "`](Self#structfield.", stringify!($name), ")"
+            $(, ",", $(" ", stringify!($unit)),+)?, "."
+        )]
+        #[must_use]
+        pub fn $name(mut self, $name: $kind) -> Self {
+            self.$name = $name;
+            self
+        }
+    )*};
+}
+pub(crate) use setters;
+
 /// The options of a WebSocket route.
 ///
 /// ```
@@ -18,7 +34,7 @@ use stockade_validation::{Schema, ValidationOptions};
 /// ```
 ///
 /// Spec: Router members › addWebSocketRoute; WebSocket routes.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSocketOptions {
     /// Origins whose pages may connect, each exactly as browsers send it, such
@@ -146,20 +162,6 @@ impl WebSocketOptions {
         self
     }
 
-    /// Sets [`max_json_values`](Self#structfield.max_json_values).
-    #[must_use]
-    pub fn max_json_values(mut self, values: usize) -> Self {
-        self.max_json_values = values;
-        self
-    }
-
-    /// Sets [`binary`](Self#structfield.binary).
-    #[must_use]
-    pub fn binary(mut self, binary: bool) -> Self {
-        self.binary = binary;
-        self
-    }
-
     /// Sets [`validation`](Self#structfield.validation).
     #[must_use]
     pub fn validation(mut self, schema: Schema) -> Self {
@@ -167,78 +169,17 @@ impl WebSocketOptions {
         self
     }
 
-    /// Sets [`validation_options`](Self#structfield.validation_options).
-    #[must_use]
-    pub fn validation_options(mut self, options: ValidationOptions) -> Self {
-        self.validation_options = options;
-        self
-    }
-
-    /// Sets [`ping_interval`](Self#structfield.ping_interval).
-    #[must_use]
-    pub fn ping_interval(mut self, interval: Option<Duration>) -> Self {
-        self.ping_interval = interval;
-        self
-    }
-
-    /// Sets [`ping_timeout`](Self#structfield.ping_timeout).
-    #[must_use]
-    pub fn ping_timeout(mut self, timeout: Duration) -> Self {
-        self.ping_timeout = timeout;
-        self
-    }
-
-    /// Sets [`idle_timeout`](Self#structfield.idle_timeout).
-    #[must_use]
-    pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Sets [`write_timeout`](Self#structfield.write_timeout).
-    #[must_use]
-    pub fn write_timeout(mut self, timeout: Duration) -> Self {
-        self.write_timeout = timeout;
-        self
-    }
-
-    /// Sets [`close_timeout`](Self#structfield.close_timeout).
-    #[must_use]
-    pub fn close_timeout(mut self, timeout: Duration) -> Self {
-        self.close_timeout = timeout;
-        self
-    }
-
-    /// Sets [`max_rate`](Self#structfield.max_rate), in messages a second.
-    #[must_use]
-    pub fn max_rate(mut self, messages: Option<u32>) -> Self {
-        self.max_rate = messages;
-        self
-    }
-
-    /// Sets [`send_queue`](Self#structfield.send_queue), in bytes.
-    #[must_use]
-    pub fn send_queue(mut self, bytes: u64) -> Self {
-        self.send_queue = bytes;
-        self
-    }
-
-    /// Sets [`slow_reader`](Self#structfield.slow_reader).
-    #[must_use]
-    pub fn slow_reader(mut self, slow_reader: SlowReader) -> Self {
-        self.slow_reader = slow_reader;
-        self
-    }
-}
-
-impl std::fmt::Debug for WebSocketOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebSocketOptions")
-            .field("allowed_origins", &self.allowed_origins)
-            .field("protocols", &self.protocols)
-            .field("max_payload", &self.max_payload)
-            .field("max_json_values", &self.max_json_values)
-            .field("binary", &self.binary)
-            .finish_non_exhaustive()
+    setters! {
+        max_json_values: usize;
+        binary: bool;
+        validation_options: ValidationOptions;
+        ping_interval: Option<Duration>;
+        ping_timeout: Duration;
+        idle_timeout: Option<Duration>;
+        write_timeout: Duration;
+        close_timeout: Duration;
+        max_rate: Option<u32>, in messages a second;
+        send_queue: u64, in bytes;
+        slow_reader: SlowReader;
     }
 }

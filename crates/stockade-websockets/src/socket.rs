@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
+use stockade_core::__internal::client_network;
 use stockade_errors::ApiError;
 use stockade_validation::{ReadError, Schema, ValidationOptions, has_more_values};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, SetOnce};
 
 use crate::close::Close;
-use crate::limits::network;
 use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
 use crate::options::{SlowReader, WebSocketOptions};
 use crate::waker_set::{WakeReason, WakerSet};
@@ -421,7 +421,7 @@ pub(crate) fn pair(
     let (to_driver, outgoing) = unbounded_channel();
     let shared = Arc::new(Shared {
         id: SocketId::random()?,
-        client: client.map(network),
+        client: client.map(client_network),
         route: route.into(),
         protocol: protocol.map(Into::into),
         validation: options.validation.clone(),

@@ -5,6 +5,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use stockade_core::__internal::client_network;
+
 /// Who is charged for a request.
 ///
 /// Its text tells keys of different kinds apart, for stores that keep text.
@@ -48,7 +50,7 @@ impl RateKey {
 /// An IPv6 address counts as its network of 64 bits, an IPv4-mapped one as IPv4.
 impl From<IpAddr> for RateKey {
     fn from(address: IpAddr) -> Self {
-        match address.to_canonical() {
+        match client_network(address) {
             IpAddr::V4(address) => Self(Kind::Version4(address.to_bits())),
             IpAddr::V6(address) => {
                 let [a, b, c, d, e, f, g, h, ..] = address.octets();

@@ -28,9 +28,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use stockade_core::__internal::shrink_map;
 use stockade_errors::ApiError;
 
-use crate::limits::shrink;
+use crate::limits::ClientCounts;
+use crate::options::setters;
 use crate::socket::{Sender, SocketId};
 
 /// The members of an application and the rooms in which they are. Clones are
@@ -53,7 +55,7 @@ struct RoomTable {
     members: HashMap<SocketId, MemberEntry>,
     rooms: HashMap<Arc<str>, Room>,
     /// The number of rooms that each client has made and that still exist.
-    made: HashMap<IpAddr, usize>,
+    made: ClientCounts,
 }
 
 struct MemberEntry {
@@ -107,32 +109,11 @@ impl RoomLimits {
         Self::default()
     }
 
-    /// Sets [`rooms`](Self#structfield.rooms).
-    #[must_use]
-    pub fn rooms(mut self, rooms: usize) -> Self {
-        self.rooms = rooms;
-        self
-    }
-
-    /// Sets [`rooms_per_client`](Self#structfield.rooms_per_client).
-    #[must_use]
-    pub fn rooms_per_client(mut self, rooms: usize) -> Self {
-        self.rooms_per_client = rooms;
-        self
-    }
-
-    /// Sets [`rooms_per_member`](Self#structfield.rooms_per_member).
-    #[must_use]
-    pub fn rooms_per_member(mut self, rooms: usize) -> Self {
-        self.rooms_per_member = rooms;
-        self
-    }
-
-    /// Sets [`name`](Self#structfield.name), in bytes.
-    #[must_use]
-    pub fn name(mut self, bytes: usize) -> Self {
-        self.name = bytes;
-        self
+    setters! {
+        rooms: usize;
+        rooms_per_client: usize;
+        rooms_per_member: usize;
+        name: usize, in bytes;
     }
 }
 
@@ -334,7 +315,7 @@ impl Drop for Member {
     fn drop(&mut self) {
         let mut table = self.rooms.lock();
         let Some(entry) = table.members.remove(&self.id) else { return };
-        shrink(&mut table.members);
+        shrink_map(&mut table.members);
         for room in &entry.rooms {
             table.remove(room, self.id);
         }
@@ -349,15 +330,14 @@ impl RoomTable {
         maker: Option<IpAddr>,
         limits: RoomLimits,
     ) -> Result<Arc<str>, ApiError> {
-        let made = maker.and_then(|client| self.made.get(&client));
-        if made.is_some_and(|made| *made >= limits.rooms_per_client) {
+        if maker.is_some_and(|client| self.made.of(client) >= limits.rooms_per_client) {
             return Err(ApiError::new(429, "too many rooms of one client"));
         }
         if self.rooms.len() >= limits.rooms {
             return Err(ApiError::new(503, "too many rooms"));
         }
         if let Some(client) = maker {
-            *self.made.entry(client).or_default() += 1;
+            self.made.add(client);
         }
         let name: Arc<str> = name.into();
         self.rooms.insert(Arc::clone(&name), Room { members: HashSet::new(), maker });
@@ -373,15 +353,9 @@ impl RoomTable {
         }
         let maker = room.maker;
         self.rooms.remove(name);
-        shrink(&mut self.rooms);
-        if let Some(client) = maker
-            && let Some(count) = self.made.get_mut(&client)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.made.remove(&client);
-                shrink(&mut self.made);
-            }
+        shrink_map(&mut self.rooms);
+        if let Some(client) = maker {
+            self.made.remove(client);
         }
     }
 }
