@@ -4,14 +4,9 @@
 //! of ours has a guard that looks the raw path up in our own table, which
 //! decides; what it refuses goes on to the resources of the host.
 
-use std::future::{Ready, ready};
-use std::task::{Context, Poll};
-
-use actix_web::dev::{
-    AppService, HttpServiceFactory, Service, ServiceFactory, ServiceRequest, ServiceResponse,
-};
+use actix_web::Resource;
+use actix_web::dev::{AppService, HttpServiceFactory, ServiceRequest, fn_service};
 use actix_web::guard::{Guard, GuardContext};
-use actix_web::{Error, Resource};
 use stockade_routing::{HostPath, HostRoute, HostRoutes, HostSegment};
 
 use crate::path;
@@ -41,7 +36,8 @@ impl HttpServiceFactory for ActixRoutes {
         let paths = paths(&self.routes.routes());
         let mut add = |path: &ActixPath, routes: Vec<HostRoute>, by_method: bool| {
             let guard = RouteGuard { routes, by_method, part: path.part.clone() };
-            let service = RouteService { routes: self.routes.clone(), part: path.part.clone() };
+            let (own, part) = (self.routes.clone(), path.part.clone());
+            let service = fn_service(move |request| handle(&own, &part, request));
             Resource::new(&*path.text).guard(guard).default_service(service).register(config);
         };
         for path in &paths {
@@ -161,51 +157,23 @@ impl Guard for RouteGuard {
     }
 }
 
-/// Hands a request of actix-web to our routes.
-#[derive(Clone, Debug)]
-struct RouteService {
-    routes: HostRoutes,
-    part: PathPart,
-}
-
-impl ServiceFactory<ServiceRequest> for RouteService {
-    type Response = ServiceResponse;
-    type Error = Error;
-    type Config = ();
-    type Service = Self;
-    type InitError = ();
-    type Future = Ready<Result<Self, ()>>;
-
-    fn new_service(&self, (): ()) -> Self::Future {
-        ready(Ok(self.clone()))
-    }
-}
-
-impl Service<ServiceRequest> for RouteService {
-    type Response = ServiceResponse;
-    type Error = Error;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&self, request: ServiceRequest) -> ResponseFuture {
-        let (theirs, payload) = request.into_parts();
-        let raw = theirs.uri().path();
-        let path = match &self.part {
-            PathPart::Root => "/",
-            PathPart::Last(count) => path::last(raw, *count),
-            PathPart::Rest(count, name) => {
-                // It is there: the pattern has a parameter of this name.
-                let rest = theirs.match_info().get(name).unwrap_or_default();
-                path::last(raw, count + 1 + rest.matches('/').count())
-            }
-        };
-        let path = path.to_owned();
-        let routes = self.routes.clone();
-        answer(theirs, &path, payload, true, move |request| routes.handle(request))
-    }
+/// Hands a request of actix-web to our routes, with the part of its path that is
+/// meant for them.
+fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> ResponseFuture {
+    let (theirs, payload) = request.into_parts();
+    let raw = theirs.uri().path();
+    let path = match part {
+        PathPart::Root => "/",
+        PathPart::Last(count) => path::last(raw, *count),
+        PathPart::Rest(count, name) => {
+            // It is there: the pattern has a parameter of this name.
+            let rest = theirs.match_info().get(name).unwrap_or_default();
+            path::last(raw, count + 1 + rest.matches('/').count())
+        }
+    };
+    let path = path.to_owned();
+    let routes = routes.clone();
+    answer(theirs, &path, payload, true, move |request| routes.handle(request))
 }
 
 /// actix-web panics for more parameters in a path.
