@@ -128,7 +128,6 @@ pub(crate) fn compile(
     if entry.accepts.take().is_some() {
         faults.push("a WebSocket has no body that `accepts` could narrow".to_owned());
     }
-
     if entry.max_json_values.is_some() {
         let own = "a WebSocket has no body: use `max_json_values` of its options";
         faults.push(own.to_owned());
