@@ -358,16 +358,12 @@ impl Session {
                 return true;
             }
         };
-        self.close_after_queue(close);
-        true
-    }
-
-    /// Closes after what waits; the handler will not send more.
-    fn close_after_queue(&mut self, close: Close) {
         if self.phase == Phase::Open {
+            // After what waits; the handler will not send more.
             self.messages = None;
             self.send_queue.push(Outgoing::Close(close), &self.shared);
         }
+        true
     }
 
     /// Takes what is to be sent.
@@ -378,20 +374,16 @@ impl Session {
         let mut moved = false;
         while let Ok(outgoing) = self.outgoing.try_recv() {
             moved = true;
-            self.enqueue(outgoing);
-        }
-        moved
-    }
-
-    fn enqueue(&mut self, outgoing: Outgoing) {
-        match outgoing {
-            Outgoing::ResumeReading => {}
-            Outgoing::TooSlow => self.refuse(Violation::TooSlow),
-            outgoing => {
-                self.timeouts.moved_message();
-                self.send_queue.push(outgoing, &self.shared);
+            match outgoing {
+                Outgoing::ResumeReading => {}
+                Outgoing::TooSlow => self.refuse(Violation::TooSlow),
+                outgoing => {
+                    self.timeouts.moved_message();
+                    self.send_queue.push(outgoing, &self.shared);
+                }
             }
         }
+        moved
     }
 
     /// Writes what can be written; says whether something went.

@@ -109,12 +109,8 @@ impl Timeouts {
     /// step of the end.
     pub(crate) fn set_deadline(&mut self) {
         self.closing = true;
-        let timer = self.timer.as_mut();
         let deadline = Instant::now() + self.close_timeout;
-        match timer {
-            Some(timer) => timer.as_mut().reset(deadline),
-            None => self.timer = Some(Box::pin(sleep_until(deadline))),
-        }
+        self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().reset(deadline);
     }
 
     /// The next alarm; `reading` is whether silence is the client's.
