@@ -12,7 +12,7 @@ use stockade_errors::{ApiError, ConfigError, Mistake};
 use stockade_middleware::Cors;
 use stockade_path::{Pattern, join};
 use stockade_validation::Schema;
-use stockade_websockets::RouterRules;
+use stockade_websockets::__internal::RouterRules;
 
 use crate::dispatch::{self, Answering};
 use crate::entry::RouteEntry;

@@ -20,7 +20,7 @@ use stockade_core::{
 use stockade_errors::ApiError;
 use stockade_middleware::cors::{self, Cors, CorsDecided};
 use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
-use stockade_websockets::wants_web_socket;
+use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::Inner;
 use crate::matcher::Table;

@@ -5,7 +5,8 @@
 //! Spec: Router members › addWebSocketRoute; WebSocket routes.
 
 use stockade_core::{Middleware, RouteDoc, Shape, Signature};
-use stockade_websockets::{Connections, RouterRules, Rules, WebSocketOptions, web_socket_handler};
+use stockade_websockets::__internal::{Connections, RouterRules, Rules, web_socket_handler};
+use stockade_websockets::WebSocketOptions;
 
 use crate::entry::{RouteEntry, RouteRef};
 use crate::options::RouterOptions;

@@ -9,6 +9,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 
 /// A code and a reason that one side gave the other for the end.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Close {
     /// The code; the constants of this type are the usual ones. 1005 when the
     /// client gave none.

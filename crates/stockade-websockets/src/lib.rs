@@ -10,7 +10,7 @@
 //! | Client | DriverEnd with | Option |
 //! |---|---|---|
 //! | comes from a page of another origin | 403 | [`allowed_origins`] |
-//! | opens too many connections | 429, 503 | [`Connections`] |
+//! | opens too many connections | 429, 503 | `ws_max_connections`, `ws_max_connections_per_client` of the router |
 //! | sends a message that is too large, whole or in fragments | 1009 | [`max_payload`] |
 //! | sends a text that is not UTF-8 | 1007, at the first wrong byte | – |
 //! | breaks the protocol | 1002 | – |
@@ -97,10 +97,15 @@ mod waker_set;
 mod tests;
 
 pub use close::Close;
-pub use handler::web_socket_handler;
-pub use handshake::{RouterRules, Rules, wants_web_socket};
-pub use limits::Connections;
 pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
 pub use rooms::{Audience, Backplane, Member, RoomLimits, Rooms};
 pub use socket::{Receiver, Sender, SocketId, WebSocket};
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::handler::web_socket_handler;
+    pub use crate::handshake::{RouterRules, Rules, wants_web_socket};
+    pub use crate::limits::Connections;
+}

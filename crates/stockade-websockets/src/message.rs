@@ -13,6 +13,7 @@ use crate::close::{Close, Violation};
 
 /// A message of a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Message {
     /// A text, perhaps empty.
     Text(String),

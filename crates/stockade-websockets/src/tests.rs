@@ -17,6 +17,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Theirs;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
+use crate::__internal::*;
 use crate::*;
 
 /// A connection in process.
