@@ -129,7 +129,7 @@ impl Upgrade {
     }
 }
 
-/// Returns the way out of HTTP that a request asks for, if any. `protocol` is the
+/// Returns the upgrade that a request asks for, if any. `protocol` is the
 /// `:protocol` of an extended CONNECT.
 #[must_use]
 pub fn requested_upgrade(

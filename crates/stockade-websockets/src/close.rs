@@ -1,4 +1,4 @@
-//! [`Close`]: how a connection ends, and the codes for it.
+//! [`Close`]: the code and the reason with which a connection ends.
 //!
 //! Source: RFC 6455, section 7.4 (status codes).
 
@@ -7,11 +7,11 @@ use std::fmt;
 
 use tungstenite::protocol::frame::coding::CloseCode;
 
-/// A code and a reason that one side gave the other for the end.
+/// The code and the reason with which one side ends a connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Close {
-    /// The code; the constants of this type are the usual ones. 1005 when the
+    /// The code. The constants of this type are the usual ones. 1005 means that the
     /// client gave none.
     pub code: u16,
     /// The reason, for people; at most 123 bytes are sent.
@@ -25,13 +25,13 @@ impl Close {
     pub const GOING_AWAY: u16 = 1001;
     /// 1002: the other side broke the protocol.
     pub const PROTOCOL: u16 = 1002;
-    /// 1003: data of a kind that is not taken here.
+    /// 1003: data of a kind that this side does not accept.
     pub const UNSUPPORTED: u16 = 1003;
     /// 1005: the other side gave no code. Never sent.
     pub const NONE: u16 = 1005;
     /// 1007: a text that is not UTF-8.
     pub const INVALID: u16 = 1007;
-    /// 1008: against a rule of the application, such as too many messages.
+    /// 1008: a rule of the application was broken, such as a limit of messages.
     pub const POLICY: u16 = 1008;
     /// 1009: a message that is too large.
     pub const TOO_LARGE: u16 = 1009;
@@ -40,10 +40,10 @@ impl Close {
     /// 1013: too busy, to be tried again later.
     pub const TRY_AGAIN: u16 = 1013;
 
-    /// An end with this code and reason.
+    /// Makes a close with this code and reason.
     ///
-    /// A code that must not be sent (RFC 6455, section 7.4) is sent as 1000,
-    /// and of a longer reason the first 123 bytes, at a border of characters.
+    /// A code that must not be sent (RFC 6455, section 7.4) is sent as 1000. A
+    /// longer reason is cut at the last whole character within 123 bytes.
     ///
     /// ```
     /// use stockade_websockets::Close;
@@ -55,7 +55,7 @@ impl Close {
         Self { code, reason: reason.into() }
     }
 
-    /// As the payload of a frame.
+    /// Returns the payload of the close frame.
     pub(crate) fn payload(&self) -> Vec<u8> {
         if self.code == Self::NONE {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Close {
         [&code.to_be_bytes(), &self.reason.as_bytes()[..end]].concat()
     }
 
-    /// Reads the payload of a frame.
+    /// Reads the payload of a close frame.
     pub(crate) fn read(payload: &[u8]) -> Result<Self, Violation> {
         let Some((code, reason)) = payload.split_first_chunk() else {
             return match payload {
@@ -94,23 +94,23 @@ impl fmt::Display for Close {
     }
 }
 
-/// What a client did wrong.
+/// A rule that a client broke.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Violation {
-    /// It broke the protocol.
+    /// The protocol of WebSockets; the text is the reason for the client.
     Protocol(&'static str),
     /// A text is not UTF-8.
     Text,
     /// A message is too large.
     TooLarge,
-    /// It sends too many messages.
+    /// The client sends too many messages in a second.
     TooMany,
-    /// It does not read what it is sent.
+    /// The client reads too slowly.
     TooSlow,
 }
 
 impl Violation {
-    /// What the client is told.
+    /// Returns the close that tells the client.
     pub(crate) fn close(self) -> Close {
         match self {
             Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
@@ -123,11 +123,11 @@ impl Violation {
 }
 
 fn may_be_sent(code: u16) -> bool {
-    // 5000 and above are no one's.
+    // Codes from 5000 on are not assigned to anybody.
     code < 5000 && CloseCode::from(code).is_allowed()
 }
 
-/// 125 bytes of a control frame without the code.
+/// The longest reason: the 125 bytes of a control frame without the code.
 const MAX_REASON: usize = 123;
 
 #[cfg(test)]

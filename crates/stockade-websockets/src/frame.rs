@@ -1,10 +1,10 @@
-//! Frames: the head of one as bytes and back, and the mask.
+//! Frames: reading and writing their heads, and the mask of a payload.
 //!
 //! Pure functions of bytes. Hot: nothing is allocated here.
 //!
 //! Source: RFC 6455, section 5.2 (base framing protocol) and 5.3 (masking).
 
-/// What a frame carries.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum OpCode {
     Continuation = 0,
@@ -38,14 +38,13 @@ impl OpCode {
 pub(crate) struct Head {
     pub(crate) fin: bool,
     pub(crate) opcode: OpCode,
-    /// Of the payload, in bytes.
+    /// The length of the payload, in bytes.
     pub(crate) length: u64,
     pub(crate) mask: [u8; 4],
 }
 
-/// How many bytes the head of a client's frame has, once two are known.
-///
-/// What can be told from the two is checked at once.
+/// Returns the length of the head of a client's frame, from its first two bytes,
+/// and checks these two.
 pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, &'static str> {
     if first & 0x70 != 0 {
         return Err("a reserved bit is set");
@@ -69,7 +68,7 @@ pub(crate) fn head_length(first: u8, second: u8) -> Result<usize, &'static str> 
     })
 }
 
-/// Reads a whole head, which has [`head_length`] bytes.
+/// Reads a whole head of [`head_length`] bytes.
 pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
     let (&[first, second], rest) = bytes.split_first_chunk().ok_or(BAD_LENGTH)?;
     let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
@@ -84,8 +83,8 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
         }
         short => (u64::from(short), rest),
     };
-    // The highest bit must be 0. That the shortest form is used is a duty of
-    // the sender that nobody checks.
+    // The highest bit must be 0. The sender has to use the shortest form, but no
+    // receiver has to check that.
     if length > i64::MAX as u64 {
         return Err(BAD_LENGTH);
     }
@@ -93,7 +92,7 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, &'static str> {
     Ok(Head { fin: first & 0x80 != 0, opcode, length, mask: *mask })
 }
 
-/// Writes the head of a server's frame, which is final and not masked.
+/// Writes the head of a server's frame: final, and without a mask.
 pub(crate) fn write_head(out: &mut Vec<u8>, opcode: OpCode, length: usize) {
     let first = 0x80 | opcode as u8;
     if let Ok(short) = u8::try_from(length)
@@ -109,10 +108,10 @@ pub(crate) fn write_head(out: &mut Vec<u8>, opcode: OpCode, length: usize) {
     }
 }
 
-/// Appends `masked` to `out`, unmasked; `offset` is where in the payload it
-/// begins.
+/// Removes the mask from `masked` and appends the result to `out`. `offset` is
+/// the position of `masked` in the payload.
 ///
-/// Words of eight bytes: 64 bytes in 8 steps instead of 64.
+/// Works on words of eight bytes, which is eight times as fast.
 pub(crate) fn unmask(out: &mut Vec<u8>, masked: &[u8], mask: [u8; 4], offset: usize) {
     let mut mask = mask;
     mask.rotate_left(offset % 4);

@@ -1,7 +1,7 @@
 //! The handler of a WebSocket route: an `async fn` that takes the connection.
 //!
-//! It is made of the same parts as every handler: extractors run before the
-//! upgrade, so that their errors answer the handshake.
+//! Its extractors run before the upgrade, so that their errors answer the
+//! handshake.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,8 +20,8 @@ use crate::socket::{WebSocket, pair};
 /// Makes the handler of a WebSocket route: an `async fn` of a [`WebSocket`] and
 /// extractors, in any order.
 ///
-/// What it returns is not sent: `()` or a value ends the connection with 1000,
-/// an error or a panic with 1011, and is logged.
+/// Its return value is not sent. `()` or a value ends the connection with 1000;
+/// an error or a panic ends it with 1011 and is logged.
 ///
 /// The route must run [`Rules::guard`](crate::__internal::Rules::guard) first.
 pub fn web_socket_handler<F, Args>(function: F) -> Handler
@@ -37,7 +37,7 @@ where
     )
 }
 
-/// Takes the arguments and answers the handshake.
+/// Extracts the arguments and answers the handshake.
 async fn open<F, Args>(function: F, mut req: Request) -> Result<Response, ApiError>
 where
     F: Shape<Args>,
@@ -51,7 +51,7 @@ where
     let client = req.client_ip();
     let permit = rules.connections.enter(client)?;
     let context = ErrorContext::of(&req);
-    // There is one: its middleware has accepted the request.
+    // There is a route: its middleware has accepted the request.
     let route = req.route().unwrap_or_default();
     let (socket, ends) = pair(&rules.options, route, negotiated.protocol.as_deref(), client)?;
     req.extensions_mut().insert(PendingSocket(Arc::new(Mutex::new(Some(socket)))));
@@ -75,7 +75,8 @@ where
     Ok(response)
 }
 
-/// Where the connection waits for the argument. Extensions must be `Clone`.
+/// The connection, which waits in the extensions of the request to be extracted.
+/// Extensions must be `Clone`.
 #[derive(Clone)]
 struct PendingSocket(Arc<Mutex<Option<WebSocket>>>);
 

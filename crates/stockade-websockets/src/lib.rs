@@ -1,9 +1,9 @@
 //! WebSockets of stockade: handshake, codec, session, rooms. Experimental.
 //!
-//! A WebSocket route has an `async fn` that takes a [`WebSocket`] beside the
-//! usual extractors. Before it runs, the handshake is checked, origin included,
-//! then all middleware runs; what any of them refuses is an answer with a JSON
-//! body, and no connection.
+//! The handler of a WebSocket route is an `async fn` that takes a [`WebSocket`]
+//! and the usual extractors. Before the handler runs, the handshake is checked
+//! with its origin, then all middleware runs. A refusal by one of them is an
+//! answer with a JSON body, and no connection is made.
 //!
 //! # What a client may not do
 //!
@@ -21,11 +21,10 @@
 //! | vanishes without a word | the connection is forgotten | [`ping_interval`], [`ping_timeout`] |
 //! | does not answer a close frame | the connection is cut | [`close_timeout`] |
 //!
-//! A connection costs what it uses: buffers exist only while bytes are on their
-//! way.
+//! The buffers of a connection exist only while bytes are on their way.
 //!
-//! permessage-deflate (RFC 7692) is not offered: none of the kept libraries
-//! bounds what a small message unpacks to before it is unpacked.
+//! permessage-deflate (RFC 7692) is not offered: no maintained library bounds the
+//! size of a message before it is unpacked.
 //!
 //! [`allowed_origins`]: WebSocketOptions#structfield.allowed_origins
 //! [`max_payload`]: WebSocketOptions#structfield.max_payload
@@ -39,39 +38,39 @@
 //!
 //! # Beyond the specification
 //!
-//! Where it is silent or leaves a choice:
+//! Choices where the specification is silent:
 //!
-//! - A WebSocket handler is an `async fn` of a `WebSocket` and extractors; the
-//!   connection lives as long as it runs, and an error of an extractor answers
-//!   the handshake.
-//! - A path may have a WebSocket beside its methods; a GET that is no handshake
+//! - A WebSocket handler is an `async fn` of a `WebSocket` and extractors. The
+//!   connection lives as long as the handler runs, and an error of an extractor
+//!   answers the handshake.
+//! - A path may have a WebSocket beside its methods. A GET that is no handshake
 //!   and has no route of its own gets 426, other methods 405.
-//! - A place among `max_connections` of the server is kept by a WebSocket until
-//!   it ends; on HTTP/2 it is a request of its connection.
+//! - A WebSocket counts as one of the server's `max_connections` until it ends;
+//!   on HTTP/2 it is a request of its connection.
 //! - Before a client's close frame or mistake is acted on, the handler answers
 //!   the messages that came before it.
 //! - A handler of a WebSocket that takes a `ResponseWriter` is a mistake of
 //!   construction.
-//! - On a host that gives no connection away a handshake that is good otherwise
-//!   is a 400, and a line at debug level: a 501 would let anybody write lines
-//!   at error level.
+//! - On a host that cannot hand over its connections, a valid handshake gets 400
+//!   and is logged at debug level. A 501 would let every client write lines at
+//!   error level.
 //! - The close frame of a shutdown does not wait for queued messages.
 //! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
 //!   want binary messages back (`xtask/src/autobahn.rs`).
 //!
 //! # Where things are
 //!
-//! - `handshake`, `origin`: what is refused before the upgrade. Pure functions.
-//! - `handler`, `options`: the route's side.
+//! - `handshake`, `origin`: the checks before the upgrade. Pure functions.
+//! - `handler`, `options`: the handler and the options of a route.
 //! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
 //! - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //!   `token_bucket`, `waker_set`: its parts.
 //! - `socket`, `message`: [`WebSocket`], [`Receiver`], [`Sender`], [`Message`].
-//! - `rooms`, `limits`: many connections.
+//! - `rooms`, `limits`: groups and counts of connections.
 //!
-//! The codec is our own, because tungstenite takes whole frames: a text that is
-//! wrong in the middle of a large frame would be read to its end. The key of the
-//! handshake and the list of codes are tungstenite's.
+//! The codec is our own, because tungstenite takes whole frames: it would read a
+//! large frame to its end although a text in it is wrong at the beginning. The
+//! key of the handshake and the list of codes are tungstenite's.
 //!
 //! Spec: WebSocket routes.
 

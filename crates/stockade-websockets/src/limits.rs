@@ -1,5 +1,4 @@
-//! [`Connections`]: how many connections there may be, in all and for each
-//! client.
+//! [`Connections`]: the limits of open WebSockets, in all and for each client.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stockade_core::__internal::{client_network, shrink_map};
 use stockade_errors::ApiError;
 
-/// The open connections of a router.
+/// The open WebSockets of a router, counted.
 #[derive(Debug)]
 pub struct Connections {
     max: usize,
@@ -24,14 +23,14 @@ struct OpenCounts {
 }
 
 impl Connections {
-    /// None yet, and at most `max` in all and `max_per_client` of each client
+    /// Makes a count that allows `max` in all, and `max_per_client` for each client
     /// whose address is known.
     #[must_use]
     pub fn new(max: usize, max_per_client: usize) -> Arc<Self> {
         Arc::new(Self { max, max_per_client, open: Mutex::default() })
     }
 
-    /// How many are open.
+    /// Returns the number of open WebSockets.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lock().total
@@ -41,11 +40,11 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place.
+    /// Counts a new connection until its [`Permit`] is dropped.
     ///
     /// # Errors
-    /// 429 when the client has too many, 503 when there are too many, each with
-    /// `Retry-After`: a place may be free the next moment.
+    /// 429 when the client has too many, 503 when there are too many in all. Both
+    /// have `Retry-After: 1`, because a connection may end at any moment.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Permit, ApiError> {
         let client = client.map(client_network);
         let mut open = self.lock();
@@ -63,7 +62,7 @@ impl Connections {
     }
 }
 
-/// The place of one connection, given back when it is dropped.
+/// One counted connection. Dropping it makes room for another one.
 #[derive(Debug)]
 pub(crate) struct Permit {
     connections: Arc<Connections>,
@@ -85,7 +84,7 @@ fn full(status: u16, message: &'static str) -> ApiError {
     ApiError::new(status, message).with_header("Retry-After", "1")
 }
 
-/// The number of something that each client has, by its network.
+/// A number for each client, by its network.
 #[derive(Debug, Default)]
 pub(crate) struct ClientCounts(pub(crate) HashMap<IpAddr, usize>);
 

@@ -1,4 +1,4 @@
-//! [`Message`], what can be sent as one, and what goes wrong.
+//! [`Message`], [`IntoMessage`] for values that are sent, and [`SocketError`].
 
 use std::fmt;
 
@@ -15,16 +15,16 @@ use crate::close::{Close, Violation};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// A text, perhaps empty.
+    /// A text, which may be empty.
     Text(String),
-    /// Bytes. Only with [`WebSocketOptions::binary`].
+    /// Bytes; a client's only with [`WebSocketOptions::binary`].
     ///
     /// [`WebSocketOptions::binary`]: crate::WebSocketOptions::binary
     Binary(Bytes),
 }
 
 impl Message {
-    /// The text, if it is one.
+    /// Returns the text; `None` for bytes.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -33,7 +33,7 @@ impl Message {
         }
     }
 
-    /// The length, in bytes.
+    /// Returns the length, in bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
@@ -55,7 +55,7 @@ pub trait IntoMessage {
     /// Makes the message.
     ///
     /// # Errors
-    /// When a value cannot be written as JSON.
+    /// [`SocketError::Json`] when a value cannot be written as JSON.
     fn into_message(self) -> Result<Message, SocketError>;
 }
 
@@ -95,43 +95,44 @@ impl<T: Serialize> IntoMessage for Json<T> {
     }
 }
 
-/// As JSON, as the value of a handler.
+/// Written as JSON, as a value that a handler of a request returns.
 impl IntoMessage for Value {
     fn into_message(self) -> Result<Message, SocketError> {
         Json(self).into_message()
     }
 }
 
-/// Why a message cannot be received or sent.
+/// The reason why a message cannot be received or sent.
 ///
-/// In a handler that gives `Result<(), ApiError>`, `?` works.
+/// `?` converts it in a handler that returns `Result<(), ApiError>`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SocketError {
     /// The connection has ended.
     Closed,
-    /// The connection broke off without a close frame.
+    /// The connection broke without a close frame.
     Broken,
-    /// The client broke a rule of the protocol or of the route; it was told
-    /// this code and reason.
+    /// The client broke a rule of the protocol or of the route. It was sent this
+    /// code and reason.
     Client(Close),
     /// The client reads too slowly, and the queue is full.
     Full,
-    /// A message is not the JSON that was wanted, or a value cannot be written
-    /// as JSON.
+    /// A message does not fit the type that is read from JSON, or a value cannot be
+    /// written as JSON.
     Json(serde_json::Error),
     /// A message does not pass the validation of the route.
     Invalid(Vec<FieldError>),
-    /// A message that is read as JSON has more values than this.
+    /// A message that is read as JSON has more values than this limit.
     TooManyValues(usize),
     /// A function of the schema of the route failed or panicked.
     Failed(ApiError),
-    /// The client was silent for too long.
+    /// The client was silent for too long and did not answer a ping.
     Silent,
 }
 
 impl SocketError {
-    /// Whether the connection is over, so that there is nothing more to do.
+    /// Returns true if the connection has ended, so that no further message can
+    /// come or go.
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken | Self::Client(_) | Self::Silent)
@@ -165,8 +166,8 @@ impl std::error::Error for SocketError {
 }
 
 impl From<SocketError> for ApiError {
-    /// 400 with what is wrong with the message; what only ends the connection
-    /// is a 400 too, so that nobody outside can write lines at error level.
+    /// Makes a 400 with the mistakes of the message. The end of a connection is a
+    /// 400, too, so that no client can write lines at error level.
     fn from(error: SocketError) -> Self {
         match error {
             SocketError::Invalid(errors) => Self::validation(errors),
@@ -194,11 +195,11 @@ impl From<Violation> for SocketError {
     }
 }
 
-/// A payload on its way out.
+/// The payload of a message that is sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Payload {
     Owned(Vec<u8>),
-    /// One of a broadcast, which is there once for everybody.
+    /// The payload of a broadcast, shared by all its receivers.
     Shared(Bytes),
 }
 
@@ -211,7 +212,7 @@ impl Payload {
     }
 }
 
-/// What the driver of a connection is asked to do.
+/// A request to the driver of a connection.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Text(Payload),
@@ -220,12 +221,12 @@ pub(crate) enum Outgoing {
     Close(Close),
     /// The client reads too slowly.
     TooSlow,
-    /// There is room again for messages of the client.
+    /// The handler has room for messages of the client again.
     ResumeReading,
 }
 
 impl Outgoing {
-    /// What it takes of the queue, in bytes.
+    /// Returns the bytes that this takes of the send queue.
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Text(payload) | Self::Binary(payload) => cost(payload.as_slice().len()),
@@ -244,7 +245,8 @@ impl From<Message> for Outgoing {
     }
 }
 
-/// What a message of so many bytes takes of a queue: an empty one is not free.
+/// Returns the bytes that a message of `length` bytes takes of a queue. An empty
+/// message takes some, too.
 pub(crate) fn cost(length: usize) -> usize {
     length.saturating_add(64)
 }

@@ -1,10 +1,10 @@
-//! [`WebSocketOptions`]: what a route says of its connections.
+//! [`WebSocketOptions`]: the options of a WebSocket route.
 
 use std::time::Duration;
 
 use stockade_validation::{Schema, ValidationOptions};
 
-/// Writes a setter for each of some fields; the words after a comma are the unit.
+/// Writes a setter for each field; the words after a comma are its unit.
 macro_rules! setters {
     ($($name:ident: $kind:ty $(, $($unit:ident)+)?;)*) => {$(
         #[doc = concat!(
@@ -38,73 +38,71 @@ pub(crate) use setters;
 #[non_exhaustive]
 pub struct WebSocketOptions {
     /// Origins whose pages may connect, each exactly as browsers send it, such
-    /// as `https://app.example.com`, or `*` for all. They replace the rule of
-    /// the same origin; an empty list refuses every browser. Default: `None`,
+    /// as `https://app.example.com`, or `*` for all. A list replaces the rule of
+    /// the same origin; an empty one refuses every browser. Default: `None`,
     /// the router's `ws_allowed_origins`.
     pub allowed_origins: Option<Vec<String>>,
-    /// Subprotocols that are spoken here. Of those that the client names, the
-    /// first that stands here is agreed on; if there is none, none is. Default:
-    /// none.
+    /// Subprotocols of this route, in order of preference. The handshake selects
+    /// the first that the client names, too, or none. Default: none.
     pub protocols: Vec<String>,
-    /// The largest message of a client, in bytes, inclusive, all fragments
-    /// together; a larger one ends the connection with 1009. Default: `None`,
-    /// the router's `ws_max_payload`.
+    /// The largest message of a client, in bytes, inclusive. The fragments of a
+    /// message count together. A larger one ends the connection with 1009.
+    /// Default: `None`, the router's `ws_max_payload`.
     pub max_payload: Option<u64>,
-    /// The largest number of values in a message that is read as JSON
-    /// ([`recv_json`]): those that are kept untyped, or all where the route has
-    /// no validation. Default: 100,000.
+    /// The largest number of JSON values in a message that [`recv_json`] reads.
+    /// With validation only values that are kept untyped count, without it all.
+    /// Default: 100,000.
     ///
     /// [`recv_json`]: crate::WebSocket::recv_json
     pub max_json_values: usize,
-    /// Whether binary messages reach the handler; else they are read and
-    /// forgotten, as the specification says. Default: false.
+    /// True if binary messages reach the handler. Otherwise they are read and
+    /// discarded, as the specification says. Default: false.
     pub binary: bool,
-    /// The schema of every message that is read as JSON. Default: none. That of
-    /// the route's entry, if it has one, counts instead.
+    /// The schema of every message that is read as JSON. The schema of the route's
+    /// entry, if there is one, counts instead. Default: none.
     pub validation: Option<Schema>,
-    /// How [`validation`](Self#structfield.validation) judges. Default: see
+    /// The options of [`validation`](Self#structfield.validation). Default: see
     /// [`ValidationOptions`].
     pub validation_options: ValidationOptions,
-    /// After how much silence the client is asked by a ping whether it is still
-    /// there. Default: 30 s. `None` never asks.
+    /// The silence of a client after which it gets a ping. `None` sends no pings.
+    /// Default: 30 s.
     pub ping_interval: Option<Duration>,
-    /// How long it may then stay silent before the connection is given up.
-    /// Default: 20 s.
+    /// The further silence after a ping that ends the connection. Default: 20 s.
     pub ping_timeout: Duration,
-    /// How long a connection may be without a message in either direction,
-    /// before it ends with 1001; pings do not count. Default: `None`, for ever.
+    /// The longest time without a message in either direction; then the connection
+    /// ends with 1001. Pings do not count. Default: `None`, no limit.
     pub idle_timeout: Option<Duration>,
-    /// How long the client may take no bytes of what waits for it, before the
-    /// connection is cut; at most two seconds later, never earlier. Default:
-    /// 30 s.
+    /// The longest time in which the client takes none of the bytes that wait for
+    /// it; then the connection is cut, at most two seconds later and never earlier.
+    /// Default: 30 s.
     pub write_timeout: Duration,
-    /// How long the client has for its part of the closing handshake, and
-    /// after that the handler to come to its end. Default: 5 s.
+    /// The time that the client has for its close frame, and after that the handler
+    /// for coming to its end. Default: 5 s.
     pub close_timeout: Duration,
-    /// How many messages a client may send in a second, with as many saved up;
-    /// more end the connection with 1008. Default: `None`, any number.
+    /// The number of messages that a client may send in a second, with at most one
+    /// second saved up. More end the connection with 1008. Default: `None`, no
+    /// limit.
     pub max_rate: Option<u32>,
-    /// How many bytes may wait for the client before [`Sender::send`] waits; a
-    /// message that is larger than this may wait alone. Default: 256 KiB
-    /// (262,144).
+    /// The bytes that may wait for the client before [`Sender::send`] waits. A
+    /// message above this limit may wait alone. Default: 256 KiB (262,144).
     ///
     /// [`Sender::send`]: crate::Sender::send
     pub send_queue: u64,
-    /// What becomes of a message that is sent without waiting, as to a room,
-    /// when [`send_queue`](Self#structfield.send_queue) is full. Default:
-    /// [`SlowReader::Close`].
+    /// The treatment of a client whose [`send_queue`](Self#structfield.send_queue)
+    /// is full when a message comes that cannot wait, such as one to a room.
+    /// Default: [`SlowReader::Close`].
     pub slow_reader: SlowReader,
 }
 
-/// What becomes of a client that does not read as fast as it is sent to.
+/// The treatment of a client that reads more slowly than messages come.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SlowReader {
-    /// Its connection ends with 1008, so that it never misses a message
-    /// without knowing.
+    /// The connection ends with 1008, so that no client misses a message without
+    /// knowing it.
     #[default]
     Close,
-    /// It misses the message.
+    /// The client misses the message.
     Skip,
 }
 
@@ -131,7 +129,7 @@ impl Default for WebSocketOptions {
 }
 
 impl WebSocketOptions {
-    /// The defaults.
+    /// Returns the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

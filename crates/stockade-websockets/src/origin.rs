@@ -1,11 +1,11 @@
-//! The rule of origins: which pages may connect.
+//! The check of `Origin`: the pages that may connect.
 //!
-//! A browser sends cookies with a handshake, whatever page it is from, and
-//! nothing else protects it: no preflight and no policy of the same origin.
+//! A browser sends cookies with the handshake of every page, also of foreign
+//! ones. Neither a preflight nor the same-origin policy protects a handshake.
 //!
 //! Spec: WebSocket routes, rule 2.
 
-/// Returns true if a page of `origin` may connect to `host`, on TLS or not.
+/// Returns true if a page of `origin` may connect to `host`.
 ///
 /// A list replaces the rule of the same origin.
 pub(crate) fn is_allowed(origin: &str, host: &str, tls: bool, list: Option<&[String]>) -> bool {
@@ -15,10 +15,12 @@ pub(crate) fn is_allowed(origin: &str, host: &str, tls: bool, list: Option<&[Str
     }
 }
 
-/// Returns true if an origin has this host and port; the default port of the
-/// origin's scheme is as good as none. On TLS the scheme must be `https`: whoever
-/// is on the way can write pages of `http`. Without it both are right, because a
-/// proxy may have ended TLS.
+/// Returns true if an origin has this host and port. The default port of the
+/// origin's scheme counts as no port.
+///
+/// On TLS the scheme must be `https`, because an attacker on the way can write
+/// pages of `http`. Without TLS both schemes are right, because a proxy may have
+/// ended TLS.
 fn is_same(origin: &str, host: &str, tls: bool) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
     let default = match scheme.to_ascii_lowercase().as_str() {
@@ -30,7 +32,7 @@ fn is_same(origin: &str, host: &str, tls: bool) -> bool {
     !authority.is_empty() && !host.is_empty() && bare(authority) == bare(host)
 }
 
-/// What is wrong with an item of a list, if anything is.
+/// Returns the mistake in an item of a list, if there is one.
 pub(crate) fn mistake(item: &str) -> Option<String> {
     if item == "*" {
         return None;

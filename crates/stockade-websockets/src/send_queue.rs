@@ -1,7 +1,7 @@
-//! [`SendQueue`]: what waits for a client, and its writing.
+//! [`SendQueue`]: the messages that wait for a client, and how they are written.
 //!
-//! Hot: everything that is there is encoded into one buffer and written with
-//! one call, whatever number of messages it is. A large payload is not copied.
+//! Hot: all messages that wait are encoded into one buffer and written with one
+//! call. A large payload is not copied.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -15,33 +15,33 @@ use crate::frame::{OpCode, write_head};
 use crate::message::{Outgoing, Payload};
 use crate::socket::Shared;
 
-/// Encoded bytes, and messages that wait to be encoded.
+/// The encoded bytes, and the messages that wait to be encoded.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     buffer: Vec<u8>,
-    /// What of `buffer` is written.
+    /// The number of bytes of `buffer` that are written.
     written: usize,
-    /// Comes after `buffer`. While it is there, nothing is encoded.
+    /// A large payload that follows `buffer`. Nothing is encoded while there is one.
     large: Option<Payload>,
-    /// What of `large` is written.
+    /// The number of bytes of `large` that are written.
     large_written: usize,
     waiting: VecDeque<Outgoing>,
-    /// The end that was asked for, once everything before it is encoded.
+    /// The close that the handler asked for, once all messages before it are encoded.
     close: Option<Close>,
 }
 
 impl SendQueue {
-    /// Whether so much is encoded and not written that no more should be.
+    /// Returns true if no more may be encoded until something is written.
     pub(crate) fn is_full(&self) -> bool {
         self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
     }
 
-    /// The end, when its turn has come.
+    /// Takes the close that the handler asked for, when it is next.
     pub(crate) fn take_close(&mut self) -> Option<Close> {
         self.close.take()
     }
 
-    /// Puts a message last.
+    /// Appends a message.
     pub(crate) fn push(&mut self, outgoing: Outgoing, shared: &Shared) {
         if self.waiting.is_empty() && !self.is_full() {
             self.encode(outgoing, shared);
@@ -50,10 +50,11 @@ impl SendQueue {
         }
     }
 
-    /// Encodes a control frame now: it may pass waiting messages.
+    /// Encodes a control frame at once, before the messages that wait.
     pub(crate) fn push_control(&mut self, opcode: OpCode, payload: &[u8]) {
         if let Some(large) = self.large.take() {
-            // Not into the middle of it. Rare, so it may be copied.
+            // The frame cannot come in the middle of the payload. This is rare, so that
+            // the payload may be copied.
             self.buffer.extend_from_slice(&large.as_slice()[self.large_written..]);
             self.large_written = 0;
         }
@@ -61,7 +62,7 @@ impl SendQueue {
         self.buffer.extend_from_slice(payload);
     }
 
-    /// Forgets what is not encoded yet.
+    /// Drops the messages that are not encoded yet.
     pub(crate) fn clear_waiting(&mut self, shared: &Shared) {
         for outgoing in std::mem::take(&mut self.waiting) {
             shared.release(outgoing.cost());
@@ -99,8 +100,8 @@ impl SendQueue {
         }
     }
 
-    /// Writes until everything is written; gives the number of bytes that went
-    /// in this call, also while it waits.
+    /// Writes until nothing is left. Returns the number of bytes that were written
+    /// by this call, also when it is pending.
     pub(crate) fn poll_write(
         &mut self,
         io: &mut dyn Io,
@@ -162,11 +163,11 @@ impl SendQueue {
     }
 }
 
-/// From how many bytes on a payload is not copied.
+/// The least length of a payload that is not copied, in bytes.
 const MIN_UNCOPIED: usize = 16_384;
 
-/// How much is encoded ahead, in bytes: 64 KiB.
+/// The encoded bytes from which on encoding pauses: 64 KiB.
 const MAX_ENCODED: usize = 65_536;
 
-/// How large a buffer is kept while nothing is to be written, in bytes.
+/// The largest buffer that is kept while nothing waits, in bytes.
 const MAX_KEPT_CAPACITY: usize = 4_096;

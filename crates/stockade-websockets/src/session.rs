@@ -1,10 +1,10 @@
 //! [`Session`]: the driver of one connection, and its handler, in one future.
 //!
 //! Hot: one read takes all frames that have come, one poll of the handler takes
-//! all messages, one write sends all answers. A connection that is silent holds
-//! no buffer.
+//! all messages, one write sends all answers. A silent connection holds no
+//! buffer.
 //!
-//! The life of a connection is the list of [`Phase`].
+//! [`Phase`] lists the steps in the life of a connection.
 
 use std::future::Future;
 use std::io;
@@ -34,51 +34,51 @@ use crate::timeouts::{Alarm, Timeouts};
 use crate::token_bucket::TokenBucket;
 use crate::waker_set::{WakeReason, WakerSet};
 
-/// How far a connection has come.
+/// The step that a connection has reached.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     /// Messages go in both directions.
     Open,
-    /// Our close frame is on its way; that of the client is awaited.
+    /// Our close frame is sent; the connection waits for that of the client.
     Closing,
-    /// Both sides have said all: our end is closed, and what still comes is
-    /// read and forgotten, since closing with unread bytes would reset the
-    /// connection and take our close frame with it.
+    /// Both sides have sent their close frame, and our end is closed. Further bytes
+    /// are read and discarded: a socket that is closed with unread bytes resets the
+    /// connection, and the client would lose our close frame.
     Lingering,
-    /// The connection is gone; the handler comes to its end.
+    /// The connection is closed; the handler may still come to its end.
     Over,
 }
 
 type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 
-/// A connection that runs. It ends when both the connection and the handler
-/// have ended.
+/// The future of a connection, which ends when both the connection and the
+/// handler have ended.
 pub(crate) struct SessionFuture {
     session: Session,
-    // Beside the session, so that they need not be cloned to be used.
+    // Beside the session, so that they can be borrowed while it is.
     wakers: Wakers,
 }
 
-/// Of the reasons that others pull.
+/// The wakers of the two parts that are polled with a waker of their own.
 struct Wakers {
     handler: Waker,
     housekeeping: Waker,
 }
 
-/// A connection, and what is known of it.
+/// A connection with its handler and its state.
 pub(crate) struct Session {
     phase: Phase,
     io: Option<Box<dyn Io>>,
-    /// What was read together with the request.
+    /// The bytes that were read together with the request.
     read_ahead: Bytes,
     decoder: Decoder,
-    /// The last word of the client, or what is wrong with it, until the handler
-    /// has had the messages that came before it.
+    /// The close frame of the client, or the rule that it broke. It waits here until
+    /// the handler has had the messages before it.
     client_end: Option<Result<Close, Violation>>,
     send_queue: SendQueue,
-    /// What was read after the end was said, in bytes.
+    /// The number of bytes that came after our close frame.
     discarded: usize,
-    /// Whether our end is closed.
+    /// True once our end is closed.
     is_shut_down: bool,
     messages: Option<UnboundedSender<Result<Message, SocketError>>>,
     outgoing: UnboundedReceiver<Outgoing>,
@@ -104,7 +104,7 @@ impl Session {
     ) -> SessionFuture {
         let Upgraded { io, read, shutdown } = upgraded;
         let waker_set = Arc::clone(&ends.shared.waker_set);
-        // The handler begins by itself.
+        // The handler starts without being woken by anything.
         waker_set.mark(WakeReason::Handler);
         waker_set.mark(WakeReason::Housekeeping);
         let wakers = Wakers {
@@ -134,14 +134,14 @@ impl Session {
         SessionFuture { session, wakers }
     }
 
-    /// Whether there is room for more messages of the client. What comes after
-    /// our close frame needs none.
+    /// Returns true if there is room for more messages of the client. Bytes after
+    /// our close frame are discarded and need none.
     fn may_read(&self) -> bool {
         self.phase > Phase::Open
             || self.shared.unread.load(Ordering::Acquire) < MAX_UNREAD && !self.send_queue.is_full()
     }
 
-    /// Reads once; says whether something came.
+    /// Reads once; returns true if the connection changed.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         if self.phase == Phase::Over || self.client_end.is_some() || !self.may_read() {
             return false;
@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    /// Takes what the client sent.
+    /// Decodes bytes of the client.
     fn receive_bytes(&mut self, mut bytes: &[u8]) {
         self.timeouts.received_bytes();
         if self.phase > Phase::Open {
@@ -216,18 +216,18 @@ impl Session {
             let cost = cost(message.len());
             self.shared.unread.fetch_add(cost, Ordering::AcqRel);
             if messages.send(Ok(message)).is_err() {
-                // Nobody receives any more; what comes is read and forgotten.
+                // The handler dropped its receiver: messages are read and discarded.
                 self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
                 self.messages = None;
             }
         }
     }
 
-    /// Acts on the last word of the client, when everything before it has been
-    /// answered.
+    /// Acts on the close frame or the violation of the client, after everything
+    /// before it was answered.
     fn handle_client_end(&mut self) -> bool {
         let Some(end) = self.client_end.take() else { return false };
-        // What another task has sent until now goes first too.
+        // Messages that other tasks have sent until now go first.
         self.drain_outgoing();
         match end {
             Ok(close) => self.client_closed(close),
@@ -236,20 +236,20 @@ impl Session {
         true
     }
 
-    /// The client has said its last word.
+    /// Answers the close frame of the client, or takes it as the answer to ours.
     fn client_closed(&mut self, close: Close) {
         if self.phase == Phase::Open {
-            // The same code back, and what waits is not wanted any more.
+            // The client gets its own code back and wants no more messages.
             let answer = Close::new(close.code, "");
             self.send_close(&answer);
-            // Set once.
+            // The client sends one close frame, so that this is never set twice.
             let _ = self.shared.closed.set(close);
         }
         self.messages = None;
         self.linger();
     }
 
-    /// The client broke a rule: it is told so, and nothing more is read.
+    /// Tells the client which rule it broke, and stops decoding.
     fn refuse(&mut self, violation: Violation) {
         if self.phase == Phase::Open {
             self.send_close(&violation.close());
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Our close frame, the last one.
+    /// Sends our close frame, the last frame of ours.
     fn send_close(&mut self, close: &Close) {
         self.outgoing.close();
         self.send_queue.clear_waiting(&self.shared);
@@ -288,7 +288,7 @@ impl Session {
 
     fn fail_receiver(&mut self, error: SocketError) {
         if let Some(messages) = self.messages.take() {
-            // Whether somebody listens does not matter.
+            // The handler may have dropped its receiver: then nobody wants the error.
             let _ = messages.send(Err(error));
         }
     }
@@ -305,7 +305,8 @@ impl Session {
         self.disconnected();
     }
 
-    /// Lets go of everything but the handler, which has a while to end.
+    /// Closes the connection and frees everything but the handler, which has
+    /// `close_timeout` to end.
     fn finish(&mut self) {
         if self.phase == Phase::Over {
             return;
@@ -323,15 +324,15 @@ impl Session {
         self.waker_set.mark(WakeReason::Housekeeping);
     }
 
-    /// Wakes whoever waits to send or for the end.
+    /// Wakes all tasks that wait to send or for the end.
     fn notify_end(&mut self) {
         self.outgoing.close();
         self.shared.room.notify_waiters();
-        // It ends once: a second call changes nothing.
+        // A second call finds it set, and changes nothing.
         let _ = self.shared.end.set(());
     }
 
-    /// Lets the handler go on; says whether it ended.
+    /// Polls the handler; returns true if it has ended.
     fn poll_handler(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(handler) = &mut self.handler else { return false };
         let polled = catch_panic(|| handler.as_mut().poll(cx));
@@ -341,7 +342,7 @@ impl Session {
             Err(panic) => Err(panic),
         };
         self.handler = None;
-        // What it has sent before goes first.
+        // The messages of the handler go before the close frame.
         self.drain_outgoing();
         let is_open = self.phase == Phase::Open;
         let close = match outcome {
@@ -351,7 +352,7 @@ impl Session {
                 Close::new(Close::INTERNAL, "")
             }
             Err(error) => {
-                // Most likely because the connection has ended.
+                // Most likely an error because the connection has ended.
                 log::debug!(
                     target: "stockade::websocket", "a handler ended: {}", escaped(error)
                 );
@@ -359,14 +360,15 @@ impl Session {
             }
         };
         if self.phase == Phase::Open {
-            // After what waits; the handler will not send more.
+            // Behind the messages that wait.
             self.messages = None;
             self.send_queue.push(Outgoing::Close(close), &self.shared);
         }
         true
     }
 
-    /// Takes what is to be sent.
+    /// Moves messages from the channel of the senders to the send queue; returns
+    /// true if there was one.
     fn drain_outgoing(&mut self) -> bool {
         if self.phase > Phase::Open {
             return false;
@@ -386,7 +388,7 @@ impl Session {
         moved
     }
 
-    /// Writes what can be written; says whether something went.
+    /// Writes as much as the socket takes; returns true if the connection changed.
     fn write(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
         let (count, outcome) = self.send_queue.poll_write(&mut **io, &self.shared, cx);
@@ -405,7 +407,7 @@ impl Session {
         count > 0
     }
 
-    /// Closes our end; the client sees that nothing more comes.
+    /// Closes our end, so that the client sees the end of the stream.
     fn shut_down(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
         match Pin::new(io).poll_shutdown(cx) {
@@ -421,7 +423,7 @@ impl Session {
         }
     }
 
-    /// Does what the clock says.
+    /// Acts on the timeout that is due, if any.
     fn poll_timeouts(&mut self, cx: &mut Context<'_>) -> bool {
         let reading = self.may_read();
         let Poll::Ready(alarm) = self.timeouts.poll(reading, cx) else { return false };
@@ -436,7 +438,7 @@ impl Session {
                 self.finish();
             }
             Alarm::Stalled => self.disconnected(),
-            // The handler had its time too.
+            // The handler has used up its time, too.
             Alarm::Deadline if self.phase == Phase::Over => {
                 if self.handler.take().is_some() {
                     log::debug!(target: "stockade::websocket", "a handler outlived its connection");
@@ -447,11 +449,11 @@ impl Session {
         true
     }
 
-    /// The clock and the shutdown.
+    /// Polls the shutdown and the timeouts.
     fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
         let moved = self.poll_shutdown(cx) | self.poll_timeouts(cx);
         if moved {
-            // Once more, until both wait.
+            // Polled again until both are pending, so that both have our waker.
             self.waker_set.mark(WakeReason::Housekeeping);
         }
         moved
@@ -492,7 +494,7 @@ impl Future for SessionFuture {
                 }
             }
         }
-        // The other tasks first.
+        // Gives other tasks their turn.
         this.waker_set.end_poll();
         cx.waker().wake_by_ref();
         Poll::Pending
@@ -501,17 +503,18 @@ impl Future for SessionFuture {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Whoever waits for the end is told, also when the task is dropped.
+        // Also for a task that is dropped before its end.
         self.notify_end();
         self.waker_set.clear_task();
     }
 }
 
-/// How much one read takes, in bytes.
+/// The bytes that one read takes at most.
 const READ_SIZE: usize = 16_384;
 
-/// How much is read and forgotten after the end was said, in bytes: 8 MiB.
+/// The bytes that are discarded after our close frame: 8 MiB. More of them end
+/// the connection.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// How often to go round before other tasks have their turn.
+/// The number of rounds before other tasks have their turn.
 const MAX_ROUNDS: usize = 32;

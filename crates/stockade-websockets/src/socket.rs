@@ -1,4 +1,4 @@
-//! [`WebSocket`]: a connection in the hands of its handler, whole or split.
+//! [`WebSocket`]: the connection as its handler has it, whole or split.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,8 +21,9 @@ use crate::waker_set::{WakeReason, WakerSet};
 
 /// A WebSocket connection: the argument of its handler.
 ///
-/// The connection lives as long as the handler runs: when that returns, what
-/// was sent is delivered and the connection ends with 1000.
+/// The connection lives as long as the handler runs. When the handler returns,
+/// the messages that it has sent are delivered, and the connection ends with
+/// 1000.
 ///
 /// ```
 /// use stockade_core::ApiError;
@@ -44,29 +45,30 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// Splits it, so that one part of the handler receives while another sends.
+    /// Splits the connection, so that one part of the handler receives while another
+    /// sends.
     #[must_use]
     pub fn split(self) -> (Receiver, Sender) {
         (self.receiver, self.sender)
     }
 
-    /// What sends, to be cloned and given to others.
+    /// Returns the half that sends, which other tasks may have a clone of.
     #[must_use]
     pub fn sender(&self) -> &Sender {
         &self.sender
     }
 
-    /// The next message; see [`Receiver::recv`].
+    /// Waits for the next message; see [`Receiver::recv`].
     pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
         self.receiver.recv().await
     }
 
-    /// The next text; see [`Receiver::recv_text`].
+    /// Waits for the next text; see [`Receiver::recv_text`].
     pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
         self.receiver.recv_text().await
     }
 
-    /// The next text as JSON; see [`Receiver::recv_json`].
+    /// Waits for the next text and reads it as JSON; see [`Receiver::recv_json`].
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
         self.receiver.recv_json().await
     }
@@ -84,25 +86,25 @@ impl WebSocket {
         self.sender.close(code, reason).await;
     }
 
-    /// The id of the connection.
+    /// Returns the id of the connection.
     #[must_use]
     pub fn id(&self) -> SocketId {
         self.sender.id()
     }
 
-    /// The subprotocol that was agreed on, if any.
+    /// Returns the subprotocol of the handshake, if there is one.
     #[must_use]
     pub fn protocol(&self) -> Option<&str> {
         self.sender.shared.protocol.as_deref()
     }
 
-    /// The pattern of the route, such as `/chat/:room`.
+    /// Returns the pattern of the route, such as `/chat/:room`.
     #[must_use]
     pub fn route(&self) -> &str {
         self.sender.route()
     }
 
-    /// What the client gave as the end; see [`Receiver::closed_by_client`].
+    /// Returns the close of the client; see [`Receiver::closed_by_client`].
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
         self.receiver.closed_by_client()
@@ -122,7 +124,7 @@ impl SocketId {
 }
 
 impl fmt::Display for SocketId {
-    /// 32 hexadecimal digits.
+    /// Writes 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
@@ -136,13 +138,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The next message of the client, `None` when the connection has ended.
+    /// Waits for the next message of the client; returns `None` when the connection
+    /// has ended.
     ///
-    /// If it did not end well, an error comes before the `None`. While nobody
-    /// receives, at most 64 KiB of messages (or one that is larger) are read
-    /// ahead: then the client waits.
+    /// An error comes before the `None` if the connection broke or was refused.
+    /// While the handler does not receive, at most 64 KiB of messages (or one
+    /// larger message) are read ahead; then the client has to wait.
     ///
-    /// It may be dropped before its end without losing a message.
+    /// Dropping this future loses no message.
     pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
         let received = self.messages.recv().await;
         if let Some(Ok(message)) = &received {
@@ -155,7 +158,7 @@ impl Receiver {
         received
     }
 
-    /// The next text; binary messages are left out.
+    /// Waits for the next text, and skips binary messages.
     pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
         loop {
             match self.recv().await? {
@@ -166,10 +169,12 @@ impl Receiver {
         }
     }
 
-    /// The next text as JSON, checked by the validation of the route if there
-    /// is one. After [`SocketError::Json`], [`SocketError::Invalid`],
-    /// [`SocketError::TooManyValues`] and [`SocketError::Failed`] the connection
-    /// goes on.
+    /// Waits for the next text and reads it as JSON, by the validation of the route
+    /// if there is one.
+    ///
+    /// The connection goes on after [`SocketError::Json`],
+    /// [`SocketError::Invalid`], [`SocketError::TooManyValues`] and
+    /// [`SocketError::Failed`].
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
         let text = match self.recv_text().await? {
             Ok(text) => text,
@@ -188,15 +193,16 @@ impl Receiver {
         })
     }
 
-    /// Tells the driver that there is room again.
+    /// Tells the driver that there is room for messages again.
     fn resume_reading(&self) {
-        // Whether it is still there does not matter.
+        // The driver may have ended: then nothing is read any more.
         let _ = self.outgoing.send(Outgoing::ResumeReading);
         self.shared.waker_set.wake_for(WakeReason::Outgoing);
     }
 
-    /// The code and reason that the client gave for the end, once
-    /// [`recv`](Self::recv) has given `None`; `None` if it gave none first.
+    /// Returns the code and the reason with which the client ended the connection,
+    /// once [`recv`](Self::recv) has returned `None`. `None` if this side was first,
+    /// or there was no close frame.
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
         self.shared.closed.get()
@@ -205,8 +211,8 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // What nobody will receive is read and forgotten, or the pongs of the
-        // client would not be seen either.
+        // Further messages are read and discarded. Without reading, the pongs of
+        // the client would not be seen either.
         self.shared.unread.store(0, Ordering::Release);
         self.resume_reading();
     }
@@ -226,11 +232,11 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Sends a message; waits while too much waits for the client already
+    /// Queues a message; waits while the queue is full
     /// ([`WebSocketOptions::send_queue`]).
     ///
-    /// That it returns means that the message is queued, not that the client
-    /// has it. Dropped before its end, it has sent nothing.
+    /// When this returns, the message is queued; the client may not have it yet.
+    /// A future that is dropped before its end has sent nothing.
     ///
     /// # Errors
     /// [`SocketError::Closed`] when the connection has ended, and
@@ -244,17 +250,17 @@ impl Sender {
         self.push(outgoing)
     }
 
-    /// Sends a message at once or not at all.
+    /// Queues a message without waiting.
     ///
     /// # Errors
-    /// [`SocketError::Full`] when too much waits for the client already, else
-    /// those of [`send`](Self::send).
+    /// [`SocketError::Full`] when the queue is full, else those of
+    /// [`send`](Self::send).
     pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
         self.try_push(message.into_message()?.into())
     }
 
-    /// Sends a text that is shared with others, as to a room. If the client is
-    /// too slow, [`SlowReader`] decides.
+    /// Queues a text that several connections share, without waiting. If the queue
+    /// is full, [`SlowReader`] decides.
     pub(crate) fn share(&self, text: &Bytes) -> Result<(), SocketError> {
         let outcome = self.try_push(Outgoing::Text(Payload::Shared(text.clone())));
         if matches!(outcome, Err(SocketError::Full))
@@ -266,21 +272,21 @@ impl Sender {
         outcome
     }
 
-    /// Asks the client whether it is there. The answer counts as a sign of
-    /// life and is not seen otherwise.
+    /// Sends a ping. The pong counts as a sign of life and is not reported
+    /// otherwise.
     ///
     /// # Errors
     /// [`SocketError::Closed`] when the connection has ended, and
-    /// [`SocketError::Full`] when too much waits for the client already.
+    /// [`SocketError::Full`] when the queue is full.
     pub fn ping(&self) -> Result<(), SocketError> {
         self.try_push(Outgoing::Ping)
     }
 
-    /// Ends the connection after what was sent before, and waits for the
-    /// client's part, for [`WebSocketOptions::close_timeout`] at most. It does
-    /// not matter whether the connection has ended already.
+    /// Ends the connection after the messages that were sent before. Waits for the
+    /// close frame of the client, for [`WebSocketOptions::close_timeout`] at most.
+    /// Does nothing if the connection has ended already.
     ///
-    /// See [`Close::new`] for what can be a code and a reason.
+    /// [`Close::new`] says which codes and reasons can be sent.
     pub async fn close(&self, code: u16, reason: &str) {
         let close = Close::new(code, reason.to_owned());
         if self.push(Outgoing::Close(close)).is_ok() {
@@ -293,25 +299,25 @@ impl Sender {
         self.shared.end.wait().await;
     }
 
-    /// Whether messages can no longer be sent.
+    /// Returns true if messages can no longer be sent.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.outgoing.is_closed()
     }
 
-    /// The id of the connection.
+    /// Returns the id of the connection.
     #[must_use]
     pub fn id(&self) -> SocketId {
         self.shared.id
     }
 
-    /// The pattern of the route, such as `/chat/:room`.
+    /// Returns the pattern of the route, such as `/chat/:room`.
     #[must_use]
     pub fn route(&self) -> &str {
         &self.shared.route
     }
 
-    /// Returns the client's address, as limits count it, if it is known.
+    /// Returns the network of the client, if its address is known.
     pub(crate) fn client(&self) -> Option<IpAddr> {
         self.shared.client
     }
@@ -320,7 +326,7 @@ impl Sender {
     async fn wait_for_room(&self, cost: usize) -> Result<(), SocketError> {
         loop {
             let mut room = pin!(self.shared.room.notified());
-            // From here on no call is missed.
+            // From here on no notification is missed.
             room.as_mut().enable();
             if self.is_closed() {
                 return Err(SocketError::Closed);
@@ -352,10 +358,10 @@ impl fmt::Debug for Sender {
     }
 }
 
-/// What the two halves and the driver of a connection share.
+/// The state that the two halves and the driver of a connection share.
 pub(crate) struct Shared {
     id: SocketId,
-    /// The client's address, as limits count it.
+    /// The network of the client, by which limits count.
     client: Option<IpAddr>,
     route: Box<str>,
     protocol: Option<Box<str>>,
@@ -363,27 +369,27 @@ pub(crate) struct Shared {
     validation_options: ValidationOptions,
     max_json_values: usize,
     slow_reader: SlowReader,
-    /// What may wait for the client, in bytes.
+    /// The bytes that may wait for the client.
     send_queue_limit: usize,
-    /// Whether the driver was told that the client is too slow.
+    /// True once the driver was told that the client is too slow.
     too_slow: AtomicBool,
-    /// What waits for the client.
+    /// The bytes that wait for the client.
     unsent: AtomicUsize,
-    /// What waits for the handler, in bytes.
+    /// The bytes that wait for the handler.
     pub(crate) unread: AtomicUsize,
-    /// Told when there is room in `unsent`.
+    /// Notified when `unsent` falls.
     pub(crate) room: Notify,
-    /// What the client gave for the end.
+    /// The close frame of the client, if it came first.
     pub(crate) closed: OnceLock<Close>,
     pub(crate) end: SetOnce<()>,
-    /// Rung when something was put into `outgoing`. The channel itself wakes
-    /// nobody: that would cost a registration for each message.
+    /// Woken after a message was put into `outgoing`. The driver does not poll the
+    /// channel, because that would register a waker for each message.
     pub(crate) waker_set: Arc<WakerSet>,
 }
 
 impl Shared {
-    /// Takes a place in the queue; a message that is too large may have it
-    /// alone.
+    /// Reserves `cost` bytes of the queue; false if it is full. A message above the
+    /// limit may have the whole queue for itself.
     fn reserve(&self, cost: usize) -> bool {
         let limit = self.send_queue_limit;
         let take = |unsent: usize| {
@@ -393,7 +399,7 @@ impl Shared {
         self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Gives places in the queue back.
+    /// Gives reserved bytes of the queue back.
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
         // Nobody waits while the queue is less than half full.
@@ -403,14 +409,14 @@ impl Shared {
     }
 }
 
-/// The driver's ends.
+/// The driver's ends of the channels.
 pub(crate) struct DriverEnd {
     pub(crate) messages: UnboundedSender<Result<Message, SocketError>>,
     pub(crate) outgoing: UnboundedReceiver<Outgoing>,
     pub(crate) shared: Arc<Shared>,
 }
 
-/// A connection that nobody drives yet.
+/// Makes a connection for a handler, and the end for its driver.
 pub(crate) fn pair(
     options: &WebSocketOptions,
     route: &str,
@@ -428,7 +434,7 @@ pub(crate) fn pair(
         validation_options: options.validation_options.clone(),
         max_json_values: options.max_json_values,
         slow_reader: options.slow_reader,
-        // More than fits is no bound.
+        // A limit above `usize` is no limit.
         send_queue_limit: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),
@@ -443,5 +449,5 @@ pub(crate) fn pair(
     Ok((WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared }))
 }
 
-/// What may wait for the handler before reading stops, in bytes: 64 KiB.
+/// The bytes that may wait for the handler before reading stops: 64 KiB.
 pub(crate) const MAX_UNREAD: usize = 65_536;

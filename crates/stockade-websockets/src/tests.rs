@@ -255,7 +255,7 @@ async fn a_shutdown_says_1001() {
     served.await.unwrap();
 }
 
-/// What a client sends that it must not, in the notation of [`frame`].
+/// Frames that a client must not send, in the notation of [`frame`].
 async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
     let mut connection = connect(web_socket_handler(echo), options).await;
     connection.client.write_all(&sent.concat()).await.unwrap();

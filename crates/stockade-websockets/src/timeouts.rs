@@ -1,9 +1,11 @@
-//! [`Timeouts`]: the times of one connection, with one timer.
+//! [`Timeouts`]: all timeouts of one connection, with one timer.
 //!
-//! It ticks; each tick asks what happened since the one before. So a message
-//! costs no look at the timeouts, and a limit is reached up to one tick late and
-//! never early. The time of a client that takes nothing is measured: a write
-//! that has to wait is rare, and may look at the timeouts.
+//! The timer ticks, and each tick asks for the events since the last one. So a
+//! message need not read the clock. A timeout is up to one tick late and never
+//! early.
+//!
+//! The write timeout is measured exactly. A write that has to wait is rare, so it
+//! may read the clock.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,30 +16,30 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::options::WebSocketOptions;
 
-/// What has become due.
+/// A timeout that is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Alarm {
-    /// Only a tick.
+    /// No timeout: only a tick.
     Nothing,
-    /// The client is to be asked whether it is there.
+    /// A ping has to be sent to a silent client.
     Ping,
-    /// It was asked and did not answer.
+    /// The client did not answer the ping.
     Silent,
-    /// There was no message for too long.
+    /// No message came or went for too long.
     Idle,
-    /// The client takes nothing of what waits for it.
+    /// The client takes none of the bytes that wait for it.
     Stalled,
-    /// The end has taken too long.
+    /// The closing handshake, or the end of the handler, takes too long.
     Deadline,
 }
 
-/// The limits, and how long each thing has been so.
+/// The limits of a connection and the times that are measured.
 #[derive(Debug)]
 pub(crate) struct Timeouts {
     timer: Option<Pin<Box<Sleep>>>,
     tick: Duration,
-    /// The time of the next tick. The timer may come before it, when a write
-    /// that waits has its limit sooner.
+    /// The time of the next tick. The timer may fire earlier, for a write whose
+    /// limit comes first.
     next_tick: Instant,
     ping_interval: Option<Duration>,
     ping_timeout: Duration,
@@ -47,7 +49,7 @@ pub(crate) struct Timeouts {
     closing: bool,
     heard: bool,
     exchanged: bool,
-    /// Since when the client takes nothing of what waits for it.
+    /// The time from which on the client has taken none of the waiting bytes.
     blocked: Option<Instant>,
     pinged: bool,
     silent: Duration,
@@ -79,17 +81,17 @@ impl Timeouts {
         }
     }
 
-    /// Bytes came.
+    /// Notes that the client sent bytes.
     pub(crate) fn received_bytes(&mut self) {
         self.heard = true;
     }
 
-    /// A message came or went.
+    /// Notes that a message came or went.
     pub(crate) fn moved_message(&mut self) {
         self.exchanged = true;
     }
 
-    /// So many bytes went, and perhaps more wait.
+    /// Notes that the client took `count` bytes; `blocked` is true if more wait.
     pub(crate) fn wrote(&mut self, count: usize, blocked: bool) {
         if !blocked {
             self.blocked = None;
@@ -98,22 +100,23 @@ impl Timeouts {
         }
     }
 
-    /// Returns the time at which the client has taken nothing for too long, if
-    /// nothing changes.
+    /// Returns the time at which the write timeout is reached, if the client takes
+    /// nothing until then.
     fn stalls_at(&self) -> Option<Instant> {
-        // Too far away to be a time is never.
+        // A time beyond the range of `Instant` never comes.
         self.blocked?.checked_add(self.write_timeout)
     }
 
-    /// From now on only the time for the end counts; it begins anew with each
-    /// step of the end.
+    /// Replaces all timeouts by that of the end. Each step of the end starts it
+    /// anew.
     pub(crate) fn set_deadline(&mut self) {
         self.closing = true;
         let deadline = Instant::now() + self.close_timeout;
         self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().reset(deadline);
     }
 
-    /// The next alarm; `reading` is whether silence is the client's.
+    /// Returns the next alarm. `reading` is false while the connection does not
+    /// read: then the silence is not the client's.
     pub(crate) fn poll(&mut self, reading: bool, cx: &mut Context<'_>) -> Poll<Alarm> {
         let next_tick = self.next_tick;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(next_tick)));
@@ -122,7 +125,7 @@ impl Timeouts {
         }
         let now = Instant::now();
         if self.closing {
-            // Far away: it is not asked again.
+            // No further alarm is wanted.
             timer.as_mut().reset(now + LONGEST);
             return Poll::Ready(Alarm::Deadline);
         }
@@ -142,7 +145,7 @@ impl Timeouts {
         Poll::Ready(alarm)
     }
 
-    /// What a tick finds.
+    /// Returns the alarm of a tick.
     fn on_tick(&mut self, reading: bool) -> Alarm {
         let heard = std::mem::take(&mut self.heard) || !reading;
         let count =
@@ -150,7 +153,7 @@ impl Timeouts {
         self.silent = count(heard, self.silent);
         self.idle = count(std::mem::take(&mut self.exchanged), self.idle);
         self.pinged &= !heard;
-        // One tick more, because the first one may be a part of one.
+        // One tick more, because the first one may have been shorter.
         let over = |since: Duration, limit: Duration| since >= limit + self.tick;
         if let Some(interval) = self.ping_interval {
             if over(self.silent, interval + self.ping_timeout) {
@@ -168,10 +171,10 @@ impl Timeouts {
     }
 }
 
-/// The shortest time that is kept.
+/// The shortest timeout that is kept.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// The longest.
+/// The longest timeout: one day.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 #[cfg(test)]

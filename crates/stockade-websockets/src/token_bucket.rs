@@ -1,12 +1,12 @@
-//! [`TokenBucket`]: how many messages a client may send in a second.
+//! [`TokenBucket`]: the limit of messages that a client may send in a second.
 
 use tokio::time::Instant;
 
-/// A bucket that is filled evenly and holds one second's worth.
+/// A token bucket that holds the messages of one second.
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
     per_second: u32,
-    /// What may be sent now.
+    /// The number of messages that may come now.
     left: f64,
     seen: Instant,
 }
@@ -16,7 +16,7 @@ impl TokenBucket {
         Self { per_second, left: f64::from(per_second), seen: Instant::now() }
     }
 
-    /// Whether one more message may come now.
+    /// Returns true if one more message may come now, and counts it.
     pub(crate) fn allows(&mut self) -> bool {
         self.allows_at(Instant::now())
     }

@@ -1,24 +1,24 @@
-//! [`Utf8Checker`]: UTF-8 that is checked as it comes.
+//! [`Utf8Checker`]: checks UTF-8 that comes in pieces.
 //!
-//! A text that goes wrong in the middle of a fragment is refused there, and not
-//! when the message is complete.
+//! A text is refused at its first wrong byte, and not only when the message is
+//! complete.
 //!
 //! Source: RFC 6455, section 8.1; RFC 3629.
 
-/// What is known of a text that has not come to its end.
+/// The state of a check between two pieces of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Utf8Checker {
-    /// The beginning of a character whose end has not come.
+    /// The first bytes of a character whose last bytes have not come.
     begun: [u8; 4],
     begun_length: usize,
 }
 
-/// A byte that cannot stand where it stands.
+/// The error of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InvalidUtf8;
 
 impl Utf8Checker {
-    /// Checks the next bytes.
+    /// Checks the next piece.
     pub(crate) fn check(&mut self, mut bytes: &[u8]) -> Result<(), InvalidUtf8> {
         while self.begun_length > 0 {
             let Some((next, rest)) = bytes.split_first() else { return Ok(()) };
@@ -43,7 +43,7 @@ impl Utf8Checker {
         Ok(())
     }
 
-    /// Checks that no character is left open.
+    /// Fails when the text ends within a character.
     pub(crate) fn finish(self) -> Result<(), InvalidUtf8> {
         if self.begun_length == 0 { Ok(()) } else { Err(InvalidUtf8) }
     }

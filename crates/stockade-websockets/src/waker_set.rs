@@ -1,10 +1,11 @@
-//! [`WakerSet`]: wakes the task of a connection, unless it is awake.
+//! [`WakerSet`]: wakes the task of a connection, unless the task is running.
 //!
-//! Handler and driver are one task. When the driver gives the handler a message
-//! or the handler gives the driver an answer, the task would be woken to be run
-//! again, although it is about to look anyway: a tenth of what a message costs.
+//! Handler and driver are one task. Each message that one gives the other would
+//! wake the task, although the task is running and about to look anyway. That
+//! costs a tenth of a message.
 //!
-//! There are three reasons, so that only that is looked at which has moved.
+//! There are three reasons to wake the task, so that it polls only the part that
+//! has work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -12,63 +13,64 @@ use std::task::{Context, Wake, Waker};
 
 use atomic_waker::AtomicWaker;
 
-/// What is rung when there is something to do.
+/// The reasons for which a task was woken, and the waker of the task.
 #[derive(Debug, Default)]
 pub(crate) struct WakerSet {
-    /// A bit for each reason that was pulled, and [`POLLING`].
+    /// A bit for each reason that is set, and [`POLLING`].
     state: AtomicU8,
     task: AtomicWaker,
 }
 
-/// Who rings.
+/// The part of a connection that has work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum WakeReason {
     /// The handler can go on.
     Handler = 1,
-    /// There is something to be sent.
+    /// A message waits to be sent.
     Outgoing = 2,
-    /// What is seldom: the clock and the shutdown.
+    /// The timeouts or the shutdown are due, which is rare.
     Housekeeping = 4,
 }
 
 impl WakerSet {
-    /// A waker that pulls a reason.
+    /// Returns a waker that sets `reason` and wakes the task.
     pub(crate) fn waker(self: &Arc<Self>, reason: WakeReason) -> Waker {
         Waker::from(Arc::new(ReasonWaker { set: Arc::clone(self), reason }))
     }
 
-    /// The task begins to run.
+    /// Notes that the task runs, and keeps its waker.
     pub(crate) fn begin_poll(&self, cx: &Context<'_>) {
         self.task.register(cx.waker());
         self.state.fetch_or(POLLING, Ordering::SeqCst);
     }
 
-    /// Whether this reason was pulled since the last time.
+    /// Returns true if `reason` was set since the last call, and clears it.
     pub(crate) fn take_reason(&self, reason: WakeReason) -> bool {
-        // Most often there is nothing, and a look is cheaper than a change.
+        // Usually the bit is not set, and a load is cheaper than a swap.
         self.state.load(Ordering::SeqCst) & reason as u8 != 0
             && self.state.fetch_and(!(reason as u8), Ordering::SeqCst) & reason as u8 != 0
     }
 
-    /// Has something looked at before the task waits. True when it sleeps, and
-    /// nobody else has woken it.
+    /// Sets `reason`, so that the task handles it before it waits. Returns true if
+    /// the task has to be woken: it is not running, and no other reason is set.
     pub(crate) fn mark(&self, reason: WakeReason) -> bool {
         self.state.fetch_or(reason as u8, Ordering::SeqCst) == 0
     }
 
-    /// The task is about to wait; false when it must look once more, because the
-    /// set was rung meanwhile.
+    /// Notes that the task is about to wait. Returns false if a reason was set
+    /// meanwhile: then the task must look once more.
     pub(crate) fn end_poll(&self) -> bool {
-        // Whoever rings from now on wakes the task; who rang before is seen.
+        // A reason that is set from here on wakes the task; an earlier one fails this.
         self.state.compare_exchange(POLLING, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// There is no task any more; whoever can still ring does not keep it.
+    /// Drops the waker of a task that has ended, so that the wakers of the handler
+    /// do not keep the task in memory.
     pub(crate) fn clear_task(&self) {
         self.task.take();
     }
 
-    /// Pulls a reason, and wakes the task unless it is awake.
+    /// Sets `reason`, and wakes the task unless it is running.
     pub(crate) fn wake_for(&self, reason: WakeReason) {
         if self.mark(reason) {
             self.task.wake();
@@ -76,7 +78,7 @@ impl WakerSet {
     }
 }
 
-/// A reason in the hands of somebody else.
+/// The content of a [`Waker`] for one reason.
 struct ReasonWaker {
     set: Arc<WakerSet>,
     reason: WakeReason,
@@ -92,7 +94,7 @@ impl Wake for ReasonWaker {
     }
 }
 
-/// The task runs, and will look by itself.
+/// The bit of a running task, which looks at the reasons by itself.
 const POLLING: u8 = 8;
 
 #[cfg(test)]

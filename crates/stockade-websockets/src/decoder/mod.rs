@@ -1,8 +1,9 @@
-//! [`Decoder`]: bytes of a client as messages, however they are cut.
+//! [`Decoder`]: makes messages of the bytes of a client, however the bytes are
+//! cut into reads.
 //!
-//! Hot: a message costs the one allocation of its payload. Payloads are
-//! unmasked as they come, texts are checked as they come, and a length that is
-//! announced reserves nothing: memory follows what has come.
+//! Hot: a message costs one allocation, for its payload. Each piece is unmasked
+//! and checked when it comes. An announced length reserves nothing: memory
+//! follows the bytes that have come.
 //!
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
@@ -10,7 +11,7 @@ use crate::close::{Close, Violation};
 use crate::frame::{Head, OpCode, head_length, read_head, unmask};
 use crate::utf8::Utf8Checker;
 
-/// What a client said.
+/// A message or a control frame of a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     Text(String),
@@ -20,37 +21,39 @@ pub(crate) enum Event {
     Close(Close),
 }
 
-/// The state between two pieces.
+/// The state between two reads.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     max_payload: u64,
-    /// Whether binary messages are kept; else they are read and forgotten.
+    /// True if binary messages are kept; otherwise they are read and discarded.
     binary: bool,
-    /// The beginning of a head.
+    /// The bytes of a head that is not complete.
     head: [u8; 14],
     head_length: usize,
     frame: Option<PartialFrame>,
     message: Option<PartialMessage>,
-    /// The payload of a control frame, which may come between fragments.
+    /// The payload of a control frame. Control frames may come between the fragments
+    /// of a message.
     control: Vec<u8>,
 }
 
-/// A frame whose payload is coming.
+/// A frame whose payload is not complete.
 #[derive(Clone, Copy, Debug)]
 struct PartialFrame {
     head: Head,
-    /// Bytes of the payload that have come.
+    /// The number of payload bytes that have come.
     come: u64,
 }
 
-/// A message that is coming.
+/// A message that is not complete.
 #[derive(Debug)]
 struct PartialMessage {
     text: bool,
     payload: Vec<u8>,
-    /// Bytes of it, also of a binary one that is not kept.
+    /// The length of all frames so far, also of a binary message that is discarded.
     length: u64,
-    /// Of what has come in pieces; a message in one piece is checked as one.
+    /// The check of a text that comes in pieces. A text in one piece is checked when
+    /// the `String` is made.
     utf8: Utf8Checker,
 }
 
@@ -67,9 +70,11 @@ impl Decoder {
         }
     }
 
-    /// The next event in `input`, which moves on; `None` when more must come.
+    /// Reads the next event from `input` and takes the bytes of it; returns `None`
+    /// when more bytes have to come.
     ///
-    /// After an error it is not to be called again.
+    /// # Errors
+    /// The rule that the client broke. There is no next event after that.
     pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, Violation> {
         loop {
             if self.frame.is_none() {
@@ -78,7 +83,7 @@ impl Decoder {
             }
             let Some(frame) = &mut self.frame else { return Ok(None) };
             let missing = frame.head.length - frame.come;
-            // More than fits is more than the input has.
+            // A length above `usize` is above the length of the input, too.
             let count = usize::try_from(missing).unwrap_or(usize::MAX).min(input.len());
             let (piece, rest) = input.split_at(count);
             *input = rest;
@@ -86,7 +91,7 @@ impl Decoder {
             frame.come += count as u64;
             let complete = frame.come == head.length;
             if head.opcode.is_control() {
-                // At most 125 bytes.
+                // The head was checked: at most 125 bytes.
                 unmask(&mut self.control, piece, head.mask, (offset % 4) as usize);
             } else {
                 self.take(head, offset, piece, complete)?;
@@ -102,7 +107,7 @@ impl Decoder {
     }
 
     fn read_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Violation> {
-        // The usual case: all of it is there.
+        // The usual case: the whole head is in the input.
         if self.head_length == 0
             && let [first, second, ..] = **input
         {
@@ -133,7 +138,7 @@ impl Decoder {
         }
     }
 
-    /// Checks that a frame may come now, and that there is room for it.
+    /// Checks that a frame may come now, and that the message stays below its limit.
     fn begin(&mut self, head: Head) -> Result<(), Violation> {
         self.frame = Some(PartialFrame { head, come: 0 });
         if head.opcode.is_control() {
@@ -154,7 +159,7 @@ impl Decoder {
             length: 0,
             utf8: Utf8Checker::default(),
         });
-        // From the head on, so that nothing is read in vain.
+        // Checked with the head, so that no payload is read in vain.
         if head.length > self.max_payload - message.length {
             return Err(Violation::TooLarge);
         }
@@ -162,7 +167,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes a piece of a message.
+    /// Appends a piece to the message.
     fn take(
         &mut self,
         head: Head,
@@ -177,7 +182,7 @@ impl Decoder {
         let begin = message.payload.len();
         reserve(&mut message.payload, piece.len(), message.length);
         unmask(&mut message.payload, piece, head.mask, (offset % 4) as usize);
-        // What comes in one piece is checked when it becomes a `String`.
+        // A text in one piece is checked when it becomes a `String`.
         let in_one_piece = begin == 0 && complete && head.fin;
         if message.text && !in_one_piece {
             message.utf8.check(&message.payload[begin..]).map_err(|_| Violation::Text)?;
@@ -185,7 +190,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What a complete frame completes.
+    /// Returns the event that a complete frame completes, if any.
     fn end(&mut self, head: Head) -> Result<Option<Event>, Violation> {
         if head.opcode.is_control() {
             let payload = std::mem::take(&mut self.control);
@@ -206,12 +211,12 @@ impl Decoder {
     }
 }
 
-/// Makes room for the next piece: exactly for a short one, else by doubling,
-/// and never for more than has been announced.
+/// Makes room for the next piece: exactly for the first one, later by doubling,
+/// and never for more than the heads have announced.
 fn reserve(payload: &mut Vec<u8>, piece: usize, announced: u64) {
     let needed = payload.len() + piece;
     if needed > payload.capacity() {
-        // More than fits is no bound.
+        // A length above `usize` is no bound.
         let announced = usize::try_from(announced).unwrap_or(usize::MAX);
         let wanted = (payload.capacity() * 2).min(announced).max(needed);
         payload.reserve_exact(wanted - payload.len());

@@ -28,7 +28,7 @@ fn ping(payload: &[u8]) -> Vec<u8> {
     frame(true, TheirOpCode::Control(Control::Ping), payload)
 }
 
-/// What comes out when `bytes` come in pieces of at most `cut`.
+/// Returns the events of `bytes` in pieces of at most `cut`.
 fn decode(decoder: &mut Decoder, bytes: &[u8], cut: usize) -> Result<Vec<Event>, Violation> {
     let mut events = Vec::new();
     for mut piece in bytes.chunks(cut) {

@@ -1,7 +1,7 @@
-//! The handshake: what a request must be to become a WebSocket.
+//! The handshake: the check of a request that asks for a WebSocket.
 //!
-//! One pure function, [`judge`], of the request's head and the rules of the
-//! route. It comes before all middleware, as [`Rules::guard`].
+//! [`judge`] is a pure function of the request's head and the rules of the
+//! route. [`Rules::guard`] runs it before all middleware.
 //!
 //! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).
 //!
@@ -24,13 +24,12 @@ use crate::limits::Connections;
 use crate::options::WebSocketOptions;
 use crate::origin;
 
-/// What a router says of all its WebSockets.
+/// The rules that a router has for all its WebSockets.
 #[derive(Clone, Debug)]
 pub struct RouterRules {
-    /// As [`WebSocketOptions::allowed_origins`], for routes that say nothing.
+    /// The [`WebSocketOptions::allowed_origins`] of routes that set none.
     pub allowed_origins: Option<Vec<String>>,
-    /// As [`WebSocketOptions::max_payload`], for routes that say nothing, in
-    /// bytes.
+    /// The [`WebSocketOptions::max_payload`] of routes that set none, in bytes.
     pub max_payload: u64,
     /// The open connections of the router.
     pub connections: Arc<Connections>,
@@ -46,7 +45,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules of a route of a router.
+    /// Makes the rules of a route.
     #[must_use]
     pub fn new(options: WebSocketOptions, router: &RouterRules) -> Arc<Self> {
         let allowed_origins = options.allowed_origins.clone();
@@ -58,7 +57,8 @@ impl Rules {
         })
     }
 
-    /// Everything that is wrong with the options: lower case, no full stop.
+    /// Returns the mistakes in the options, each a text in lower case without a full
+    /// stop.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let mut mistakes: Vec<String> = self
@@ -83,8 +83,9 @@ impl Rules {
         mistakes
     }
 
-    /// The middleware that comes before all other: it refuses what is no
-    /// handshake, and lets the handler find what was agreed on.
+    /// Returns the middleware that comes before all other middleware. It refuses
+    /// requests that are no valid handshake, and keeps the negotiated values for the
+    /// handler.
     #[must_use]
     pub fn guard(self: &Arc<Self>) -> Middleware {
         let rules = Arc::clone(self);
@@ -98,25 +99,25 @@ impl Rules {
     }
 }
 
-/// A handshake that was found good, on its way to the handler.
+/// A valid handshake, on its way to the handler.
 #[derive(Clone)]
 pub(crate) struct Accepted {
     pub(crate) rules: Arc<Rules>,
     pub(crate) negotiated: Negotiated,
 }
 
-/// What the answer to a handshake says.
+/// The values that the answer to a handshake contains.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Negotiated {
     pub(crate) upgrade: Upgrade,
-    /// For `Sec-WebSocket-Accept`; not on HTTP/2.
+    /// The value of `Sec-WebSocket-Accept`; `None` on HTTP/2.
     pub(crate) accept: Option<String>,
     pub(crate) protocol: Option<String>,
 }
 
-/// Whether a request wants to become a WebSocket, rightly or not.
+/// Returns true if a request asks for a WebSocket, whether it is valid or not.
 ///
-/// A router asks this to tell it from a request for a page of the same path.
+/// A router tells it by this from a request for a page of the same path.
 #[must_use]
 pub fn wants_web_socket(req: &Request) -> bool {
     let upgrade = req.extensions().get::<Upgrade>();
@@ -124,7 +125,7 @@ pub fn wants_web_socket(req: &Request) -> bool {
         || has_token(req.headers(), &UPGRADE, "websocket")
 }
 
-/// Checks a handshake, in the order of the rules.
+/// Checks a handshake, in the order of the specification's rules.
 fn judge(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     let headers = req.headers();
     let upgrade = req.extensions().get::<Upgrade>().copied();
@@ -158,13 +159,14 @@ fn judge(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     Ok(Negotiated { upgrade, accept, protocol })
 }
 
-/// `Upgrade`, the method, `Connection`, and that there is no body.
+/// Checks the parts that HTTP/1.1 alone has: `Upgrade`, the method,
+/// `Connection`, the version, and that there is no body.
 fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
         return Err(upgrade_required("only WebSockets are spoken here", false));
     }
-    // HEAD comes here too: a proxy would not expect a connection after it.
+    // HEAD comes here too; a proxy would not expect a connection after it.
     if *req.method() != Method::GET {
         return Err(ApiError::new(400, "a WebSocket begins with GET"));
     }
@@ -174,7 +176,7 @@ fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     if req.version() != Version::HTTP_11 {
         return Err(ApiError::new(400, "a WebSocket begins with a request of HTTP/1.1"));
     }
-    // Where the body ends and the first frame begins would be anybody's guess.
+    // Programs could disagree on where the body ends and the first frame begins.
     let length = headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
     if length || headers.contains_key(TRANSFER_ENCODING) {
         return Err(ApiError::new(400, "a WebSocket does not begin with a body"));
@@ -182,7 +184,8 @@ fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// 426, with what is spoken here. HTTP/2 has no `Upgrade`.
+/// Makes a 426 with the version and the protocol that are spoken here. HTTP/2
+/// has no `Upgrade`.
 ///
 /// Source: RFC 9110, section 15.5.22; RFC 6455, section 4.4.
 #[cold]
@@ -194,14 +197,14 @@ fn upgrade_required(message: &'static str, extended: bool) -> ApiError {
     error.with_header("Upgrade", "websocket").with_header("Connection", "Upgrade")
 }
 
-/// The value of a header that is there exactly once.
+/// Returns the value of a header that the request has exactly once.
 fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?.trim();
     values.next().is_none().then_some(value)
 }
 
-/// The items of a header that is a list, in all its lines.
+/// Returns the items of a header that is a list, from all its lines.
 fn list_items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
@@ -211,29 +214,29 @@ fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
 }
 
-/// Whether it is the base64 of 16 bytes.
+/// Returns true for the base64 of 16 bytes.
 fn is_key(key: &str) -> bool {
-    // Without it there are no digits, which is malformed.
+    // Without the padding there are no digits, and the key is malformed.
     let digits = key.strip_suffix("==").unwrap_or_default();
     digits.len() == 22
         && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
-/// The first of our subprotocols that the client knows.
+/// Returns the first of our subprotocols that the client names.
 fn protocol(headers: &HeaderMap, ours: &[String]) -> Option<String> {
     let known =
         |ours: &&String| list_items(headers, &SEC_WEBSOCKET_PROTOCOL).any(|item| item == **ours);
     ours.iter().find(known).cloned()
 }
 
-/// Returns true if the request came on TLS: its host says so, or its target, as
-/// every client of HTTP/2 writes it. A client that lies there is treated more
-/// strictly.
+/// Returns true if the request came on TLS, by the word of the host or by the
+/// scheme of the target, which clients of HTTP/2 send. A client that lies about
+/// its scheme gets the stricter rule.
 fn is_tls(req: &Request) -> bool {
     req.extensions().get::<TlsConnection>().is_some() || req.uri().scheme() == Some(&Scheme::HTTPS)
 }
 
-/// Host and port that the client wanted.
+/// Returns host and port that the request is for.
 fn host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
     uri.authority().map(http::uri::Authority::as_str).or_else(|| single_value(headers, &HOST))
 }

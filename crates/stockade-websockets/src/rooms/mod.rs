@@ -1,6 +1,6 @@
-//! [`Rooms`]: who is where, and messages to all of them.
+//! [`Rooms`]: connections in named rooms, and messages to all in a room.
 //!
-//! An application makes one, provides it as state, and lets handlers enter:
+//! An application makes one `Rooms` and provides it as state; its handlers enter:
 //!
 //! ```
 //! use stockade_core::ApiError;
@@ -35,8 +35,8 @@ use crate::limits::ClientCounts;
 use crate::options::setters;
 use crate::socket::{Sender, SocketId};
 
-/// The members of an application and the rooms in which they are. Clones are
-/// the same.
+/// The members of an application and the rooms that they are in. All clones share
+/// them.
 #[derive(Clone)]
 pub struct Rooms {
     inner: Arc<RoomsInner>,
@@ -45,8 +45,8 @@ pub struct Rooms {
 struct RoomsInner {
     limits: RoomLimits,
     backplane: Option<Box<dyn Backplane>>,
-    // Locked to enter, join, leave and to hand a broadcast to the queues, which
-    // never waits.
+    // Locked to enter, join and leave, and while a broadcast is put into the
+    // queues of its members, which never waits.
     table: Mutex<RoomTable>,
 }
 
@@ -54,7 +54,7 @@ struct RoomsInner {
 struct RoomTable {
     members: HashMap<SocketId, MemberEntry>,
     rooms: HashMap<Arc<str>, Room>,
-    /// The number of rooms that each client has made and that still exist.
+    /// The number of rooms that each client has made, of those that still exist.
     made: ClientCounts,
 }
 
@@ -63,17 +63,17 @@ struct MemberEntry {
     rooms: HashSet<Arc<str>>,
 }
 
-/// A room with somebody in it.
+/// A room with at least one member.
 struct Room {
     members: HashSet<SocketId>,
     /// The client whose member came first, if its address is known.
     maker: Option<IpAddr>,
 }
 
-/// How much [`Rooms`] may hold.
+/// The limits of [`Rooms`].
 ///
-/// A room counts against the client whose member came first, until it is empty.
-/// So with the defaults fifty clients have to work together to fill the table.
+/// A room counts against the client whose member made it, until the room is
+/// empty. So with the defaults it takes fifty clients to fill the table.
 ///
 /// ```
 /// use stockade_websockets::{RoomLimits, Rooms};
@@ -84,15 +84,16 @@ struct Room {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RoomLimits {
-    /// Rooms with somebody in them. Default: 50,000, which take up to 16 MB with
+    /// The number of rooms in all. Default: 50,000, which take up to 16 MB with
     /// names of 20 bytes and 30 MB with names of 256 bytes.
     pub rooms: usize,
-    /// Rooms that one client has made, by its address (a network of 64 bits in
-    /// IPv6). Clients without an address are not counted apart. Default: 1,000.
+    /// The number of rooms that one client has made. A client is an address, or a
+    /// network of 64 bits in IPv6. Rooms of clients without an address count only
+    /// in all. Default: 1,000.
     pub rooms_per_client: usize,
-    /// Rooms of one member. Default: 100.
+    /// The number of rooms that one member is in. Default: 100.
     pub rooms_per_member: usize,
-    /// Length of the name of a room, in bytes. Default: 256.
+    /// The length of the name of a room, in bytes. Default: 256.
     pub name: usize,
 }
 
@@ -117,25 +118,26 @@ impl RoomLimits {
     }
 }
 
-/// Who gets a message.
+/// The receivers of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Audience<'a> {
     /// Every member.
     All,
-    /// Everybody in a room.
+    /// Every member of the room with this name.
     Room(&'a str),
     /// Every member of a route, by its pattern, such as `/chat/:room`.
     Route(&'a str),
 }
 
-/// What carries broadcasts to the other processes of an application.
+/// The transport of broadcasts between the processes of an application.
 ///
-/// It calls [`Rooms::deliver`] with what the others publish. Presence
-/// ([`Rooms::members`]) is that of this process.
+/// An implementation calls [`Rooms::deliver`] for each message that another
+/// process publishes. [`Rooms::members`] and [`Rooms::count`] know only this
+/// process.
 pub trait Backplane: Send + Sync + 'static {
-    /// Tells the others. It must not wait; what it cannot send now it queues,
-    /// to a bound of its own, or drops.
+    /// Publishes a message to the other processes. This must not block: a message
+    /// that cannot be sent now is dropped, or queued up to a bound.
     fn publish(&self, audience: Audience<'_>, text: &Bytes, except: Option<SocketId>);
 }
 
@@ -146,13 +148,13 @@ impl Default for Rooms {
 }
 
 impl Rooms {
-    /// Empty rooms of this process alone.
+    /// Makes rooms of this process alone.
     #[must_use]
     pub fn new(limits: RoomLimits) -> Self {
         Self::build(limits, None)
     }
 
-    /// Empty rooms that also tell other processes.
+    /// Makes rooms that also publish to other processes.
     #[must_use]
     pub fn with_backplane(limits: RoomLimits, backplane: impl Backplane) -> Self {
         Self::build(limits, Some(Box::new(backplane)))
@@ -162,10 +164,10 @@ impl Rooms {
         Self { inner: Arc::new(RoomsInner { limits, backplane, table: Mutex::default() }) }
     }
 
-    /// Takes in a connection, until what this gives is dropped.
+    /// Adds a connection, which is a member until the [`Member`] is dropped.
     ///
     /// # Errors
-    /// 409 when it is a member already.
+    /// 409 when the connection is a member already.
     pub fn enter(&self, sender: &Sender) -> Result<Member, ApiError> {
         let id = sender.id();
         let mut table = self.lock();
@@ -176,16 +178,16 @@ impl Rooms {
         Ok(Member { rooms: self.clone(), id })
     }
 
-    /// Sends a text to everybody in the audience; gives the number of those in
-    /// this process who get it.
+    /// Sends a text to the audience; returns the number of members in this process
+    /// that get it.
     ///
-    /// It never waits: what becomes of those who read too slowly is a matter of
-    /// [`SlowReader`](crate::SlowReader).
+    /// This never waits. [`SlowReader`](crate::SlowReader) decides about members
+    /// that read too slowly.
     pub fn broadcast(&self, audience: Audience<'_>, text: impl Into<String>) -> usize {
         self.send(audience, text.into(), None)
     }
 
-    /// As [`broadcast`](Self::broadcast), with one left out.
+    /// Sends a text as [`broadcast`](Self::broadcast) does, except to one member.
     pub fn broadcast_except(
         &self,
         audience: Audience<'_>,
@@ -203,8 +205,7 @@ impl Rooms {
         self.share(audience, &text, except)
     }
 
-    /// Sends a text that another process has published; it is not published
-    /// again.
+    /// Sends a text that another process has published, without publishing it again.
     pub fn deliver(
         &self,
         audience: Audience<'_>,
@@ -234,14 +235,14 @@ impl Rooms {
         }
     }
 
-    /// The ids of those who are in a room, in no order.
+    /// Returns the ids of the members of a room, in no order.
     #[must_use]
     pub fn members(&self, room: &str) -> Vec<SocketId> {
         let table = self.lock();
         table.rooms.get(room).into_iter().flat_map(|room| &room.members).copied().collect()
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lock().members.len()
@@ -262,7 +263,7 @@ impl fmt::Debug for Rooms {
     }
 }
 
-/// A connection's membership; it leaves all rooms when it is dropped.
+/// The membership of a connection, which leaves all rooms when this is dropped.
 #[derive(Debug)]
 #[must_use = "the connection leaves when this is dropped"]
 pub struct Member {
@@ -271,11 +272,12 @@ pub struct Member {
 }
 
 impl Member {
-    /// Goes into a room; nothing happens if it is there already.
+    /// Joins a room; does nothing if the member is in it already.
     ///
     /// # Errors
-    /// 400 for a name that is too long, 429 for more rooms than one member may
-    /// be in or one client may have made, 503 for more than there may be.
+    /// 400 when the name is too long, 429 when the member is in too many rooms or
+    /// its client has made too many, 503 when there are too many rooms in all. See
+    /// [`RoomLimits`].
     pub fn join(&self, room: &str) -> Result<(), ApiError> {
         let limits = self.rooms.inner.limits;
         if room.len() > limits.name {
@@ -301,7 +303,7 @@ impl Member {
         Ok(())
     }
 
-    /// Leaves a room; nothing happens if it is not there.
+    /// Leaves a room; does nothing if the member is not in it.
     pub fn leave(&self, room: &str) {
         let mut table = self.rooms.lock();
         if let Some(entry) = table.members.get_mut(&self.id) {
@@ -344,7 +346,7 @@ impl RoomTable {
         Ok(name)
     }
 
-    /// Takes a member out of a room, which ends when nobody is left.
+    /// Removes a member from a room, and the room if it is empty then.
     fn remove(&mut self, name: &str, id: SocketId) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         room.members.remove(&id);
