@@ -22,13 +22,13 @@ use crate::sweep::{self, Limits, SweepClock};
 use crate::tracked_stream::TrackedStream;
 use crate::{ServeError, ServerOptions};
 
-/// How far a server has come.
+/// The step in the life of a server.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {
     Running,
-    /// Everything goes on, but it is said that this will end.
+    /// A shutdown was announced; everything goes on as before.
     Leaving,
-    /// Nothing new is accepted, what runs is finished.
+    /// Nothing new is accepted; requests that run are finished.
     Finishing,
     /// Everything ends now.
     Ended,
@@ -38,8 +38,8 @@ pub(crate) enum Stage {
 pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, ServeError> {
     let open = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Without it a server could not start again while old connections fade
-        // out. On Windows it would let two processes share a port.
+        // Without this a server cannot start again while its old connections are in
+        // TIME_WAIT. On Windows it would let two processes share a port.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
@@ -48,10 +48,10 @@ pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, S
     open().map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Accepts and serves connections until `stage` says otherwise, and brings it
-/// from leaving to finishing; returns when all connections are closed.
+/// Accepts and serves connections until a shutdown, and brings the stage from
+/// leaving to finishing. Returns when all connections are closed.
 ///
-/// If it is dropped, all connections are closed at once.
+/// Dropping this future closes all connections at once.
 pub(crate) async fn serve<A: Answer>(
     listener: TcpListener,
     shared: Arc<Shared<A>>,
@@ -98,14 +98,14 @@ pub(crate) async fn serve<A: Answer>(
     let open = registry.tell_all(Command::Close);
     if open > 0 {
         log::warn!(target: "stockade::server", "{open} connections were cut off by the shutdown");
-        // Their tasks only have to notice.
+        // Gives their tasks time to see the command.
         let all = acceptor.slots.acquire_many(options.max_connections);
         let _ = timeout_at(Instant::now() + NOTICE_TIME, all).await;
     }
 }
 
-/// Waits until a shutdown begins, tells the application, and gives those who
-/// ask it the time to notice.
+/// Waits until a shutdown begins, tells the application, and waits `delay`, in
+/// which load balancers see that the application is not ready any more.
 async fn leave<A: Answer>(stage: &mut watch::Receiver<Stage>, delay: Duration, app: &A) {
     reached(stage, Stage::Leaving).await;
     app.leaving();
@@ -119,7 +119,7 @@ async fn leave<A: Answer>(stage: &mut watch::Receiver<Stage>, delay: Duration, a
     }
 }
 
-/// Waits until the server has come so far; for ever if nobody can tell.
+/// Waits until the server has reached a stage; for ever if the sender is gone.
 pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
     if stage.wait_for(|stage| *stage >= least).await.is_err() {
         std::future::pending().await
@@ -134,11 +134,11 @@ struct Acceptor<'o, A> {
     slots: Arc<Semaphore>,
     options: &'o ServerOptions,
     stage: watch::Receiver<Stage>,
-    /// When it was logged that all slots are taken.
+    /// The time of the last log line about `max_connections`.
     full_at: Option<Instant>,
-    /// When it was logged that a connection cannot be accepted.
+    /// The time of the last log line about a failed accept.
     failed_at: Option<Instant>,
-    /// It was logged that a client has as many connections as it may.
+    /// True once a line about `max_connections_per_client` was logged.
     has_warned: bool,
 }
 
@@ -151,7 +151,7 @@ impl<A: Answer> Acceptor<'_, A> {
                 Admission::Free => {}
                 Admission::After(_) => {
                     self.warn_of(address);
-                    // The one that was told to finish goes first.
+                    // The connection that was told to finish closes first.
                     yield_now().await;
                 }
                 Admission::Refused => {
@@ -170,7 +170,8 @@ impl<A: Answer> Acceptor<'_, A> {
         }
     }
 
-    /// The next connection, its socket set up. Errors are logged and outlasted.
+    /// Waits for the next connection and sets its socket up. Errors are logged, and
+    /// it waits on.
     async fn accept(&mut self, listener: &TcpListener) -> (TcpStream, SocketAddr) {
         loop {
             let error = match listener.accept().await {
@@ -191,7 +192,7 @@ impl<A: Answer> Acceptor<'_, A> {
         }
     }
 
-    /// Waits for a free slot, and has idle connections end for it.
+    /// Waits for a free slot, and tells idle connections to finish for it.
     async fn slot(&mut self) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(permit);
@@ -199,8 +200,8 @@ impl<A: Answer> Acceptor<'_, A> {
         self.log_full();
         loop {
             self.registry.make_room(Instant::now());
-            // Once more after a while: perhaps another one is idle now, and one
-            // that was told to finish may take its time.
+            // Tries again after a while: another connection may be idle by then, and
+            // the one that was told to finish may need long.
             let free = timeout(ROOM_EVERY, Arc::clone(&self.slots).acquire_owned());
             if let Ok(permit) = free.await {
                 // The semaphore is never closed.
@@ -226,7 +227,7 @@ impl<A: Answer> Acceptor<'_, A> {
         }
     }
 
-    /// Warns once that a client has as many connections as it may.
+    /// Warns, once for a server, that a client has all connections it may have.
     #[cold]
     fn warn_of(&mut self, client: SocketAddr) {
         if !std::mem::replace(&mut self.has_warned, true) {
@@ -240,8 +241,8 @@ impl<A: Answer> Acceptor<'_, A> {
     }
 }
 
-/// Returns true if something was logged long enough ago, and notes that it is
-/// now.
+/// Returns true if the last log line is long enough ago, and notes the time of
+/// the new one.
 fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> bool {
     let due = logged_at.is_none_or(|at| now.duration_since(at) >= every);
     if due {
@@ -250,8 +251,7 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
     due
 }
 
-/// Sets the options of a socket. What the system refuses is not worth a
-/// connection.
+/// Sets the options of a socket. One that the system refuses is only logged.
 fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
     let note = |option: &str, outcome: io::Result<()>| {
         if let Err(error) = outcome {
@@ -260,8 +260,8 @@ fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
     };
     note("TCP_NODELAY", stream.set_nodelay(options.tcp_nodelay));
     let socket = SockRef::from(stream);
-    // Without it a client that vanishes without a word, such as a machine that
-    // loses its power, would keep its slot as long as its request runs.
+    // Without this a client that vanishes without closing, such as a machine
+    // without power, would keep its slot as long as its request runs.
     note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
     #[cfg(any(target_os = "android", target_os = "linux"))]
     if let Some(bytes) = options.tcp_notsent_lowat {
@@ -272,10 +272,10 @@ fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
     }
 }
 
-/// When the system asks a silent client whether it is still there.
+/// Returns the times at which the system probes a silent client.
 fn keepalive() -> TcpKeepalive {
     let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
-    // Elsewhere the system's own values stand.
+    // Other systems have values of their own, which cannot be set.
     #[cfg(any(
         target_os = "android",
         target_os = "dragonfly",
@@ -291,9 +291,10 @@ fn keepalive() -> TcpKeepalive {
     keepalive
 }
 
-/// How long to wait after an error: not at all if it is about one client, a
-/// while if it is about us, such as too many open files. Then an idle connection
-/// ends, because it has one, and the wait is short if there is one.
+/// Returns the time to wait after an error: none if the error concerns one
+/// client, a while if it concerns the server, such as too many open files. In
+/// the second case an idle connection is told to finish, which frees a file; if
+/// there is one, the wait is short.
 fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration {
     match error.kind() {
         io::ErrorKind::ConnectionAborted
@@ -305,7 +306,7 @@ fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration 
     }
 }
 
-/// Ends everything that the server has started.
+/// Ends the sweep and all connections when it is dropped.
 struct StopOnDrop {
     registry: Arc<Registry>,
     sweeper: JoinHandle<()>,
@@ -318,22 +319,23 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// The wait of a server that cannot accept while nothing is idle, and the least
-/// time between two lines that say so.
+/// The wait of a server that cannot accept and has no idle connection, and the
+/// least time between two log lines about it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a connection is silent before the system asks the first time.
+/// The silence of a connection before the first keep-alive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
 
-/// How long it waits before it asks again.
+/// The time between two probes.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often it asks before it gives the connection up.
+/// The number of probes without an answer that end the connection.
 const KEEPALIVE_RETRIES: u32 = 6;
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
-/// The time after which a further idle connection ends for one that waits.
+/// The time after which a further idle connection is told to finish for a new
+/// one that waits.
 const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);
@@ -343,7 +345,7 @@ mod tests {
     use super::*;
     use crate::connection_record::InFlight;
 
-    /// A connection as the server sets it up.
+    /// Returns a connection that the server has set up.
     async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, address) = listener.accept().await.unwrap();

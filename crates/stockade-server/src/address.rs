@@ -1,4 +1,4 @@
-//! [`ListenAddr`]: where a server may be told to listen.
+//! [`ListenAddr`]: the address on which a server listens.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,13 +16,13 @@ use crate::ServeError;
 /// | `"localhost:3000"` | the first address of the name |
 /// | a [`SocketAddr`], `(IpAddr, u16)` | that address |
 ///
-/// A bare port is not open to other machines, because opening a server must be
-/// visible. Port 0 takes a free port.
+/// A bare port is not open to other machines, so that opening a server to them is
+/// visible in the code. Port 0 takes a free port.
 pub trait ListenAddr: Sealed {}
 
 impl<T: Sealed> ListenAddr for T {}
 
-/// What an address has been given as.
+/// The form in which an address was given.
 #[expect(unnameable_types, reason = "the trait is sealed")]
 #[derive(Debug, Eq, PartialEq)]
 pub enum Target {
@@ -71,7 +71,7 @@ impl Sealed for String {
     }
 }
 
-/// The socket address; a name is looked up.
+/// Returns the socket address; a name is looked up.
 pub(crate) async fn resolve(address: impl ListenAddr) -> Result<SocketAddr, ServeError> {
     let name = match address.into_target() {
         Target::Socket(address) => return Ok(address),

@@ -1,5 +1,5 @@
-//! [`Clients`]: how many connections each client has, and which of them may
-//! make room for another one.
+//! [`Clients`]: the connections of each client, and the choice of one that makes
+//! room for another.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -13,11 +13,11 @@ use tokio::time::Instant;
 
 use crate::idle_queue::IdleQueue;
 
-/// The clients that have connections, by the same key as in the rate limit: an
-/// address, or a network of 64 bits in IPv6.
+/// The clients with open connections, by the key of the rate limit: an address,
+/// or a network of 64 bits in IPv6.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    /// The number of connections that each of them may have.
+    /// The number of connections that each client may have.
     most: usize,
     clients: HashMap<RateKey, Client>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Clients {
 #[derive(Debug, Default)]
 struct Client {
     open: Arc<AtomicUsize>,
-    /// The numbers of its connections, and of some that have closed.
+    /// The ids of its connections, and of some that have closed.
     ids: Vec<u64>,
     idle: IdleQueue,
 }
@@ -33,11 +33,11 @@ struct Client {
 /// The answer to a client that opens one more connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Admission {
-    /// It is below its limit.
+    /// Accepted: the client is below its limit.
     Free,
-    /// This connection of its own has to end for the new one.
+    /// Accepted: this idle connection of the same client has to finish for it.
     After(u64),
-    /// All that it may have are in use.
+    /// Refused: all connections that the client may have are in use.
     Refused,
 }
 
@@ -46,8 +46,8 @@ impl Clients {
         Self { most, clients: HashMap::new() }
     }
 
-    /// Decides on a further connection of a client; for `idle_since` see
-    /// [`IdleQueue::pop`].
+    /// Decides about a further connection of a client. [`IdleQueue::pop`] says what
+    /// `idle_since` returns.
     pub(crate) fn admit(
         &mut self,
         key: &RateKey,
@@ -59,7 +59,7 @@ impl Clients {
         if open < self.most {
             return Admission::Free;
         }
-        // Those that were told to end and have not ended yet are a few only.
+        // A few connections that were told to finish may not have closed yet.
         if open >= self.most + (self.most / 10).max(MIN_LEAVING) {
             return Admission::Refused;
         }
@@ -67,7 +67,7 @@ impl Clients {
         longest.map_or(Admission::Refused, Admission::After)
     }
 
-    /// Counts a connection; `is_open` tells of those that were counted before.
+    /// Counts a connection. `is_open` returns false for ids that have closed.
     pub(crate) fn enter(
         &mut self,
         key: &RateKey,
@@ -76,7 +76,7 @@ impl Clients {
     ) -> ClientQuota {
         let client = self.clients.entry(key.clone()).or_default();
         let open = client.open.fetch_add(1, Ordering::Relaxed) + 1;
-        // Now and then, so that leaving need not search for its number.
+        // Cleaned up rarely, so that `leave` need not search for an id.
         if client.ids.len() >= 2 * open + MIN_LEAVING {
             client.ids.retain(|id| is_open(*id));
         }
@@ -84,16 +84,16 @@ impl Clients {
         ClientQuota { open: Arc::clone(&client.open), most: self.most }
     }
 
-    /// The numbers of the connections of a client, and of some that have closed.
+    /// Returns the ids of the connections of a client, and of some that have closed.
     pub(crate) fn ids(&self, key: &RateKey) -> &[u64] {
         self.clients.get(key).map_or(&[], |client| &client.ids)
     }
 
-    /// Finds the clients that have more of some connections than their share of
-    /// `room`; `is_one` tells which those connections are. `None` if no client
-    /// has a share, because there are more clients than room.
+    /// Returns the clients that have more than their share of `room`, counting only
+    /// the connections for which `is_one` returns true. `None` if there are more
+    /// clients than room, so that the share is zero.
     ///
-    /// The rest that a client below its share leaves is for the others.
+    /// Room that a client below its share leaves is shared by the others.
     pub(crate) fn above_share(
         &self,
         mut room: usize,
@@ -114,7 +114,7 @@ impl Clients {
         Some(HashSet::new())
     }
 
-    /// A connection has closed.
+    /// Counts a connection of a client as closed.
     pub(crate) fn leave(&mut self, key: &RateKey) {
         let Some(client) = self.clients.get_mut(key) else { return };
         if client.open.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -124,18 +124,18 @@ impl Clients {
     }
 }
 
-/// The number of connections of one client, and its limit.
+/// The number of open connections of one client, and its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientQuota {
     open: Arc<AtomicUsize>,
     most: usize,
 }
 
-/// A place among the connections of a server.
+/// A permit for one connection of a server.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
-    /// The client that it is counted for.
+    /// The client whose connection it is.
     pub(crate) client: RateKey,
 }
 
@@ -145,9 +145,9 @@ impl Slot {
     }
 }
 
-/// The room that is left for connections: in all, and for one client.
+/// The capacity that is left for connections: in all, and for one client.
 ///
-/// It is read without a lock, by requests that are refused.
+/// Requests that are refused read it, without a lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Capacity {
     slots: Arc<Semaphore>,
@@ -160,7 +160,7 @@ impl Capacity {
         Self { slots, max_slots, quota }
     }
 
-    /// Returns true when at most a tenth is left of either.
+    /// Returns true if at most a tenth of either is left.
     pub(crate) fn is_scarce(&self) -> bool {
         let few = |left: usize, most: usize| left <= most / 10;
         few(self.slots.available_permits(), self.max_slots)
@@ -171,8 +171,8 @@ impl Capacity {
     }
 }
 
-/// The least number of connections of a client that may be on their way out,
-/// above its limit.
+/// The number of connections above its limit that a client may have while they
+/// are closing, at least.
 const MIN_LEAVING: usize = 16;
 
 #[cfg(test)]
@@ -185,8 +185,8 @@ mod tests {
         RateKey::from(address.parse::<IpAddr>().unwrap())
     }
 
-    /// Clients with connections that are numbered; each is idle since a time,
-    /// or busy at 0.
+    /// Clients with connections, by id: the time from which on each is idle, or 0
+    /// for a busy one.
     struct Book {
         clients: Clients,
         open: BTreeMap<u64, u64>,
@@ -268,8 +268,8 @@ mod tests {
         assert_eq!(book.open.len(), 10 + MIN_LEAVING);
     }
 
-    /// The number of connections of each client; then which clients are above
-    /// their share, or `None` if there are too many of them.
+    /// Checks, for the number of connections of each client, the clients that are
+    /// above their share; `None` if there are too many clients.
     #[track_caller]
     fn check_share(room: usize, counts: &[usize], expected: Option<&[usize]>) {
         let mut book = Book::new(100);
@@ -319,7 +319,7 @@ mod tests {
             (2, 0, None, true),
             (100, 100, quota(89, 100), false),
             (100, 100, quota(90, 100), true),
-            // Also while some are on their way out.
+            // Also while some are closing.
             (100, 100, quota(101, 100), true),
             (100, 100, quota(1, 1), true),
         ];

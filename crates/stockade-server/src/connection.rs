@@ -2,12 +2,11 @@
 //!
 //! # Parking
 //!
-//! hyper keeps some 10 KiB for each connection of HTTP/1, whether it is used or
-//! not. So an idle one is taken apart when the sweep says so: what hyper has is
-//! freed, the task keeps the socket, and the first bytes of the next request
-//! make hyper anew.
+//! hyper keeps some 10 KiB for each connection of HTTP/1, also for an idle one.
+//! So the sweep parks idle connections: hyper's part is freed, the task keeps the
+//! socket, and the first bytes of the next request create hyper's part anew.
 //!
-//! That loses nothing because of what holds then (hyper 1.12, `proto/h1`):
+//! This loses nothing, because at that moment (hyper 1.12, `proto/h1`):
 //!
 //! - No request runs, no answer is on its way, and no body of a request is
 //!   alive in this process: each of these has an
@@ -61,14 +60,14 @@ use crate::tls::TlsConfig;
 use crate::tracked_stream::{Protocol, TrackedStream};
 use crate::upgraded;
 
-/// What all connections of a server have in common.
+/// The parts that all connections of a server share.
 pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
     http2: Option<Http2Limits>,
     body_terms: StallPolicy,
     max_headers: usize,
-    /// Takes a connection out of what hyper gives for it.
+    /// Takes the connection out of hyper's type for it.
     open: upgraded::Unwrap,
     is_tls: bool,
     #[cfg(feature = "tls")]
@@ -79,7 +78,7 @@ impl<A: Answer> Shared<A> {
     pub(crate) fn new(app: A, options: &ServerOptions) -> Self {
         let max_header_bytes = options.max_header_bytes as usize;
         let mut http1 = http1::Builder::new();
-        // The sweep does it, for a fifth less work; see `sweep`.
+        // The sweep has this timeout, for a fifth less work; see `sweep`.
         http1.header_read_timeout(None);
         // `TrackedStream` notices clients that leave.
         http1.half_close(true);
@@ -106,7 +105,7 @@ impl<A: Answer> Shared<A> {
         }
     }
 
-    /// The application.
+    /// Returns the application.
     pub(crate) fn app(&self) -> &Arc<A> {
         &self.app
     }
@@ -120,7 +119,7 @@ impl<A: Answer> Shared<A> {
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
             self.tls = Some(tls.into_acceptor(self.http2.is_some()));
-            // TLS says it in words of its own, which have to be read.
+            // The end of a TLS client is a message of TLS, which has to be read.
             self.http1.half_close(false);
             self.is_tls = true;
             self.open = upgraded::open::<Rewind<tokio_rustls::server::TlsStream<TrackedStream>>>;
@@ -129,7 +128,7 @@ impl<A: Answer> Shared<A> {
     }
 }
 
-/// The limits that an HTTP/2 connection is made with.
+/// The limits of an HTTP/2 connection.
 struct Http2Limits {
     streams: u32,
     header_bytes: u32,
@@ -137,7 +136,7 @@ struct Http2Limits {
 }
 
 impl Http2Limits {
-    /// Makes what makes hyper's part of one connection.
+    /// Returns the builder of hyper's part of one connection.
     fn builder(&self, record: &Arc<ConnectionRecord>) -> http2::Builder<Streams> {
         let streams = Streams::new(Arc::clone(record), self.write_terms);
         let mut http2 = http2::Builder::new(streams);
@@ -159,8 +158,8 @@ impl Http2Limits {
 
 /// Serves a connection to its end.
 ///
-/// The task of a parked connection has the size of this future, so everything
-/// large in it is in a box, and the socket stays in its place.
+/// The task of a parked connection has the size of this future. So everything
+/// large in the future is in a box, and the socket is never moved.
 pub(crate) fn serve<A: Answer>(
     shared: Arc<Shared<A>>,
     io: TrackedStream,
@@ -241,7 +240,7 @@ async fn speak<A: Answer, T>(
         }
         _ => speak_http1(&shared.http1, peer, io).await,
     };
-    // If it was an upgrade, the socket lives on elsewhere.
+    // After an upgrade the socket lives on in another task.
     peer.record.set_upgraded();
     if let Outcome::Ended(Err(error)) = outcome {
         let address = peer.address;
@@ -249,8 +248,8 @@ async fn speak<A: Answer, T>(
     }
 }
 
-/// Speaks HTTP/1 to the end; between requests that are far apart with little
-/// memory.
+/// Speaks HTTP/1 to the end, and parks the connection between requests that are
+/// far apart.
 async fn speak_http1<A: Answer, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
@@ -281,8 +280,8 @@ where
     }
 }
 
-/// Takes the socket out of hyper, with what was read and not used, and frees
-/// the rest; `None` if it was given away.
+/// Takes the socket out of hyper, with the bytes that were read and not used, and
+/// frees the rest. `None` if the connection was upgraded.
 #[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
 fn take_apart<T, S>(connection: Box<Http1<T, S>>) -> Option<Rewind<T>>
 where
@@ -302,7 +301,7 @@ where
 
 type Http1<T, S> = http1::UpgradeableConnection<TokioIo<GuardedIo<Rewind<T>>>, S>;
 
-/// Waits for the next request; whether one comes.
+/// Waits for the next request; returns false if the connection ends instead.
 async fn rest<T>(record: &ConnectionRecord, io: &mut Rewind<T>) -> bool
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -319,17 +318,17 @@ where
             true
         }
         Some(Err(_)) => false,
-        // The client has gone, or is to go: TLS says goodbye.
+        // The client has closed, or has to: TLS sends `close_notify`.
         Some(Ok(_)) | None => {
             let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
-            // It ends in any case, with or without.
+            // The connection ends in any case.
             let _ = until_told(record, Command::Finish, end).await;
             false
         }
     }
 }
 
-/// What answers the requests of a connection.
+/// Returns the service that answers the requests of a connection.
 fn service_of<A: Answer>(
     peer: &Arc<Peer<A>>,
 ) -> impl Service<
@@ -342,18 +341,18 @@ fn service_of<A: Answer>(
     service_fn(move |request| service::serve(&peer, request))
 }
 
-/// How the way of a connection and that of hyper part.
+/// The reason why hyper's part of a connection is not driven any further.
 enum Outcome {
     /// The connection has ended, well or badly.
     Ended(hyper::Result<()>),
-    /// It was told to close.
+    /// The connection was told to close.
     Told,
-    /// It is idle and was told to park.
+    /// The connection is idle and was told to park.
     Idle,
 }
 
-/// Runs a connection until it ends, or until it is told to close, or to park if
-/// it can, which HTTP/1 can.
+/// Runs a connection until it ends or is told to close. With `parks`, which is
+/// for HTTP/1, it also returns when the connection is told to park.
 async fn drive<C: Future<Output = hyper::Result<()>>>(
     record: &ConnectionRecord,
     mut connection: Pin<&mut C>,
@@ -365,7 +364,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     std::future::poll_fn(|cx| {
         let mut was_idle = false;
         loop {
-            // The connection first: a request that has come already is served.
+            // First the connection, so that a request that has come is served.
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(outcome));
             }
@@ -400,29 +399,29 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     .await
 }
 
-/// The time that a client of HTTP/2 has to agree to the end.
+/// The wait for a client of HTTP/2 after GOAWAY.
 ///
-/// hyper says GOAWAY, asks by a ping, and ends the connection when the ping is
-/// answered and its streams are done (RFC 9113, section 6.8). A client that
-/// does not answer would keep it open.
+/// hyper sends GOAWAY and a ping, and ends the connection when the ping is
+/// answered and the streams are done (RFC 9113, section 6.8). Without this wait a
+/// client that does not answer would keep the connection open.
 struct GoAwayWait {
     sleep: Pin<Box<Sleep>>,
 }
 
 impl GoAwayWait {
-    /// The goodbye has been said.
+    /// Starts the wait, after GOAWAY was sent.
     fn new(record: &ConnectionRecord) -> Self {
-        // What came until now is no answer to it.
+        // Earlier bytes are no answer to GOAWAY.
         record.forget_bytes();
         Self { sleep: Box::pin(sleep(GO_AWAY_TIME)) }
     }
 
-    /// Ready when the connection is to be closed, because its client has not
-    /// agreed in time and no request runs.
+    /// Is ready when the connection has to be closed, because the client has not
+    /// answered in time and no request runs.
     ///
-    /// At a shutdown whatever the client sends counts as its answer: then the
-    /// last bytes of a response may be waiting for it. A connection that ends
-    /// for another one has been idle for long.
+    /// At a shutdown all bytes of the client count as its answer, because the last
+    /// bytes of a response may still be on their way. A connection that ends for
+    /// another one has been idle for long, so that no bytes count.
     fn poll(
         &mut self,
         record: &ConnectionRecord,
@@ -440,7 +439,7 @@ impl GoAwayWait {
     }
 }
 
-/// Which protocol it is, by its first bytes.
+/// Returns the protocol, by the first bytes of the client.
 async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
     let Some(io) = io else { return Ok(Protocol::Http1) };
     let (protocol, begin) = io.get_mut().sniff().await?;
@@ -464,34 +463,33 @@ pub(crate) async fn until_told<F: Future>(
     .await
 }
 
-/// How much of a request is read at once after a connection was parked, in
-/// bytes: as a rule its whole head.
+/// The bytes that are read at once after a connection was parked: as a rule the
+/// whole head of a request.
 const FIRST_READ: usize = 1_024;
 
-/// How large the buffers of a connection may grow at least, in bytes: 64 KiB.
+/// The size that the buffers of a connection may have at least: 64 KiB.
 const MIN_BUFFER: usize = 65_536;
 
-/// The time that a client of HTTP/2 has to agree to the end: 1 s.
+/// The time that a client of HTTP/2 has to answer GOAWAY: 1 s.
 const GO_AWAY_TIME: Duration = Duration::from_secs(1);
 
-/// How often a silent client of HTTP/2 is asked whether it is still there.
+/// The time after which a silent client of HTTP/2 gets a ping.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long it may take for its answer.
+/// The time that the client has for its answer.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The bytes of bodies that a client may send, of all its requests, before
-/// somebody reads them: 1 MiB.
+/// The bytes of request bodies that a client may send before the application
+/// reads them, all its requests together: 1 MiB.
 const HTTP2_WINDOW: u32 = 1_048_576;
 
-/// The bytes of an answer that hyper may have taken and the socket has not:
-/// 128 KiB.
+/// The bytes of a response that hyper takes before the socket does: 128 KiB.
 const HTTP2_SEND_BUFFER: usize = 131_072;
 
-/// Streams that a client has reset before they were accepted; more end the
-/// connection (CVE-2023-44487, "rapid reset").
+/// The number of streams that a client may have reset before they were accepted;
+/// more end the connection (CVE-2023-44487, "rapid reset").
 const MAX_RESET_STREAMS: usize = 20;
 
-/// Streams that were reset because of the client's mistakes; more end the
-/// connection (CVE-2025-8671, "made you reset").
+/// The number of streams that may be reset because of the client's mistakes;
+/// more end the connection (CVE-2025-8671, "made you reset").
 const MAX_LOCAL_RESET_STREAMS: usize = 256;

@@ -1,9 +1,9 @@
-//! [`ConnectionRecord`]: what is known of one connection, shared between its task, its
+//! [`ConnectionRecord`]: the state of one connection, shared between its task, its
 //! socket, its requests and the sweep.
 //!
 //! Hot: a request costs some relaxed atomic operations here and no allocation.
-//! The fields are independent; the sweep may see one a moment older than
-//! another, which only matters within its own coarseness.
+//! The fields are independent. The sweep may see one field a moment older than
+//! another, which is below the precision of the sweep.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -13,28 +13,32 @@ use atomic_waker::AtomicWaker;
 
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
-/// One connection, as the sweep sees it.
+/// The state of one connection, and the command that it has to follow.
 #[derive(Debug)]
 pub(crate) struct ConnectionRecord {
     clock: Arc<SweepClock>,
-    /// When the head or the idleness began, times two; plus one for idleness.
+    /// The time at which the head or the idleness began, times two; plus one for
+    /// idleness.
     mark: AtomicU64,
-    /// Requests whose answer has not been handed over completely, or whose body
-    /// has not been read. While there is one, `mark` means nothing. The upper
-    /// half counts those that have ended.
+    /// The lower half counts requests that run: the response is not handed over
+    /// completely, or the body is not read. While one runs, `mark` means nothing.
+    /// The upper half counts requests that have ended.
     requests: AtomicU64,
-    /// How many had ended when somebody [looked](Self::has_rested) the last time.
+    /// The number of ended requests at the last call of
+    /// [`has_rested`](Self::has_rested).
     ended_before: AtomicU64,
     http2: AtomicBool,
-    /// HTTP/2: bytes came since this was [taken back](Self::forget_bytes).
+    /// HTTP/2: bytes came since the last [`forget_bytes`](Self::forget_bytes).
     heard: AtomicBool,
     /// The socket takes no more bytes.
     blocked: AtomicBool,
-    /// Bytes that it took after it was blocked.
+    /// The bytes that the socket took after it was blocked.
     taken: AtomicU64,
-    /// A blocked socket is to be asked, although nobody says that it is ready.
+    /// A blocked socket has to be tried, although the system does not report it
+    /// as ready.
     asks: AtomicBool,
-    /// HTTP/2: bytes of large answers that are kept until the client has them.
+    /// HTTP/2: the bytes of large responses that are in memory until the client
+    /// has them.
     held: AtomicU64,
     resets: AtomicBool,
     close_after: AtomicBool,
@@ -45,17 +49,17 @@ pub(crate) struct ConnectionRecord {
     task: AtomicWaker,
 }
 
-/// What a connection is told from outside. Later ones replace earlier ones.
+/// A command to a connection. A later variant replaces an earlier one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Command {
     /// Go on.
     Stay = 0,
-    /// Give back what an idle connection does not need. The only order that
-    /// ends, with the next request.
+    /// Free the memory that an idle connection does not need. The next request
+    /// takes this command back, and no other.
     Park = 1,
-    /// Finish what is running or has begun, then close.
+    /// Finish requests that run or have begun, then close.
     Finish = 2,
-    /// The server shuts down: finish what is running, then close.
+    /// The server shuts down: finish requests that run, then close.
     Shutdown = 3,
     /// Close now.
     Close = 4,
@@ -85,18 +89,19 @@ impl ConnectionRecord {
         }
     }
 
-    /// The client speaks HTTP/2.
+    /// Notes that the client speaks HTTP/2.
     pub(crate) fn set_http2(&self) {
         self.http2.store(true, Ordering::Relaxed);
     }
 
-    /// The socket belongs to another protocol now, which watches itself.
+    /// Notes that the socket belongs to another protocol, which has timeouts of its
+    /// own.
     pub(crate) fn set_upgraded(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
     }
 
-    /// Bytes came. After idleness they begin a head; further ones do not
-    /// prolong it. On HTTP/2 they may be anything, so they do not count.
+    /// Notes that bytes came. After idleness they begin a head; later bytes do not
+    /// restart its time. On HTTP/2 bytes may be anything, so they begin nothing.
     pub(crate) fn bytes_came(&self) {
         let idle = self.mark.load(Ordering::Relaxed) % 2 == 1;
         if self.http2.load(Ordering::Relaxed) {
@@ -106,26 +111,26 @@ impl ConnectionRecord {
         }
     }
 
-    /// HTTP/2: from now on [`has_heard`](Self::has_heard) is about new bytes.
+    /// HTTP/2: resets [`has_heard`](Self::has_heard).
     pub(crate) fn forget_bytes(&self) {
         self.heard.store(false, Ordering::Relaxed);
     }
 
-    /// HTTP/2: returns true when bytes came since
+    /// HTTP/2: returns true if bytes came since
     /// [`forget_bytes`](Self::forget_bytes).
     pub(crate) fn has_heard(&self) -> bool {
         self.heard.load(Ordering::Relaxed)
     }
 
-    /// The socket took bytes.
+    /// Notes that the socket took bytes.
     pub(crate) fn bytes_went(&self, count: usize) {
         if self.blocked.load(Ordering::Relaxed) {
             self.unblock(count);
         }
     }
 
-    /// Nothing waits for a client that is still reading: while it reads it was
-    /// neither idle nor late with its next head.
+    /// Restarts the time of the head or the idleness: a client that still had bytes
+    /// to read was neither late nor idle.
     #[cold]
     fn unblock(&self, count: usize) {
         let mark = self.mark.load(Ordering::Relaxed);
@@ -134,63 +139,64 @@ impl ConnectionRecord {
         self.blocked.store(false, Ordering::Relaxed);
     }
 
-    /// The socket takes no more bytes; true if it is to be asked all the same.
+    /// Notes that the socket takes no more bytes. Returns true if it has to be tried
+    /// all the same.
     pub(crate) fn bytes_wait(&self) -> bool {
         let was_blocked = self.blocked.swap(true, Ordering::Relaxed);
         self.asks.swap(false, Ordering::Relaxed) && was_blocked
     }
 
-    /// True while the socket takes no more bytes.
+    /// Returns true while the socket takes no more bytes.
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked.load(Ordering::Relaxed)
     }
 
-    /// Makes a blocked connection ask its socket whether it takes bytes again.
+    /// Makes a blocked connection try its socket again.
     pub(crate) fn ask(&self) {
         self.asks.store(true, Ordering::Relaxed);
         self.task.wake();
     }
 
-    /// HTTP/2: a large answer is there.
+    /// HTTP/2: counts a large response in memory.
     pub(crate) fn hold(&self, bytes: u64) {
         self.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// HTTP/2: a large answer is gone.
+    /// HTTP/2: counts a large response as gone.
     pub(crate) fn release(&self, bytes: u64) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// HTTP/2: bytes of large answers that are kept until the client has them.
+    /// HTTP/2: returns the bytes of large responses in memory.
     pub(crate) fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Ends a connection whose client does not take its answer: at once, and
-    /// with it what the system has of the answer.
+    /// Ends a connection whose client does not read, at once. The system drops the
+    /// bytes that it still holds for the client.
     pub(crate) fn give_up(&self) {
         self.resets.store(true, Ordering::Relaxed);
         self.tell(Command::Close);
     }
 
-    /// True if the socket is to be reset instead of closed.
+    /// Returns true if the socket has to be reset instead of closed.
     pub(crate) fn resets(&self) -> bool {
         self.resets.load(Ordering::Relaxed)
     }
 
-    /// HTTP/1: the answer to the running request is to be the last one.
+    /// HTTP/1: makes the response to the running request the last one.
     pub(crate) fn close_after(&self) {
         self.close_after.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the answer is to be the last one.
+    /// Returns true if the response to the running request is the last one.
     pub(crate) fn closes_after(&self) -> bool {
         self.close_after.load(Ordering::Relaxed)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        // Before the mark, which the last request writes before it ends: else
-        // a long request could look like a slow head.
+        // Read before the mark, which a request writes before it ends. Otherwise a
+        // long request could look like a slow head.
         let running = self.requests.load(Ordering::Acquire) % ENDED;
         let mark = self.mark.load(Ordering::Relaxed);
         let since = mark / 2;
@@ -212,8 +218,8 @@ impl ConnectionRecord {
         }
     }
 
-    /// HTTP/1: whether a request is running and nobody reads from its client: it
-    /// has sent everything, or a handler holds what it has not read.
+    /// HTTP/1: returns true if a request runs and nothing reads from its client. The
+    /// client has sent everything, or the handler does not read the body.
     pub(crate) fn is_unwatched(&self) -> bool {
         let running = self.requests.load(Ordering::Relaxed) % ENDED;
         running > 0
@@ -221,32 +227,32 @@ impl ConnectionRecord {
             && !self.awaits_body.load(Ordering::Relaxed)
     }
 
-    /// Whether somebody waits for more of the body of a request, so that the end
-    /// of the client is seen by reading.
+    /// Notes whether more of a request's body is awaited, so that the end of the
+    /// client is seen by reading.
     pub(crate) fn set_awaits_body(&self, awaits: bool) {
         self.awaits_body.store(awaits, Ordering::Relaxed);
     }
 
-    /// Whether no request has come since this was asked the last time.
+    /// Returns true if no request has ended since the last call.
     pub(crate) fn has_rested(&self) -> bool {
         let ended = self.requests.load(Ordering::Relaxed) / ENDED;
         self.ended_before.swap(ended, Ordering::Relaxed) == ended
     }
 
-    /// [`Command::Park`] has been carried out.
+    /// Notes that the connection is parked.
     pub(crate) fn set_parked(&self) {
         self.parked.store(true, Ordering::Relaxed);
     }
 
-    /// Takes [`Command::Park`] back, if that is the command.
+    /// Notes that the connection is awake, and takes [`Command::Park`] back.
     pub(crate) fn wake_up(&self) {
         self.parked.store(false, Ordering::Relaxed);
         let (park, stay) = (Command::Park as u8, Command::Stay as u8);
-        // Another order stands.
+        // A higher command stays.
         let _ = self.command.compare_exchange(park, stay, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Tells the connection what to do and wakes its task.
+    /// Gives the connection a command and wakes its task.
     pub(crate) fn tell(&self, command: Command) {
         let before = self.command.fetch_max(command as u8, Ordering::AcqRel);
         if before < command as u8 {
@@ -254,15 +260,15 @@ impl ConnectionRecord {
         }
     }
 
-    /// Returns true when the connection was told to finish or to close.
+    /// Returns true if the connection was told to finish or to close.
     pub(crate) fn is_told_to_end(&self) -> bool {
         self.command.load(Ordering::Relaxed) >= Command::Finish as u8
     }
 
-    /// What the connection has been told; its task is woken when that changes.
+    /// Returns the command of the connection, and wakes its task when that changes.
     pub(crate) fn command(&self, cx: &Context<'_>) -> Command {
         self.task.register(cx.waker());
-        // After the waker: an order that comes between is seen here.
+        // After the waker, so that a command that comes in between is seen here.
         match self.command.load(Ordering::Acquire) {
             0 => Command::Stay,
             1 => Command::Park,
@@ -273,9 +279,9 @@ impl ConnectionRecord {
     }
 }
 
-/// A request that is running, until its answer has been handed over or given
-/// up; or the body of one, until it has been read or given up. The connection
-/// is idle after the last one.
+/// A request that runs, until its response has been handed over or given up; or
+/// its body, until it has been read or given up. The connection is idle when the
+/// last of these is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     record: Arc<ConnectionRecord>,
@@ -286,7 +292,7 @@ impl InFlight {
         Self::of(Arc::clone(record))
     }
 
-    /// The same for a record that the caller does not need any more.
+    /// Begins with a record that the caller does not need any more.
     pub(crate) fn of(record: Arc<ConnectionRecord>) -> Self {
         record.requests.fetch_add(1, Ordering::Relaxed);
         Self { record }
@@ -300,9 +306,9 @@ impl InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         let record = &self.record;
-        // The mark first: see `snapshot`.
+        // First the mark: `snapshot` reads it last.
         record.mark.store(record.clock.stamp() * 2 + 1, Ordering::Relaxed);
-        // One less that runs, one more that has ended.
+        // One running request less, one ended request more.
         record.requests.fetch_add(ENDED - 1, Ordering::Release);
     }
 }

@@ -1,9 +1,9 @@
-//! Draining: what a client still sends after nobody wants it.
+//! Draining: reading the rest of a body that the application does not want.
 //!
-//! hyper stops reading as soon as a body is dropped, answers, and closes the
-//! socket. The system then resets the connection because bytes are left, and a
-//! client that sends before it reads sees a broken pipe instead of its 413. So
-//! the body is read to a bound by a task of its own, while hyper answers.
+//! hyper stops reading when a body is dropped, answers, and closes the socket.
+//! The system then resets the connection because bytes are left. A client that
+//! sends before it reads would see a broken pipe instead of its 413. So a task of
+//! its own reads the body, up to a bound, while hyper answers.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -15,12 +15,12 @@ use tokio::time::timeout;
 
 use crate::request_body::Unread;
 
-/// Reads and forgets the rest of a body.
+/// Reads and discards the rest of a body.
 ///
 /// The connection counts as busy meanwhile. At the bound the body is dropped,
 /// and hyper closes the connection.
 pub(crate) fn start(mut unread: Unread) {
-    // A small body has come with its head, as a rule; then it costs no task.
+    // As a rule a small body has come with its head, and needs no task.
     let mut left = MAX_BYTES;
     let mut cx = Context::from_waker(Waker::noop());
     if poll(&mut unread.incoming, &mut left, &mut cx).is_ready() {
@@ -29,13 +29,13 @@ pub(crate) fn start(mut unread: Unread) {
     let Ok(runtime) = Handle::try_current() else { return };
     runtime.spawn(async move {
         let rest = std::future::poll_fn(|cx| poll(&mut unread.incoming, &mut left, cx));
-        // Too late and too much end alike.
+        // A timeout ends like the bound: the body is dropped.
         let _ = timeout(MAX_TIME, rest).await;
         drop(unread);
     });
 }
 
-/// Ready at the end of the body, at an error, and when nothing is `left`.
+/// Is ready at the end of the body, at an error, and when nothing is `left`.
 fn poll(incoming: &mut Incoming, left: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
     while *left > 0 {
         match Pin::new(&mut *incoming).poll_frame(cx) {

@@ -1,25 +1,25 @@
-//! [`ServeError`]: why a server could not listen.
+//! [`ServeError`]: the reason why a server could not listen.
 
 use std::net::SocketAddr;
 use std::{error, fmt, io};
 
-/// Why a server could not listen.
+/// The reason why a server could not listen.
 ///
-/// Nothing that happens on a connection is one of these: a server that listens
-/// goes on until it is shut down. `Debug` gives the same text as `Display`,
-/// because that is what a `main` that returns it prints.
+/// An error of a connection never becomes one of these: a server that listens
+/// goes on until it is shut down. `Debug` writes the same text as `Display`,
+/// because a `main` that returns the error prints it by `Debug`.
 #[non_exhaustive]
 pub enum ServeError {
     /// The address could not be read or looked up.
     Address {
-        /// As it was given.
+        /// The address as it was given.
         address: String,
-        /// What is wrong with it.
+        /// The error of the look-up.
         source: io::Error,
     },
-    /// The address could not be bound; mostly, another process has it.
+    /// The address could not be bound, mostly because another process has it.
     Bind {
-        /// The address, looked up.
+        /// The address, after the look-up.
         address: SocketAddr,
         /// What the system says.
         source: io::Error,

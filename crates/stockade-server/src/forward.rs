@@ -1,8 +1,8 @@
-//! [`forward_write`]: writing through a wrapper of a connection that only looks
-//! at what is read.
+//! [`forward_write`]: `AsyncWrite` for wrappers that only change how a connection
+//! is read.
 
-/// Implements `AsyncWrite` for a wrapper `W<T>` by its field `io: T`, with the
-/// names of the file that calls it.
+/// Implements `AsyncWrite` for a wrapper `W<T>` by its field `io: T`. The calling
+/// file imports the names.
 macro_rules! forward_write {
     ($wrapper:ident) => {
         impl<T: AsyncWrite + Unpin> AsyncWrite for $wrapper<T> {

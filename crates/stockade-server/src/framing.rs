@@ -1,9 +1,9 @@
-//! The framing of a request: one way to read where its body ends.
+//! The framing of a request: only one reading of where its body ends.
 //!
-//! Two servers that disagree about that let a client smuggle a request past
+//! Two servers that read the end differently let a client smuggle a request past
 //! the first one. hyper ignores a length beside `chunked` and closes the
-//! connection afterwards, as RFC 9112 says; what else a proxy in front might
-//! read otherwise is refused here.
+//! connection afterwards, as RFC 9112 says. This refuses other codings that a
+//! proxy in front might read differently.
 //!
 //! Source: RFC 9112, sections 6.1 and 6.3.
 
@@ -15,7 +15,7 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), &'static str> {
     match (codings.next(), codings.next()) {
         (None, _) => Ok(()),
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => Ok(()),
-        // RFC 9112 suggests 501, which would let anybody fill the log of errors.
+        // RFC 9112 suggests 501, by which any client could fill the log of errors.
         _ => Err("Unsupported Transfer-Encoding"),
     }
 }

@@ -1,5 +1,4 @@
-//! [`GuardedIo`]: a connection of HTTP/1 whose requests are followed by a
-//! [`Guard`].
+//! [`GuardedIo`]: a connection of HTTP/1 whose bytes a [`Guard`] checks.
 
 use std::io;
 use std::pin::Pin;
@@ -11,11 +10,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::forward::forward_write;
 use crate::guard::Guard;
 
-/// A connection that begins with a request, as hyper is to see it: instead of
-/// what the [`Guard`] refuses, it reads [`INVALID`] and the end.
+/// The connection that hyper reads, from the beginning of a request on. In the
+/// place of bytes that the [`Guard`] refuses, hyper reads [`INVALID`] and then
+/// the end.
 ///
-/// So the refusal has its place among the requests: what came before it is
-/// answered, and the 400 is that of hyper, or of the handler that reads the
+/// So the refusal keeps its place in the order of requests: earlier requests are
+/// answered, and the 400 comes from hyper, or from the handler that reads the
 /// body.
 #[derive(Debug)]
 pub(crate) struct GuardedIo<T> {
@@ -26,9 +26,9 @@ pub(crate) struct GuardedIo<T> {
 
 #[derive(Debug)]
 struct Refused {
-    /// The bytes that were read, from the first wrong one on.
+    /// The bytes that were read, from the first refused one on.
     bytes: Bytes,
-    /// The part of [`INVALID`] that has been given in their place.
+    /// The number of bytes of [`INVALID`] that hyper has read in their place.
     given: usize,
 }
 
@@ -37,16 +37,16 @@ impl<T> GuardedIo<T> {
         Self { io, guard: Guard::new(), refused: None }
     }
 
-    /// The connection, and what came from it and was not used. `read` is that
-    /// part of it that has been given out.
+    /// Returns the connection, and the bytes that came from it and were not used.
+    /// `read` is the part of them that hyper has read.
     pub(crate) fn into_parts(self, read: Bytes) -> (T, Bytes) {
         let Some(refused) = self.refused else { return (self.io, read) };
-        // It was refused as a request, which it may not be any more.
+        // The bytes were refused as a request; now they belong to another protocol.
         let good = &read[..read.len().saturating_sub(refused.given)];
         (self.io, [good, &refused.bytes].concat().into())
     }
 
-    /// Keeps what is wrong, from the byte at `from` on.
+    /// Refuses the bytes from `from` on, and keeps them.
     #[cold]
     fn refuse(&mut self, buf: &mut ReadBuf<'_>, from: usize) {
         let bytes = Bytes::copy_from_slice(&buf.filled()[from..]);
@@ -88,7 +88,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
 
 forward_write!(GuardedIo);
 
-/// Bytes that hyper refuses wherever the [`Guard`] does: in a head a CR without LF,
-/// in a chunked body one where no chunk or line may end. hyper looks at the
-/// beginning of a head again only when an empty line has come.
+/// Bytes that hyper refuses wherever the [`Guard`] does: in a head a CR without
+/// LF, in a chunked body a CR where no chunk or line may end. hyper parses an
+/// incomplete head again only after an empty line, so that there is one at the
+/// end.
 const INVALID: &[u8] = b"\r\0\r\n\r\n";

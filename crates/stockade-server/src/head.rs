@@ -1,20 +1,20 @@
-//! The check of a head beside its framing and its host: the target,
-//! `Content-Type` and `Expect`.
+//! The check of the other parts of a head, which are not the framing and the
+//! host: the target, `Content-Type` and `Expect`.
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Uri, Version, header};
 
-/// The status and the words for what is wrong with a head.
+/// Fails with the status and the message for the client.
 pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
     if !is_target(&head.uri) {
         return Err((400, "Malformed request target"));
     }
-    // Without a header that is there twice there is nothing to look for.
+    // If each header is there once, so is `Content-Type`.
     let twice = head.headers.keys_len() < head.headers.len();
     if twice && more_than_one_type(&head.headers) {
         return Err((400, "More than one Content-Type header"));
     }
-    // On HTTP/1.1 there is a `Host` beside it.
+    // A request of HTTP/1.1 with an `Expect` has a `Host`, too.
     let may_expect = head.headers.len() > 1 || head.version != Version::HTTP_11;
     if may_expect && head.headers.contains_key(header::EXPECT) && expects_what_is_unknown(head) {
         return Err((417, ""));
@@ -22,7 +22,8 @@ pub(crate) fn check(head: &Parts) -> Result<(), (u16, &'static str)> {
     Ok(())
 }
 
-/// Returns true if the target is ASCII and, if it has a scheme, of HTTP.
+/// Returns true if the target is ASCII and its scheme, if there is one, is that of
+/// HTTP.
 ///
 /// Source: RFC 9112, section 3.2; RFC 9110, section 4.2.
 fn is_target(target: &Uri) -> bool {
@@ -30,12 +31,15 @@ fn is_target(target: &Uri) -> bool {
         && target.scheme_str().is_none_or(|scheme| matches!(scheme, "http" | "https"))
 }
 
-/// One program would go by the first, another one by the last.
+/// Returns true if there are two lines of `Content-Type`, of which some programs
+/// use the first and others the last.
 #[cold]
 fn more_than_one_type(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some()
 }
 
+/// Returns true if `Expect` has another item than `100-continue`.
+///
 /// Source: RFC 9110, section 10.1.1.
 #[cold]
 fn expects_what_is_unknown(head: &Parts) -> bool {

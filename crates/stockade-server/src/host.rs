@@ -1,7 +1,7 @@
 //! The check of `Host`: exactly one, well-formed.
 //!
-//! A request that two programs on its way read as two different sites is how
-//! caches are poisoned and password links are forged.
+//! A request that two programs read as one for two different sites poisons caches
+//! and forges links of password mails.
 //!
 //! Source: RFC 9112, section 3.2; RFC 9113, section 8.3.1; RFC 3986, section
 //! 3.2.2.
@@ -11,19 +11,18 @@ use std::net::Ipv6Addr;
 use http::request::Parts;
 use http::{HeaderMap, Version, header};
 
-/// What is wrong with the host of a request, in words for the client.
+/// Checks the host of a request; the error is the message for the client.
 ///
-/// HTTP/1.0 needs none. On HTTP/2 `:authority` counts, and a `Host` beside it
-/// must be the same, as must the `Host` beside a target of HTTP/1.1 that has an
-/// authority: RFC 9112 lets the target win, but not every program on the way
-/// does.
+/// HTTP/1.0 needs no host. On HTTP/2 `:authority` counts, and a `Host` beside it
+/// must be equal. On HTTP/1.1 the authority of the target, if there is one, and
+/// `Host` must be equal, too: RFC 9112 prefers the target, but not every program
+/// on the way does.
 pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
     if head.version < Version::HTTP_11 {
         return Ok(());
     }
     let host = match head.headers.iter().next() {
-        // Nearly always it is the first one, and no header is there twice: then
-        // there is nothing to look for.
+        // The usual case: `Host` is the first header, and no header is there twice.
         Some((name, host)) if *name == header::HOST && is_each_once(&head.headers) => Some(host),
         _ => {
             let mut hosts = head.headers.get_all(header::HOST).iter();
@@ -59,7 +58,7 @@ fn is_each_once(headers: &HeaderMap) -> bool {
     headers.keys_len() == headers.len()
 }
 
-/// Whether this is `uri-host [ ":" port ]` with a host that is not empty.
+/// Returns true for `uri-host [ ":" port ]` with a host that is not empty.
 fn is_valid(host: &[u8]) -> bool {
     if host.first() == Some(&b'[') {
         let Some(end) = host.iter().position(|&byte| byte == b']') else { return false };
@@ -77,7 +76,8 @@ fn is_ipv6(address: &[u8]) -> bool {
     std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// A `reg-name` of at least one character; IPv4 addresses look like one.
+/// Returns true for a `reg-name` of at least one character, which IPv4 addresses
+/// are, too.
 fn is_name(mut name: &[u8]) -> bool {
     if name.is_empty() {
         return false;
@@ -96,14 +96,15 @@ fn is_name(mut name: &[u8]) -> bool {
     true
 }
 
-/// Digits up to 65,535; the grammar allows none after the colon.
+/// Returns true for a number up to 65,535, or for none: the grammar allows a colon
+/// without a port.
 fn is_port(port: &[u8]) -> bool {
     port.is_empty()
         || port.iter().all(u8::is_ascii_digit)
             && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
 }
 
-/// Whether a byte is one of `unreserved` and `sub-delims`.
+/// A table that is true for the bytes of `unreserved` and `sub-delims`.
 const IN_NAME: [bool; 256] = {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let others = b"0123456789-._~!$&'()*+,;=";

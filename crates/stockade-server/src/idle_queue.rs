@@ -4,26 +4,25 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The idle ones of some connections, by number, the one that has been idle
-/// longest first.
+/// The ids of idle connections, the one that has been idle longest first.
 ///
-/// Nobody tells the queue when a connection becomes idle or busy, so that a
-/// request costs nothing here. It is filled by a look at all connections, and
-/// what has changed since is left out when its turn comes. One look serves as
-/// many calls as it found idle connections.
+/// A connection does not report that it becomes idle or busy, so that a request
+/// costs nothing here. The queue is filled by a look at all connections. An entry
+/// that has changed since is skipped when its turn comes. One look serves as many
+/// calls as it found idle connections.
 #[derive(Debug, Default)]
 pub(crate) struct IdleQueue {
-    /// Since when it is idle, and its number; the longest is the last.
+    /// The time from which on each is idle, and its id; the longest is the last.
     waiting: Vec<(u64, u64)>,
-    /// Not before this is it worth to look at all of them again.
+    /// The time before which the connections are not looked at again.
     next_look: Option<Instant>,
 }
 
 impl IdleQueue {
-    /// Takes out the connection that has been idle longest, if there is one.
+    /// Takes the connection that has been idle longest, if there is one.
     ///
-    /// `all` are the numbers of the connections, and `idle_since` tells since
-    /// when one is idle and may be ended.
+    /// `all` are the ids of the connections. `idle_since` returns the time from
+    /// which on one is idle, if it may be ended.
     pub(crate) fn pop(
         &mut self,
         now: Instant,
@@ -50,15 +49,15 @@ impl IdleQueue {
                 return Some(id);
             }
         }
-        // The room for thousands is not kept.
+        // The memory for thousands of entries is not kept.
         self.waiting = Vec::new();
         None
     }
 }
 
-/// The rest for each connection that was looked at, before all are looked at
-/// again: ten times of what it costs, so that a server that is full of busy
-/// connections spends a tenth of one core on it at most.
+/// The pause before the next look, for each connection of the last one. It is
+/// ten times the cost of the look, so that a server full of busy connections
+/// spends at most a tenth of one core on looks.
 const LOOK_COST: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
@@ -68,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Idle since when, by number; 0 is busy.
+    /// Pops from connections that are idle since the given times, by id; 0 is busy.
     fn pop(queue: &mut IdleQueue, now: Instant, connections: &BTreeMap<u64, u64>) -> Option<u64> {
         let idle_since = |id| connections.get(&id).copied().filter(|since| *since > 0);
         queue.pop(now, connections.keys().copied(), idle_since)
@@ -80,8 +79,8 @@ mod tests {
         let mut queue = IdleQueue::default();
         let mut connections = BTreeMap::from([(1, 30), (2, 0), (3, 10), (4, 20), (5, 10)]);
         assert_eq!(pop(&mut queue, now, &connections), Some(3));
-        // It has ended, one was closed, one is busy, one was used and is idle
-        // again, and one has become idle.
+        // That one has ended, another one was closed, 4 is busy, 1 was used and is
+        // idle again, and 2 has become idle.
         connections.remove(&3);
         connections.remove(&5);
         connections.insert(4, 0);
@@ -116,7 +115,7 @@ mod tests {
         let looks = Cell::new(0);
         let mut now = Instant::now();
         let mut queue = IdleQueue::default();
-        // A newcomer each millisecond for a second.
+        // A new connection each millisecond for a second.
         for _ in 0..1_000 {
             let all = (0..10_000).inspect(|_| looks.set(looks.get() + 1));
             assert_eq!(queue.pop(now, all, |_| None), None);

@@ -1,5 +1,5 @@
-//! [`Registry`]: the open connections of a server, which make room for new ones
-//! and are looked at by the sweep.
+//! [`Registry`]: the open connections of a server. The sweep looks at them, and
+//! idle ones make room for new ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ use crate::write_stall::WriteStall;
 pub(crate) struct Registry {
     limits: Limits,
     max_connections: usize,
-    // Locked when a connection opens or closes and by the sweep, never by a
+    // Locked when a connection opens or closes, and by the sweep; never by a
     // request.
     open: Mutex<OpenConnections>,
 }
@@ -29,23 +29,25 @@ pub(crate) struct Registry {
 struct OpenConnections {
     records: HashMap<u64, Arc<ConnectionRecord>>,
     next: u64,
-    /// Connections that came and have not been parked since, in a ring: the one
-    /// that was looked at longest ago is the first.
+    /// Connections that may not be parked yet, in a ring: the first one is the one
+    /// that was looked at longest ago.
     unparked: VecDeque<u64>,
-    /// Those that may make room for newcomers.
+    /// The idle connections, which may make room for new ones.
     idle: IdleQueue,
-    /// `None` when a client may have any number of connections.
+    /// The connections by client; `None` if a client may have any number.
     clients: Option<Clients>,
-    /// Those that the last sweep found blocked.
+    /// The connections that the last sweep found blocked.
     blocked: HashMap<u64, WriteStall>,
-    /// Until then those among them that are stuck end, if they are of the
-    /// clients that [crowd](Clients::above_share).
+    /// The end of a time in which connections end as soon as they are stuck,
+    /// because too many were.
     strict_until: u64,
-    /// `None` if that is every client.
+    /// The clients for which that holds, those [above their
+    /// share](Clients::above_share); `None` if it holds for all.
     strict_for: Option<HashSet<RateKey>>,
 }
 
-/// Since when a connection is idle, if it may be told to finish.
+/// Returns the time from which on a connection is idle, if it may be told to
+/// finish.
 fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().idle_since()
@@ -59,8 +61,7 @@ fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
 }
 
 impl OpenConnections {
-    /// Gives memory back when less than a quarter of it is in use. What is kept
-    /// is enough for twice as many, so that this is rare.
+    /// Gives memory back after many connections have closed.
     fn shrink(&mut self) {
         let Self { records, unparked, .. } = self;
         if shrink_map(records) {
@@ -69,11 +70,11 @@ impl OpenConnections {
         }
     }
 
-    /// Parks connections that had little to ask, when many have come.
+    /// Parks idle connections before their time, when many have come.
     ///
-    /// Allocators do not give much of what is freed back to the system. So it
-    /// is not enough that the sweep parks ten thousand connections after a
-    /// while: their memory must not be needed at the same time.
+    /// Allocators give little of the freed memory back to the system. So it is not
+    /// enough that the sweep parks ten thousand connections after a while: their
+    /// memory must not be in use at the same time.
     fn park_early(&mut self) {
         for _ in 0..LOOKS_PER_NEWCOMER {
             if self.unparked.len() <= MAX_UNPARKED {
@@ -85,7 +86,7 @@ impl OpenConnections {
             if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
                 continue;
             }
-            // Not at the first look: it may be about to ask again.
+            // Not at the first look: the client may be about to send a request.
             if record.has_rested() && seen.may_park() {
                 record.tell(Command::Park);
             } else {
@@ -94,7 +95,8 @@ impl OpenConnections {
         }
     }
 
-    /// The connections of the clients that crowd; `None` if that is every one.
+    /// Returns the connections that end as soon as they are stuck; `None` if these
+    /// are all.
     fn strict_ids(&self) -> Option<HashSet<u64>> {
         let (clients, strict_for) = (self.clients.as_ref()?, self.strict_for.as_ref()?);
         Some(strict_for.iter().flat_map(|key| clients.ids(key)).copied().collect())
@@ -106,7 +108,7 @@ impl Registry {
         Self { limits, max_connections: 0, open: Mutex::default() }
     }
 
-    /// The same for so many connections, in all and of one client.
+    /// Sets the number of connections, in all and for one client.
     pub(crate) fn with_room(mut self, max_connections: usize, per_client: Option<usize>) -> Self {
         self.max_connections = max_connections;
         self.lock().clients = per_client.map(Clients::new);
@@ -117,8 +119,8 @@ impl Registry {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides on a connection that `client` has opened. Where one of its own
-    /// has to end for it, that has been told to finish.
+    /// Decides about a new connection of `client`. If an idle one of the same client
+    /// has to end for it, that one is told to finish.
     pub(crate) fn admit(&self, client: IpAddr, now: Instant) -> Admission {
         let OpenConnections { records, clients, .. } = &mut *self.lock();
         let Some(clients) = clients else { return Admission::Free };
@@ -130,8 +132,8 @@ impl Registry {
         admission
     }
 
-    /// Tells the connection that has been idle longest to finish, for one that
-    /// waits; returns false where none is idle.
+    /// Tells the connection that has been idle longest to finish, for a new one
+    /// that waits. Returns false if none is idle.
     pub(crate) fn make_room(&self, now: Instant) -> bool {
         let OpenConnections { records, idle, .. } = &mut *self.lock();
         let longest = idle.pop(now, records.keys().copied(), |id| idle_since(records, id));
@@ -141,7 +143,7 @@ impl Registry {
         longest.is_some()
     }
 
-    /// Takes in a connection, which gives its slot back when it is dropped.
+    /// Adds a connection. Dropping the registration removes it and frees its slot.
     pub(crate) fn register(
         self: &Arc<Self>,
         record: Arc<ConnectionRecord>,
@@ -162,7 +164,7 @@ impl Registry {
         Registration { registry: Arc::clone(self), id, slot, quota }
     }
 
-    /// Tells all connections the same; gives their number.
+    /// Gives all connections the same command; returns their number.
     pub(crate) fn tell_all(&self, command: Command) -> usize {
         let open = self.lock();
         open.records.values().for_each(|record| record.tell(command));
@@ -171,7 +173,7 @@ impl Registry {
 
     pub(crate) fn sweep(&self, now: u64) {
         let mut open = self.lock();
-        // Anew, so that it has the size of what is blocked now.
+        // A new map, so that its memory fits the connections that are blocked now.
         let mut before = std::mem::take(&mut open.blocked);
         let mut blocked = HashMap::new();
         for (id, record) in &open.records {
@@ -213,7 +215,7 @@ impl Registry {
     }
 }
 
-/// Ends connections whose clients do not take their answers.
+/// Ends blocked connections for which `is_over` returns true.
 fn give_up(
     records: &HashMap<u64, Arc<ConnectionRecord>>,
     blocked: &HashMap<u64, WriteStall>,
@@ -229,7 +231,7 @@ fn give_up(
     }
 }
 
-/// A connection's place in the [`Registry`] and among the allowed ones.
+/// A connection in the [`Registry`], with its slot.
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Arc<Registry>,
@@ -239,7 +241,7 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// The room that is left beside this connection.
+    /// Returns the capacity that is left beside this connection.
     pub(crate) fn capacity(&self) -> Capacity {
         let slots = Arc::clone(self.slot.permit.semaphore());
         Capacity::new(slots, self.registry.max_connections, self.quota.clone())
@@ -257,14 +259,14 @@ impl Drop for Registration {
     }
 }
 
-/// How many connections may come without a look at those that came before.
+/// The number of unparked connections from which on some are parked early.
 const MAX_UNPARKED: usize = 256;
 
-/// At how many of them each further one makes us look.
+/// The number of them that are looked at for each new connection.
 const LOOKS_PER_NEWCOMER: usize = 4;
 
-/// The time that is crowded after too many were stuck, in milliseconds: 30 s. They
-/// do not come at the same time, and those that end are fewer soon.
+/// The time in which stuck connections end at once, after too many were stuck, in
+/// milliseconds: 30 s. Connections do not get stuck all at the same time.
 const STRICT_TIME: u64 = 30_000;
 
 #[cfg(test)]
@@ -280,17 +282,17 @@ mod tests {
     use crate::sweep::SweepClock;
     use crate::sweep::tests::limits;
 
-    /// The order that a connection has.
+    /// Returns the command of a connection.
     fn command(record: &ConnectionRecord) -> Command {
         record.command(&Context::from_waker(Waker::noop()))
     }
 
-    /// So many connections, which have each made one request.
+    /// Makes `count` connections, each of which has had one request.
     fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<ConnectionRecord>, Registration)> {
         crowd_of(registry, count, |_| 1)
     }
 
-    /// The same; `client` gives the last byte of the address of each.
+    /// Makes them as [`crowd`] does; `client` returns the last byte of each address.
     fn crowd_of(
         registry: &Arc<Registry>,
         count: usize,
@@ -351,14 +353,14 @@ mod tests {
         assert_eq!(command(&used), Command::Stay);
     }
 
-    /// So many connections that are blocked, and a sweep each second; `goes`
-    /// says whether the one with this number takes a kilobyte in this second.
-    /// Then how many seconds each one lives, at most `most`.
+    /// Sweeps `count` blocked connections each second; `goes` returns true if the
+    /// connection of this number takes a kilobyte in this second. Returns the
+    /// seconds that each one lives, at most `most`.
     fn lifetimes(count: usize, most: u64, goes: impl Fn(usize, u64) -> bool) -> Vec<Option<u64>> {
         lifetimes_of(None, |_| 1, count, most, goes)
     }
 
-    /// The same, where a client may have so many of them.
+    /// Sweeps as [`lifetimes`] does, with a limit for each client.
     fn lifetimes_of(
         per_client: Option<usize>,
         client: impl Fn(usize) -> u8,
@@ -399,7 +401,7 @@ mod tests {
     #[test]
     fn of_many_that_take_nothing_all_end_soon() {
         let goes = |at: usize, second: u64| match at {
-            // The last one of them is stuck when the others have gone.
+            // The last one of these is stuck when the others have ended.
             0..3 => false,
             3 => second == 8,
             _ => second.is_multiple_of(10),
@@ -411,7 +413,7 @@ mod tests {
     #[test]
     fn a_client_that_takes_nothing_on_many_ends_alone() {
         let first = |count: usize| move |at: usize| if at < count { 1 } else { 2 };
-        // The last one of the first client is stuck when the others have gone.
+        // The last one of the first client is stuck when the others have ended.
         let goes = |at: usize, second: u64| at == 3 && second == 8;
         let alone = [Some(12), Some(12), Some(12), Some(20), Some(75)];
         assert_eq!(lifetimes_of(Some(100), first(4), 5, 80, goes), alone);

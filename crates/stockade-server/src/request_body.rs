@@ -1,5 +1,5 @@
-//! [`RequestBody`]: the body of a request, in time, and drained when nobody
-//! wants it.
+//! [`RequestBody`]: the body of a request, with a time limit, and drained when the
+//! application does not read it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,29 +18,28 @@ use crate::connection_record::{ConnectionRecord, InFlight};
 use crate::drain;
 use crate::time_budget::{StallPolicy, TimeBudget};
 
-/// The body of a request as hyper gives it, with a limit to the time that the
-/// server waits for it.
+/// The body of a request from hyper, with a limit to the time that the server
+/// waits for it.
 ///
 /// A timer exists only when the server has to wait.
 pub(crate) struct RequestBody {
-    /// `None` when it has ended, well or badly.
+    /// `None` when the body has ended or failed.
     unread: Option<Unread>,
     budget: TimeBudget,
     /// The time at which the wait for the next bytes began.
     waiting_since: Option<Instant>,
     /// The timer of the first wait, kept for later ones.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The client sends nothing before it is asked, and it is asked by the
-    /// first poll.
+    /// True if the client waits for `100 Continue`, which the first poll sends.
     unasked: bool,
     http1: bool,
 }
 
-/// The body is part of its request even when the answer has gone: as long as it
-/// comes, the connection is not idle.
+/// A body that is not read to its end. The connection is not idle while there is
+/// one, also after the response.
 pub(crate) struct Unread {
-    // The first to be dropped: who finds the connection idle must find that
-    // hyper knows of the end too (see `connection`).
+    // Dropped first: when the connection is idle, hyper must have seen the end of
+    // the body, too (see `connection`).
     pub(crate) incoming: Incoming,
     pub(crate) in_flight: InFlight,
 }
@@ -52,7 +51,7 @@ impl Drop for Unread {
 }
 
 impl RequestBody {
-    /// The body of the request with this head.
+    /// Makes the body of the request with this head.
     pub(crate) fn new(
         incoming: Incoming,
         head: &Parts,
@@ -68,7 +67,7 @@ impl RequestBody {
         Self { unread, budget, waiting_since: None, timer: None, unasked, http1 }
     }
 
-    /// The body ends with an error, and the connection with the answer.
+    /// Ends the body with an error; the connection ends with the response.
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Some(unread) = self.unread.take() {
             unread.in_flight.record().close_after();
@@ -76,7 +75,7 @@ impl RequestBody {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// Whether the client has been waited for too long.
+    /// Is ready when the client has been waited for too long.
     fn poll_budget(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(Duration::ZERO)));
         if self.waiting_since.is_none() {
@@ -143,8 +142,8 @@ impl Drop for RequestBody {
             return;
         }
         if self.unasked {
-            // The client sends nothing without being asked, so there is nothing
-            // to drain; hyper closes the connection after the answer.
+            // Without `100 Continue` the client sends nothing, so that there is
+            // nothing to drain. hyper closes the connection after the response.
             unread.in_flight.record().close_after();
         } else {
             drain::start(unread);

@@ -1,4 +1,4 @@
-//! [`ResponseBody`]: the body of an answer; its end is the end of the request.
+//! [`ResponseBody`]: the body of a response; its end is the end of the request.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use crate::accept::{Stage, reached};
 use crate::connection_record::InFlight;
 use crate::streams;
 
-/// The body of an answer. The request is running until it is dropped.
+/// The body of a response. The request runs until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ResponseBody {
     body: HttpBody,
@@ -21,13 +21,14 @@ pub(crate) struct ResponseBody {
     http2: Option<Http2Body>,
 }
 
-/// HTTP/2 only: hyper asks for more only when the client has room, so that a
-/// body that is not asked waits for the client. [`streams`] watches that.
+/// The state of a body on HTTP/2, where hyper polls it only when the client has
+/// room. So a body that is not polled waits for the client, which [`streams`]
+/// watches.
 #[derive(Debug)]
 struct Http2Body {
-    /// What did not fit into the last piece.
+    /// The rest of a large frame, behind the last piece.
     rest: Bytes,
-    /// Bytes that are in memory as long as this lives, if they are many.
+    /// The bytes that are in memory as long as this lives, if they are many.
     held: u64,
 }
 
@@ -44,8 +45,8 @@ impl ResponseBody {
         Self { body, in_flight, http2 }
     }
 
-    /// Pieces are kept small, so that this lives until the client has nearly
-    /// everything: what hyper has taken is out of sight.
+    /// Polls the body in small pieces. So this lives until the client has nearly
+    /// everything: the bytes that hyper has taken are out of sight.
     fn poll_http2(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let Some(http2) = &mut self.http2 else { return Pin::new(&mut self.body).poll_frame(cx) };
         let mut polled = if http2.rest.is_empty() {
@@ -69,8 +70,8 @@ impl ResponseBody {
     }
 }
 
-/// Takes what is left of a large piece; its last part in memory of its own,
-/// because it would keep all that it was cut from.
+/// Takes the rest of a large frame. A short rest is copied, because a slice would
+/// keep the whole frame in memory.
 fn last_apart(rest: &mut Bytes) -> Bytes {
     let rest = std::mem::take(rest);
     if rest.len() > MAX_PIECE { rest } else { Bytes::copy_from_slice(&rest) }
@@ -116,7 +117,7 @@ impl Drop for ResponseBody {
     }
 }
 
-/// A body that ends when the server begins to shut down.
+/// Makes a body that ends when the server begins to shut down.
 pub(crate) fn until_shutdown(body: HttpBody, mut stage: watch::Receiver<Stage>) -> HttpBody {
     let shutdown = Box::pin(async move { reached(&mut stage, Stage::Finishing).await });
     HttpBody::new(UntilShutdown { body, shutdown: Some(shutdown) })
@@ -124,7 +125,7 @@ pub(crate) fn until_shutdown(body: HttpBody, mut stage: watch::Receiver<Stage>) 
 
 struct UntilShutdown {
     body: HttpBody,
-    /// `None` when it has begun.
+    /// `None` when the shutdown has begun.
     shutdown: Option<BoxFuture<'static, ()>>,
 }
 
@@ -146,9 +147,9 @@ impl Body for UntilShutdown {
     }
 }
 
-/// 32 KiB. A client is seen to have taken a piece when it has taken all of it,
-/// so at the least rate that has to be possible within the write stall: 37,500
-/// bytes by default.
+/// The largest piece: 32 KiB. The server sees that a client has taken a piece only
+/// when it has taken all of it. At the least rate that must be possible within
+/// the write stall timeout: 37,500 bytes by default.
 const MAX_PIECE: usize = 32_768;
 
 #[cfg(test)]

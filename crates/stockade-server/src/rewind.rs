@@ -1,4 +1,4 @@
-//! [`Rewind`]: a connection of which something is read a second time.
+//! [`Rewind`]: a connection with bytes in front that are read a second time.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::forward::forward_write;
 
-/// A connection, and in front of what comes from it some bytes that came before.
+/// A connection, and bytes of it that are read again before its own.
 #[derive(Debug)]
 pub(crate) struct Rewind<T> {
     prefix: Bytes,
@@ -21,21 +21,20 @@ impl<T> Rewind<T> {
         Self { prefix: Bytes::new(), io }
     }
 
-    /// The connection itself, to read what comes after the bytes that came
-    /// before.
+    /// Returns the connection itself, behind the bytes that are read again.
     pub(crate) fn get_mut(&mut self) -> &mut T {
         &mut self.io
     }
 
-    /// The connection itself; the bytes that came before are lost.
+    /// Returns the connection itself; bytes that would be read again are lost.
     #[cfg(feature = "tls")]
     pub(crate) fn into_inner(self) -> T {
         self.io
     }
 
-    /// Puts bytes that were read back in front of those that were not.
+    /// Puts bytes back, in front of all bytes that are not read yet.
     pub(crate) fn rewind(&mut self, bytes: Bytes) {
-        // An empty slice would keep the memory of what it was cut from.
+        // An empty slice would keep its whole buffer in memory.
         if bytes.is_empty() {
             return;
         }
@@ -46,7 +45,7 @@ impl<T> Rewind<T> {
         };
     }
 
-    /// Whether there are bytes that came before.
+    /// Returns true if there are bytes to be read again.
     pub(crate) fn has_prefix(&self) -> bool {
         !self.prefix.is_empty()
     }
@@ -66,7 +65,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Rewind<T> {
         buf.put_slice(&self.prefix[..count]);
         self.prefix.advance(count);
         if self.prefix.is_empty() {
-            // As above.
+            // An empty slice would keep its whole buffer in memory.
             self.prefix = Bytes::new();
         }
         Poll::Ready(Ok(()))

@@ -1,5 +1,5 @@
-//! [`Server`]: a router with options, ready to listen; [`BoundServer`]: one
-//! that has its port; [`ServerHandle`]: what ends it.
+//! [`Server`]: a router with options, ready to listen; [`BoundServer`]: a server
+//! with its port; [`ServerHandle`]: ends a server from elsewhere.
 //!
 //! Spec: Router members › createServer.
 
@@ -25,7 +25,7 @@ use crate::{ListenAddr, ServeError, ServerOptions, address};
 ///
 /// Spec: Router members › createServer.
 pub trait CreateServer: Sized {
-    /// A server with the default options.
+    /// Makes a server with the default options.
     ///
     /// # Errors
     /// Every mistake in the routes.
@@ -35,11 +35,10 @@ pub trait CreateServer: Sized {
         self.create_server_with(ServerOptions::default())
     }
 
-    /// A server with options.
+    /// Makes a server with options.
     ///
     /// # Errors
-    /// Every mistake in the routes and in the options: a timeout or a limit of
-    /// 0 is one.
+    /// Every mistake in the routes and in the options, such as a timeout of 0.
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError>;
 }
@@ -100,7 +99,7 @@ impl Server {
         self.bind(address).await?.with_signals().serve().await
     }
 
-    /// Takes the address, without serving yet; connections wait from now on.
+    /// Binds the address without serving yet. From now on connections wait.
     ///
     /// # Errors
     /// When the address cannot be bound, for example because it is taken.
@@ -121,7 +120,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A server that has its address.
+/// A server with a bound address.
 #[derive(Debug)]
 #[must_use = "a server does nothing until it serves"]
 pub struct BoundServer {
@@ -132,13 +131,13 @@ pub struct BoundServer {
 }
 
 impl BoundServer {
-    /// The address, with the port that was chosen for port 0.
+    /// Returns the address, with the port that was chosen for port 0.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.handle.local_addr
     }
 
-    /// What ends the server from elsewhere.
+    /// Returns a handle that ends the server from elsewhere.
     #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
@@ -147,29 +146,33 @@ impl BoundServer {
     /// Also shuts down at SIGTERM and SIGINT (Ctrl-C); a second signal ends it
     /// at once.
     ///
-    /// Once it serves (on Unix; elsewhere a moment later, with the first wait),
-    /// these signals no longer end the process by themselves, not even after
-    /// the server has ended.
+    /// From the call of [`serve`](Self::serve) on, these signals no longer end the
+    /// process by themselves, also after the server has ended. (On other systems
+    /// than Unix that begins a moment later.)
     pub fn with_signals(mut self) -> Self {
         self.signals = true;
         self
     }
 
-    /// Serves until [`ServerHandle::shutdown`] is called; signals are left
-    /// alone without [`with_signals`](Self::with_signals).
+    /// Serves until [`ServerHandle::shutdown`] is called. Signals are watched only
+    /// after [`with_signals`](Self::with_signals).
     ///
-    /// A shutdown sets the [`Readiness`](stockade_middleware::health::Readiness)
-    /// that the application has as state to false, and goes on after
-    /// [`shutdown_delay`](ServerOptions#structfield.shutdown_delay). Then it
-    /// closes the port and idle connections at once, and those on which the
-    /// head of a request has not come whole; a client of HTTP/2 has one second
-    /// to agree. Requests that run are answered; what is not done after
-    /// [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) is cut
-    /// off. Then this returns. Dropping the future cuts off everything at once.
+    /// A shutdown goes in these steps:
+    ///
+    /// 1. The [`Readiness`](stockade_middleware::health::Readiness) in the state of
+    ///    the application becomes false. Everything goes on as before for
+    ///    [`shutdown_delay`](ServerOptions#structfield.shutdown_delay).
+    /// 2. The port closes. Connections that are idle, or on which the head of a
+    ///    request is not complete, close at once. A client of HTTP/2 has one second
+    ///    to answer GOAWAY.
+    /// 3. Requests that run are answered, for
+    ///    [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) at most.
+    ///    Then the rest is cut off, and this returns.
+    ///
+    /// Dropping the future cuts off everything at once.
     ///
     /// # Errors
-    /// When signals are asked for and cannot be watched; never for anything
-    /// that happens on a connection.
+    /// When signals cannot be watched. An error of a connection is never one.
     pub async fn serve(self) -> Result<(), ServeError> {
         let Self { server, listener, handle, signals } = self;
         let ServerHandle { stage, local_addr } = handle;
@@ -218,7 +221,7 @@ impl BoundServer {
     }
 }
 
-/// Ends a server from elsewhere. Clones end the same server.
+/// A handle that ends a server from elsewhere. Clones end the same server.
 #[derive(Clone, Debug)]
 pub struct ServerHandle {
     stage: watch::Sender<Stage>,
@@ -237,7 +240,7 @@ impl ServerHandle {
         advance(&self.stage, Stage::Ended);
     }
 
-    /// The address of the server.
+    /// Returns the address of the server.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr

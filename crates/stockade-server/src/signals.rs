@@ -8,8 +8,8 @@ use crate::accept::Stage;
 
 /// The signals, watched from [`watch`](Self::watch) on.
 ///
-/// tokio keeps its handlers for the life of the process: afterwards the signals
-/// no longer end the process by themselves.
+/// tokio keeps its handlers for the life of the process, so that from then on the
+/// signals never end the process by themselves.
 #[cfg(unix)]
 pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -32,8 +32,8 @@ impl Signals {
     }
 }
 
-/// Ctrl-C, watched from the first wait for it on and not from
-/// [`watch`](Self::watch) on: until then it ends the process by itself.
+/// Ctrl-C, watched from the first wait for it on. Until then it ends the process
+/// by itself, also after [`watch`](Self::watch).
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -51,7 +51,7 @@ impl Signals {
     }
 }
 
-/// The first signal begins the shutdown, the second ends it at once.
+/// Begins the shutdown at the first signal, and ends it at once at the second.
 pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
     for next in [Stage::Leaving, Stage::Ended] {
         let name = signals.next().await;
@@ -60,7 +60,7 @@ pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
     }
 }
 
-/// Brings a server further; never back.
+/// Brings a server to a later stage, never to an earlier one.
 pub(crate) fn advance(stage: &watch::Sender<Stage>, next: Stage) {
     stage.send_if_modified(|stage| {
         let forward = *stage < next;

@@ -1,10 +1,10 @@
 //! [`Streams`]: the requests of an HTTP/2 connection, each of which ends alone
-//! when its client does not take the answer.
+//! when its client does not take the response.
 //!
-//! hyper keeps a piece of an answer until the client has room for it and does
-//! not ask the [body](crate::response_body) meanwhile, so that a body cannot
-//! end itself. But each stream runs as a future that hyper hands to us, and one
-//! that is dropped is reset by h2 (`CANCEL`), with all that it holds.
+//! hyper keeps a piece of a response until the client has room for it, and does
+//! not poll the [body](crate::response_body) meanwhile. So a body cannot end
+//! itself. But each stream is a future that hyper hands to this executor. When
+//! the future is dropped, h2 resets the stream (`CANCEL`) and frees all of it.
 
 use std::cell::Cell;
 use std::pin::{Pin, pin};
@@ -40,7 +40,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
 /// Runs a stream to its end, or until its client has taken nothing for too
 /// long.
 ///
-/// A timer exists only when the client has let us wait.
+/// A timer exists only after the server had to wait for the client.
 async fn watch<F: Future<Output = ()>>(
     stream: F,
     record: Arc<ConnectionRecord>,
@@ -87,19 +87,18 @@ impl StreamWait {
         Self { budget, since: Some(now), sleep }
     }
 
-    /// The client took something, which is the end of a wait.
+    /// Ends a wait: the client took something.
     fn moved(&mut self, bytes: u64) {
         let waited = self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
         self.budget.moved(bytes, waited);
     }
 
-    /// Ready when the client has been waited for too long.
+    /// Is ready when the client has been waited for too long.
     fn poll(&mut self, record: &ConnectionRecord, cx: &mut Context<'_>) -> Poll<()> {
         let mut since = *self.since.get_or_insert_with(Instant::now);
         while self.sleep.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            // What waits for the socket waits for all streams, and the sweep
-            // judges the connection.
+            // A blocked socket blocks all streams, and the sweep judges it.
             if record.is_blocked() && record.held() <= MAX_HELD {
                 since = now;
                 self.since = Some(now);
@@ -115,46 +114,48 @@ impl StreamWait {
     }
 }
 
-/// The time that a stream may go on waiting which has waited so long, on a
-/// connection that holds so many bytes.
+/// Returns the time that a stream may go on waiting, after it has `waited`, on a
+/// connection that has `held` bytes of large responses in memory.
 fn time_left(left: Duration, waited: Duration, held: u64) -> Duration {
     let left = if held > MAX_HELD { left.min(LOOK) } else { left };
     left.saturating_sub(waited)
 }
 
-/// The word of a stream's body while the stream was polled.
+/// The outcome of a body while its stream was polled.
 #[derive(Clone, Copy, Debug)]
 enum BodyPoll {
-    /// It was not asked, because the client has no room or the handler runs.
+    /// The body was not polled: the client has no room, or the handler runs.
     NotPolled,
-    /// It gave so many bytes, which the client has yet to take.
+    /// The body gave this many bytes, which the client has yet to take.
     Data(u64),
-    /// It has nothing to give: it waits for the application.
+    /// The body has no bytes: it waits for the application, or has ended.
     Pending,
 }
 
 thread_local! {
-    /// The way from the body of a stream to [`watch`], with hyper in between. The
-    /// one is polled within the other, so there is no other stream meanwhile.
+    /// Carries the outcome from the body of a stream to [`watch`], past hyper.
+    /// [`watch`] polls the body within one call, so that no other stream is polled
+    /// meanwhile.
     static BODY_POLL: Cell<BodyPoll> = const { Cell::new(BodyPoll::NotPolled) };
 }
 
-/// The body of the stream that is polled gave something.
+/// Notes that the body of the polled stream gave bytes.
 pub(crate) fn gave_data(bytes: usize) {
     let before = if let BodyPoll::Data(before) = BODY_POLL.get() { before } else { 0 };
     BODY_POLL.set(BodyPoll::Data(before + bytes as u64));
 }
 
-/// The body of the stream that is polled has nothing to give.
+/// Notes that the body of the polled stream has no bytes.
 pub(crate) fn has_no_data() {
     BODY_POLL.set(BodyPoll::Pending);
 }
 
-/// The bytes of large answers that a connection may hold before clients that
-/// take nothing are given up soon: 64 MiB.
+/// The bytes of large responses that a connection may have in memory before a
+/// stall ends its streams after [`LOOK`]: 64 MiB.
 pub(crate) const MAX_HELD: u64 = 67_108_864;
 
-/// That soon, and the rest between two looks at a wait: 5 s.
+/// The longest stall of a connection above [`MAX_HELD`], and the time between two
+/// looks at a wait: 5 s.
 const LOOK: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

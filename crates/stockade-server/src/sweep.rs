@@ -1,9 +1,8 @@
-//! The sweep: one task that looks at all connections of a server, ends those
-//! that have stalled and parks those that are idle.
+//! The sweep: one task that looks at all connections of a server, ends stalled
+//! ones and parks idle ones.
 //!
-//! A timer for each request would cost a fifth of what hyper costs for it
-//! (measured); this costs nothing between two sweeps. The rule is
-//! [`verdict`], a pure function.
+//! A timer for each request would cost a fifth of hyper's part (measured). The
+//! sweep costs a request nothing. [`verdict`] is the rule, a pure function.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +17,10 @@ use crate::registry::Registry;
 use crate::time_budget::StallPolicy;
 use crate::write_stall::max_stuck;
 
-/// A coarse clock: milliseconds, counted in sweeps.
+/// A coarse clock in milliseconds, which advances with each sweep.
 ///
-/// It counts sweeps and not seconds, so that a machine that stands still for a
-/// while makes every timeout longer and none shorter.
+/// On a machine that stands still for a while, this makes every timeout longer
+/// and none shorter.
 #[derive(Debug)]
 pub(crate) struct SweepClock {
     now: AtomicU64,
@@ -33,19 +32,20 @@ impl SweepClock {
         Self { now: AtomicU64::new(0), interval: millis(interval) }
     }
 
-    /// When something began that begins now: the next sweep, so that nothing
-    /// is ended too early.
+    /// Returns the time for an event that begins now: that of the next sweep, so
+    /// that no timeout is too early.
     pub(crate) fn stamp(&self) -> u64 {
         self.now.load(Ordering::Relaxed) + self.interval
     }
 
-    /// Begins a sweep; gives its time.
+    /// Begins a sweep and returns its time.
     pub(crate) fn tick(&self) -> u64 {
         self.now.fetch_add(self.interval, Ordering::Relaxed) + self.interval
     }
 }
 
-/// What the sweep sees of a connection. All times are those of the [`SweepClock`].
+/// The state of a connection as the sweep sees it. All times are those of the
+/// [`SweepClock`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) phase: Phase,
@@ -53,24 +53,24 @@ pub(crate) struct Snapshot {
     pub(crate) parked: bool,
     /// The socket takes no more bytes.
     pub(crate) blocked: bool,
-    /// The bytes that it has taken after it was blocked.
+    /// The bytes that the socket took after it was blocked.
     pub(crate) taken: u64,
 }
 
 impl Snapshot {
-    /// Whether the connection is idle, and of the kind that is parked then.
+    /// Returns true for an idle connection that can be parked.
     pub(crate) fn may_park(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle { .. });
         idle && !self.http2 && !self.blocked
     }
 
-    /// True if the client is to take bytes before anything else can happen.
+    /// Returns true if nothing can happen before the client takes bytes.
     pub(crate) fn awaits_reading(&self) -> bool {
         self.blocked && self.phase != Phase::Upgraded
     }
 
-    /// Returns true while nothing happens but that the head of a request comes
-    /// or is awaited.
+    /// Returns true while the head of a request comes or is awaited, and nothing
+    /// else happens.
     pub(crate) fn waits_for_head(&self) -> bool {
         matches!(self.phase, Phase::Head { .. }) && !self.blocked
     }
@@ -81,7 +81,8 @@ impl Snapshot {
         !runs && !self.blocked
     }
 
-    /// Since when the connection is idle, if ending it takes nothing away.
+    /// Returns the time from which on the connection is idle, if no bytes wait for
+    /// the client.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         match self.phase {
             Phase::Idle { since } if self.is_unused() => Some(since),
@@ -96,13 +97,13 @@ impl Snapshot {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Phase {
-    /// The client owes the head of a request.
+    /// The head of a request is awaited or comes.
     Head { since: u64 },
-    /// A request is running.
+    /// A request runs.
     Busy,
-    /// No request is there, nor has one begun.
+    /// No request runs, and none has begun.
     Idle { since: u64 },
-    /// The connection left HTTP.
+    /// The connection belongs to another protocol.
     Upgraded,
 }
 
@@ -112,7 +113,7 @@ pub(crate) struct Limits {
     pub(crate) header_read: u64,
     pub(crate) idle: u64,
     pub(crate) write: StallPolicy,
-    /// Connections that may take nothing at a time.
+    /// The number of connections that may be stuck at a time.
     pub(crate) stuck: usize,
     pub(crate) park: u64,
 }
@@ -128,25 +129,26 @@ impl Limits {
         }
     }
 
-    /// How often to look: each second, more often for short timeouts.
+    /// Returns the time between two sweeps: a second, less for short timeouts.
     pub(crate) fn interval(self) -> Duration {
         let shortest = self.header_read.min(self.idle).min(millis(self.write.most));
-        // Nobody waits for the parking, so it may be coarser.
+        // Nobody waits for parking, so that it may be less precise.
         Duration::from_millis((shortest / 4).min(self.park / 2).clamp(5, 1_000))
     }
 
-    /// Whether connections are parked at all.
+    /// Returns true if connections are parked at all.
     pub(crate) fn parks(self) -> bool {
         self.park < self.idle
     }
 }
 
-/// The order for a connection that is not [blocked](WriteStall).
+/// Returns the command for a connection that is not
+/// [blocked](crate::write_stall::WriteStall).
 pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
     let passed = |since: u64| now.saturating_sub(since);
     match seen.phase {
         Phase::Head { since } if passed(since) >= limits.header_read => Command::Close,
-        // A client that is asked to go has a while to agree (HTTP/2).
+        // After GOAWAY a client of HTTP/2 has a while to answer.
         Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => {
             Command::Close
         }
@@ -169,7 +171,7 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<SweepClock>) {
 }
 
 fn millis(duration: Duration) -> u64 {
-    // Durations are bounded, so this always fits.
+    // Durations are bounded by a year, which fits.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -1,23 +1,23 @@
-//! [`TimeBudget`]: how long the server goes on waiting for a client.
+//! [`TimeBudget`]: the time that the server goes on waiting for a client.
 //!
-//! One rule for both directions. A client that is waited for uses its time up,
-//! and each byte that moves gives some back, so that whoever moves at the
-//! [rate](StallPolicy::rate) lives for ever and whoever drips does not. What it has
-//! is bounded, so that no amount of bytes buys a long silence.
+//! The rule is the same for both directions. Waiting for a client uses up its
+//! time, and each byte that moves gives some back. So a client that keeps the
+//! [rate](StallPolicy::rate) lives for ever, and one that drips does not. The
+//! time is bounded, so that no amount of bytes buys a long silence.
 
 use std::time::Duration;
 
-/// The rule.
+/// The least rate of a client, and its longest silence.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct StallPolicy {
     /// The longest silence.
     pub(crate) most: Duration,
-    /// Bytes that buy one second; 0 if each byte gives everything back.
+    /// The bytes that buy one second; 0 if each byte gives the whole time back.
     pub(crate) rate: u32,
 }
 
 impl StallPolicy {
-    /// The time that bytes buy.
+    /// Returns the time that bytes buy.
     fn earned(self, bytes: u64) -> Duration {
         match (bytes, self.rate) {
             (0, _) => Duration::ZERO,
@@ -37,12 +37,12 @@ pub(crate) struct TimeBudget {
 }
 
 impl TimeBudget {
-    /// Everything that the policy allow.
+    /// Makes the full budget of a policy.
     pub(crate) fn full(policy: StallPolicy) -> Self {
         Self { policy, left: policy.most }
     }
 
-    /// That of a client that has to show first that it moves.
+    /// Makes the smaller budget of a client that has not sent anything yet.
     pub(crate) fn short(policy: StallPolicy) -> Self {
         Self { policy, left: policy.most.min(GRACE) }
     }
@@ -51,22 +51,22 @@ impl TimeBudget {
         self.left
     }
 
-    /// Bytes moved after a wait.
+    /// Notes bytes that moved after a wait.
     pub(crate) fn moved(&mut self, bytes: u64, waited: Duration) {
         let left = self.left.saturating_add(self.policy.earned(bytes));
         self.left = left.saturating_sub(waited).min(self.policy.most);
     }
 }
 
-/// The longest wait for a client that has not moved yet: 10 s.
+/// The longest wait for a client that has not sent anything yet: 10 s.
 const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Bytes and the wait before them in ms, at 500 bytes a second and at most
-    /// 30 s; then what is left in ms.
+    /// Checks the time that is left, in ms, after steps of bytes and the wait
+    /// before them in ms, at 500 bytes a second and at most 30 s.
     #[track_caller]
     fn check(mut budget: TimeBudget, steps: &[(u64, u64)], left: u64) {
         for (bytes, waited) in steps {

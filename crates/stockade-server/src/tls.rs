@@ -24,7 +24,8 @@ impl TlsConfig {
     /// key (PKCS #8, PKCS #1 or SEC 1), both PEM.
     ///
     /// # Errors
-    /// When one of them cannot be read or they do not belong together.
+    /// When the certificate or the key cannot be read, or they do not belong
+    /// together.
     #[track_caller]
     pub fn from_pem(
         cert_pem: impl AsRef<[u8]>,

@@ -1,4 +1,4 @@
-//! [`TrackedStream`]: the socket of a connection, watched.
+//! [`TrackedStream`]: the socket of a connection, which notes when bytes move.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -15,16 +15,16 @@ use crate::clients::Capacity;
 use crate::connection_record::ConnectionRecord;
 use crate::registry::Registration;
 
-/// A socket that notes in its [`ConnectionRecord`] when bytes come and when the client
-/// takes none. The connection counts as open as long as this lives.
+/// A socket that notes in its [`ConnectionRecord`] when bytes come, and when the
+/// client takes none. The connection counts as open until this is dropped.
 #[derive(Debug)]
 pub(crate) struct TrackedStream {
     stream: TcpStream,
     record: Arc<ConnectionRecord>,
-    /// Whether a client that leaves while its answer is made is noticed here.
+    /// True if this notices a client that closes while its response is made.
     watches: bool,
-    /// While an answer is made the client has sent more, so that its end is not
-    /// in sight.
+    /// True if the client has sent more while its response is made, so that its
+    /// end cannot be seen by a peek.
     has_more: bool,
     registration: Registration,
 }
@@ -44,23 +44,23 @@ impl TrackedStream {
         Self { stream, record, watches: false, has_more: false, registration }
     }
 
-    /// The room that is left for connections.
+    /// Returns the capacity that is left for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
     }
 
-    /// From now on notices a client that leaves while its answer is made, by an
-    /// error of the flush that hyper ends each of its rounds with.
+    /// Notices from now on a client that closes while its response is made. Then
+    /// the flush fails by which hyper ends each of its rounds.
     ///
-    /// hyper can do it (`half_close`), by a read into its buffer for the next
-    /// request: for each request it takes a new one, because this one still
-    /// holds the old. That is a tenth of what a request costs, and only a
-    /// request that has to wait needs it.
+    /// hyper has this, too (`half_close`): it reads into its buffer for the next
+    /// request. That takes a new buffer for each request, because the request still
+    /// holds the old one, and costs a tenth of a request. Only a request that has
+    /// to wait needs it.
     pub(crate) fn watch(&mut self) {
         self.watches = true;
     }
 
-    /// Fails when the client has left.
+    /// Fails if the client has closed.
     #[cold]
     fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         let mut byte = [0];
@@ -75,8 +75,8 @@ impl TrackedStream {
         }
     }
 
-    /// Reads as much of the beginning as tells HTTP/2 from HTTP/1, and gives it
-    /// back to be read again.
+    /// Reads the first bytes until they tell HTTP/2 from HTTP/1, and returns them to
+    /// be read again.
     pub(crate) async fn sniff(&mut self) -> io::Result<(Protocol, Bytes)> {
         let mut begin = [0; PREFACE.len()];
         let mut length = 0;
@@ -101,12 +101,12 @@ impl TrackedStream {
         .await
     }
 
-    /// Notes what became of a write; `again` is the same write without a word of
-    /// the system that the socket is ready.
+    /// Notes the outcome of a write. `again` does the same write although the
+    /// system does not report the socket as ready.
     ///
-    /// Linux wakes a writer when a third of a buffer is free, which may be a
-    /// megabyte: a slow client takes minutes for that, and would look like one
-    /// that takes nothing.
+    /// Linux reports a socket when a third of its buffer is free, which may be a
+    /// megabyte. A slow client takes minutes for that, and would look like one that
+    /// takes nothing.
     fn wrote(
         &self,
         outcome: Poll<io::Result<usize>>,
@@ -131,8 +131,8 @@ impl TrackedStream {
 impl Drop for TrackedStream {
     fn drop(&mut self) {
         if self.record.resets() {
-            // Else the system would keep megabytes for a client that does not
-            // read them. If it cannot, it does what it always does.
+            // Without this the system would keep megabytes for a client that does
+            // not read them. If it fails, the socket closes as usual.
             let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
         }
     }
@@ -189,12 +189,12 @@ impl AsyncWrite for TrackedStream {
     }
 }
 
-/// A client that has gone makes an error and no signal: `MSG_NOSIGNAL`, which
-/// the standard library sends with, too.
+/// `MSG_NOSIGNAL`, which the standard library uses, too: writing to a client that
+/// has closed is an error and no signal.
 const NO_SIGNAL: i32 =
     if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };
 
-/// How a client that speaks HTTP/2 begins.
+/// The first bytes of a client that speaks HTTP/2.
 ///
 /// Source: RFC 9113, section 3.4.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

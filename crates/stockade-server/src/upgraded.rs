@@ -1,9 +1,9 @@
-//! A connection that leaves HTTP: it runs in a task of its own, and is still
-//! part of the shutdown.
+//! Upgraded connections: each runs in a task of its own, and is still part of the
+//! shutdown.
 //!
-//! On HTTP/1 it keeps its place among `max_connections` until it ends, the
-//! sweep leaves it alone, and what cuts connections off cuts it off too. On
-//! HTTP/2 it is a request of its connection, which ends with it.
+//! On HTTP/1 an upgraded connection counts as one of `max_connections` until it
+//! ends. The sweep leaves it alone, and the end of a shutdown cuts it off, too.
+//! On HTTP/2 it is a request of its connection, and ends with that at the latest.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::connection::until_told;
 use crate::connection_record::{Command, ConnectionRecord, InFlight};
 use crate::guarded_io::GuardedIo;
 
-/// What hyper gives for a connection, as that connection.
+/// A function that takes the connection out of hyper's type for it.
 pub(crate) type Unwrap = fn(hyper::upgrade::Upgraded) -> Upgraded;
 
-/// Takes away what hyper has put around a connection of type `T`.
+/// Takes a connection of type `T` out of hyper's type for it.
 pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
     match upgraded.downcast::<TokioIo<GuardedIo<T>>>() {
         Ok(parts) => {
@@ -33,9 +33,10 @@ pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
     }
 }
 
-/// The way out of HTTP that a request asks for, if it does.
+/// Returns hyper's promise of the connection if the request asks for an upgrade,
+/// and notes that in the extensions of the request.
 pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<OnUpgrade> {
-    // hyper puts something there for every request that asks for an upgrade.
+    // hyper adds an extension to every request that asks for an upgrade.
     if request.extensions().is_empty() {
         return None;
     }
@@ -49,7 +50,7 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<
     Some(on_upgrade)
 }
 
-/// Runs what is to run on a connection, when the answer has been sent.
+/// Runs the new protocol on a connection, after the response was sent.
 pub(crate) async fn run(
     on_upgrade: OnUpgrade,
     switch: Switch,
@@ -58,7 +59,7 @@ pub(crate) async fn run(
     http2: bool,
     mut stage: watch::Receiver<Stage>,
 ) {
-    // The connection of HTTP/2 is busy as long as this runs.
+    // A connection of HTTP/2 is busy as long as this runs.
     let _in_flight = http2.then(|| InFlight::begin(&record));
     let upgraded = match on_upgrade.await {
         Ok(upgraded) => open(upgraded),

@@ -1,35 +1,34 @@
-//! [`WriteStall`]: a connection whose socket takes no more bytes of an answer.
+//! [`WriteStall`]: a connection whose socket takes no more bytes of a response.
 //!
-//! A client that reads slowly looks for a while like one that does not read:
-//! its system says nothing before a good part of its buffer is free, which for
-//! 128 KiB (the default of Linux) and 2 kB a second is each 65 s. So one client
-//! alone has the time that the options say, and many at once have little: see
+//! A client that reads slowly looks for a while like one that does not read. Its
+//! system reports nothing before a good part of its buffer is free: with 128 KiB
+//! (the default of Linux) and 2 kB a second, each 65 s. So a single client has
+//! the time of the options, and many clients at once have less: see
 //! [`max_stuck`].
 
 use std::time::Duration;
 
 use crate::time_budget::{StallPolicy, TimeBudget};
 
-/// The sweep's notes on a connection from the first sweep that finds its
-/// socket blocked to the first one that does not.
+/// The sweep's notes about a connection while its socket is blocked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WriteStall {
     budget: TimeBudget,
-    /// When it was looked at the last time.
+    /// The time of the last sweep.
     looked: u64,
-    /// When it was seen the last time that bytes had gone.
+    /// The time of the last sweep that saw that bytes had gone.
     moved: u64,
-    /// The bytes that had gone then.
+    /// The bytes that had gone in all at the last sweep.
     taken: u64,
 }
 
 impl WriteStall {
-    /// The system has just taken as much as it can.
+    /// Makes the notes of a socket that is found blocked.
     pub(crate) fn new(now: u64, taken: u64, policy: StallPolicy) -> Self {
         Self { budget: TimeBudget::full(policy), looked: now, moved: now, taken }
     }
 
-    /// A sweep comes by; `taken` bytes have gone in all.
+    /// Notes a sweep; `taken` bytes have gone in all.
     pub(crate) fn pass(&mut self, now: u64, taken: u64) {
         let waited = Duration::from_millis(now.saturating_sub(self.looked));
         self.budget.moved(taken.saturating_sub(self.taken), waited);
@@ -39,36 +38,39 @@ impl WriteStall {
         (self.looked, self.taken) = (now, taken);
     }
 
-    /// True when the client has used up its time.
+    /// Returns true if the client has used up its time.
     pub(crate) fn is_over(&self) -> bool {
         self.budget.left().is_zero()
     }
 
-    /// True when the client takes nothing, as far as can be seen.
+    /// Returns true if the client has taken nothing for a while, as far as the
+    /// server can see.
     pub(crate) fn is_stuck(&self) -> bool {
         self.looked.saturating_sub(self.moved) >= STUCK
     }
 }
 
-/// The number of connections of a server that may be stuck at a time: one of
-/// 256 that may be open, and 16 in any case. If there are more, those of the
-/// clients that have the most end, and for a while every other one of theirs
-/// that gets stuck: a client that reads nothing on forty connections shall not
-/// end those of people who read slowly. Where clients are not told apart, and
-/// where each has one, all of them end.
+/// Returns the number of connections of a server that may be stuck at a time: one
+/// of 256 that may be open, and 16 in any case.
+///
+/// If there are more, those of the clients with the most of them end, and so does
+/// each further one of these clients that gets stuck, for a while. So a client
+/// that reads nothing on forty connections does not end those of people who read
+/// slowly. Where clients are not told apart, and where each has one, all end.
 pub(crate) fn max_stuck(max_connections: u32) -> usize {
     (max_connections / 256).max(16) as usize
 }
 
-/// After how long a client that takes nothing is stuck, in milliseconds: 12 s.
+/// The time without any bytes after which a client is stuck, in milliseconds:
+/// 12 s.
 const STUCK: u64 = 12_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The times in seconds at which bytes go, and how many; then when it is
-    /// over and when it is stuck first, in seconds, within 400.
+    /// Checks the seconds at which a client is over and at which it is stuck first,
+    /// within 400. `steps` returns the bytes that go in each second.
     #[track_caller]
     fn check(steps: impl Fn(u64) -> u64, over: Option<u64>, stuck: Option<u64>) {
         let policy = StallPolicy { most: Duration::from_secs(75), rate: 500 };

@@ -2,12 +2,11 @@
 
 use self::ChunkState as At;
 
-/// Where in a chunked body the next byte stands.
+/// The state of a chunked body.
 ///
-/// Taken is what the grammar has: a size of at most 16 digits, extensions that
-/// are names with or without a value, and trailers; each line ends with CRLF,
-/// one with a size has at most 1,024 bytes and all trailers together at most
-/// 16,384.
+/// The grammar allows a size of at most 16 digits, extensions that are names with
+/// or without a value, and trailers. Each line ends with CRLF. A line with a size
+/// has at most 1,024 bytes, all trailers together have at most 16,384.
 ///
 /// Source: RFC 9112, section 7.1.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +18,7 @@ pub(super) struct Chunks {
     count: u16,
 }
 
-// In the order of a body: what belongs to the trailers comes last.
+// In the order of a body: the trailers come last.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
 enum ChunkState {
     Size,
@@ -55,16 +54,16 @@ impl Chunks {
         Self { at: At::Size, left: 0, count: 0 }
     }
 
-    /// Reads what comes next; gives how many bytes belong to the body if it
-    /// ends among them.
+    /// Reads the next bytes. If the body ends among them, returns the number of bytes
+    /// that belong to it.
     ///
     /// # Errors
-    /// The number of good bytes before the first wrong one.
+    /// The number of good bytes before the first refused one.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, usize> {
         let mut read = 0;
         while let Some(&byte) = bytes.get(read) {
             if self.at == At::Data {
-                // More than fits is more than came.
+                // A length above `usize` is above the number of bytes here, too.
                 let here =
                     (bytes.len() - read).min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 read += here;
@@ -133,20 +132,22 @@ impl Chunks {
     }
 }
 
+/// Returns true if a byte may stand in a token.
+///
 /// Source: RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Returns true if a byte may stand in the value of a header, or quoted or escaped in
-/// that of an extension.
+/// Returns true if a byte may stand in the value of a header, or quoted or escaped
+/// in the value of an extension.
 ///
 /// Source: RFC 9110, sections 5.5 and 5.6.4.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || !byte.is_ascii_control()
 }
 
-/// As many as a 64-bit number has.
+/// The digits of a 64-bit number.
 const MAX_DIGITS: u16 = 16;
 
 const MAX_SIZE_LINE: u16 = 1_024;

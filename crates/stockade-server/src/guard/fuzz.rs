@@ -1,5 +1,4 @@
-//! Requests with faults, as hyper alone reads them and as it does behind the
-//! guard.
+//! Requests with faults: hyper alone and hyper behind the guard read the same.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -75,7 +74,7 @@ impl AsyncWrite for Script {
     }
 }
 
-/// Serves what comes in pieces of these lengths, which are repeated.
+/// Serves bytes that come in pieces of these lengths, which are repeated.
 fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     let mut pieces = VecDeque::new();
     let mut rest = Bytes::copy_from_slice(bytes);
@@ -236,7 +235,7 @@ fn lengths() -> impl Strategy<Value = Vec<usize>> {
     prop_oneof![Just(vec![1]), vec(1..60_usize, 1..6)]
 }
 
-/// Runs so many cases, the same ones each time.
+/// Runs a number of cases, the same ones each time.
 fn run<S: Strategy>(
     cases: u32,
     strategy: &S,

@@ -1,23 +1,24 @@
-//! [`Guard`]: the framing of the requests on a connection of HTTP/1, checked
+//! [`Guard`]: a state machine that checks the framing of requests on HTTP/1
 //! before hyper reads them.
 //!
-//! hyper forgives some of what another server on the way may read otherwise: a
-//! line that ends with LF alone, a chunk extension that is none, a size with
-//! endless zeros. Whoever reads it otherwise finds another end of the request,
-//! and what follows is a request that somebody else has not seen. So every
-//! byte is followed here: through a head line by line, through a body to its
-//! end. What is refused:
+//! hyper accepts some malformed requests that another server on the way may read
+//! differently: a line that ends with LF alone, a malformed chunk extension, a
+//! size with endless zeros. Two readings of a request have two ends, and the bytes
+//! in between are a request that one of the servers has not seen. So the guard
+//! follows every byte: through a head line by line, through a body to its end. It
+//! refuses:
 //!
 //! - in a head: a line that does not end with CRLF, a second empty line before
-//!   it, a fragment in the target;
+//!   the head, a fragment in the target;
 //! - `Content-Length` beside `Transfer-Encoding`, two different lengths, a
-//!   length that is not a number or begins with a zero that means nothing, a
-//!   body that does not end with `chunked`, and the names `Content_Length` and
-//!   `Transfer_Encoding`, which some programs take for those with a hyphen;
-//! - in a chunked body: all that its grammar does not have (see [`Chunks`]).
+//!   length that is not a number or has leading zeros, a body whose last coding
+//!   is not `chunked`, and the names `Content_Length` and `Transfer_Encoding`,
+//!   which some programs take for those with a hyphen;
+//! - in a chunked body: all bytes that its grammar does not allow (see
+//!   [`Chunks`]).
 //!
-//! Hot: most bytes are skipped, line by line or body by body. Whatever is not
-//! refused here is judged by hyper, so that this needs no rule that hyper has.
+//! Hot: most bytes are skipped, line by line or body by body. hyper judges the
+//! bytes that pass, so that the guard repeats no rule of hyper.
 //!
 //! Source: RFC 9112, sections 2.2, 3, 6 and 7.1.
 
@@ -29,28 +30,29 @@ mod tests;
 
 use self::chunks::Chunks;
 
-/// The position in the requests of a connection, and what is known of the head.
+/// The state of the requests of a connection, and the framing of the head that is
+/// read.
 #[derive(Debug)]
 pub(crate) struct Guard {
     at: State,
-    /// The last byte of what was read before is the CR of a line's end.
+    /// True if the last byte of the last read was a CR.
     cr: bool,
-    /// The method of a request line was read before.
+    /// True if the method of the request line was read before.
     in_target: bool,
-    /// The number of `Content-Length` that is being read, then how many bytes
-    /// of the body are left.
+    /// The value of `Content-Length` while it is read, then the bytes of the body
+    /// that are left.
     left: u64,
-    /// Of the head that is being read.
+    /// The `Content-Length` of the head that is read.
     length: Option<u64>,
-    /// Of the head that is being read: whether its last transfer coding is
-    /// `chunked`.
+    /// True if the last transfer coding of the head that is read is `chunked`;
+    /// `None` if there is no coding.
     chunked: Option<bool>,
 }
 
 /// The part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// A request, or an empty line before it, of which there was one already.
+    /// The beginning of a request; `blank` is true after an empty line.
     Start {
         blank: bool,
     },
@@ -58,15 +60,14 @@ enum State {
     RequestLine,
     /// A header line, or the empty line at the end of the head.
     LineStart,
-    /// The name of a header line that may be that of a framing header, of
-    /// which so many bytes have come.
+    /// A name that may be that of a framing header, after `length` equal bytes.
     Name {
         field: Field,
         length: usize,
-        /// One of them is a `_` in the place of a hyphen.
+        /// True if a `_` was in the place of the hyphen.
         shadow: bool,
     },
-    /// A header line that means nothing for the framing.
+    /// A header line that does not concern the framing.
     Line,
     Length(Length),
     Coding(Coding),
@@ -93,7 +94,7 @@ impl Field {
     }
 }
 
-/// Where in the value of `Content-Length` the next byte stands.
+/// The part of the value of `Content-Length` that the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Before,
@@ -102,27 +103,27 @@ enum Length {
     Lf,
 }
 
-/// The last item of `Transfer-Encoding`, as far as it has come.
+/// The last item of `Transfer-Encoding`, as far as it was read.
 #[derive(Clone, Copy, Debug)]
 enum Coding {
-    /// So many bytes of `chunked`.
+    /// This many bytes of `chunked`.
     Chunked(usize),
-    /// All of them, with white space behind.
+    /// All bytes of `chunked`, and white space behind.
     Spaced,
     Other,
 }
 
 impl Guard {
-    /// A guard at the beginning of a request.
+    /// Makes a guard at the beginning of a request.
     pub(crate) fn new() -> Self {
         Self { at: START, cr: false, in_target: false, left: 0, length: None, chunked: None }
     }
 
-    /// Reads what comes next on the connection.
+    /// Reads the next bytes of the connection.
     ///
     /// # Errors
-    /// When something is refused: how many bytes before it are good. Nothing
-    /// may be read after that.
+    /// The number of good bytes before the first refused one. The guard must not
+    /// read after that.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -143,13 +144,13 @@ impl Guard {
         Ok(())
     }
 
-    /// Reads a head from the beginning of a line on, as long as whole lines are
-    /// there; the rest of a line is for [`step`](Self::step).
+    /// Reads the whole lines of a head, from the beginning of a line on. The rest is
+    /// read by [`step`](Self::step).
     #[inline]
     fn lines(&mut self, bytes: &[u8], mut is_first: bool) -> Result<usize, usize> {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
-            // What is wrong is found once more, and its first byte.
+            // `step` finds the first refused byte.
             if end == start || bytes[end - 1] != b'\r' {
                 break;
             }
@@ -182,9 +183,9 @@ impl Guard {
         }
     }
 
-    /// Reads a whole line that may be one of the framing.
+    /// Reads a whole line that may be a framing header.
     fn framing_line(&mut self, line: &[u8]) -> Result<(), usize> {
-        // As it is nearly always written.
+        // The usual spellings.
         let usual = [b"content-length: ", b"Content-Length: "];
         if let Some(name) = usual.iter().find(|name| line.starts_with(&name[..])) {
             self.left = 0;
@@ -199,7 +200,7 @@ impl Guard {
         Ok(())
     }
 
-    /// The head is complete; goes on with its body.
+    /// Ends the head and begins its body; `None` if the body has no known end.
     fn head_end(&mut self) -> Option<()> {
         let length = self.length.take().unwrap_or(0);
         self.at = match self.chunked.take() {
@@ -214,8 +215,8 @@ impl Guard {
         Some(())
     }
 
-    /// Reads some of the bytes, of which there is at least one; gives how many,
-    /// or how many of them are good.
+    /// Reads some of the bytes, which must not be empty; returns their number, or
+    /// the number of good bytes as the error.
     #[inline]
     fn step(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         match self.at {
@@ -241,7 +242,7 @@ impl Guard {
         self.byte(bytes[0])
     }
 
-    /// Reads one byte where each counts.
+    /// Reads one byte in a state in which each byte counts.
     fn byte(&mut self, byte: u8) -> Result<usize, usize> {
         let next = match (self.at, byte) {
             (State::Start { blank: false }, b'\r') => State::StartLf,
@@ -258,7 +259,7 @@ impl Guard {
             (State::Coding(coding), b'\r') => State::CodingLf { chunked: coding.is_chunked() },
             (State::Coding(coding), byte) => State::Coding(coding.then(byte)),
             (State::CodingLf { chunked }, b'\n') if self.length.is_none() => {
-                // The last line counts, as hyper has it.
+                // The last line counts, as in hyper.
                 self.chunked = Some(chunked);
                 State::LineStart
             }
@@ -269,7 +270,8 @@ impl Guard {
         Ok(1)
     }
 
-    /// A `#` in the method is for hyper; behind it, it is a fragment.
+    /// Reads a request line. A `#` behind the method is a fragment and refused; one
+    /// in the method is left to hyper.
     fn request_line(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         let mut from = 0;
         while let Some(found) = memchr::memchr2(b'\n', b'#', &bytes[from..]) {
@@ -294,7 +296,8 @@ impl Guard {
         }
     }
 
-    /// The LF at `end` has to come after a CR. Other CRs hyper refuses.
+    /// Ends a line by the LF at `end`, which has to follow a CR. hyper refuses a CR
+    /// elsewhere.
     #[inline]
     fn line_end(&mut self, bytes: &[u8], end: usize) -> Result<usize, usize> {
         let cr = end.checked_sub(1).map_or(self.cr, |before| bytes[before] == b'\r');
@@ -380,7 +383,7 @@ impl Guard {
                 (Length::Before, b' ' | b'\t') => Length::Before,
                 (Length::Digits | Length::After, b' ' | b'\t') => Length::After,
                 (Length::Digits | Length::After, b'\r') => Length::Lf,
-                // A zero in front may be read as octal elsewhere.
+                // Other programs may read a leading zero as octal.
                 (Length::Digits, _) if self.left == 0 => return Err(read),
                 (Length::Before | Length::Digits, b'0'..=b'9') => {
                     let left = self.left.checked_mul(10).ok_or(read)?;
@@ -395,7 +398,7 @@ impl Guard {
     }
 
     fn body(&mut self, bytes: &[u8]) -> usize {
-        // More than fits is more than came.
+        // A length above `usize` is above the number of bytes here, too.
         let here = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= here as u64;
         if self.left == 0 {
@@ -424,24 +427,25 @@ impl Coding {
     }
 }
 
-/// Returns true if the line at `start` has its colon where a framing header has it.
+/// Returns true if the line at `start` has its colon in the place of a framing
+/// header's.
 #[inline]
 fn has_name(bytes: &[u8], start: usize) -> bool {
     let has_colon = |field: Field| bytes.get(start + field.name().len()) == Some(&b':');
     has_colon(Field::ContentLength) || has_colon(Field::TransferEncoding)
 }
 
-/// Returns true if the bytes are one head in which nothing is to be refused and nothing
-/// announces a body; a few of those count as none.
+/// Returns true only if the bytes are one whole head that is accepted and
+/// announces no body. A few such heads count as not plain.
 ///
-/// It is the usual case, and looks at many bytes at a time.
+/// This is the usual case, and checks many bytes at a time.
 #[inline]
 fn is_plain_head(bytes: &[u8]) -> bool {
     let Some(head) = bytes.strip_suffix(b"\n\r\n") else { return false };
     let Some(last) = head.len().checked_sub(BLOCK) else { return false };
     let mut start = 0;
     while start < head.len() {
-        // The last block may begin with what was looked at before.
+        // The last block may overlap the one before.
         let at = start.min(last);
         let (bytes, behind) = (bytes[at..].first_chunk(), bytes[at + 1..].first_chunk());
         if bytes.zip(behind).is_none_or(|(bytes, behind)| is_odd(bytes, behind)) {
@@ -452,9 +456,9 @@ fn is_plain_head(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns true if one of the bytes, with the one behind it, is not of a plain head: an
-/// LF without CR, an empty line, a `#`, the `h:` of `Content-Length:` or the `sf`
-/// of `Transfer-Encoding`.
+/// Returns true if one of the bytes, with the one behind it, does not belong to a
+/// plain head: an LF without CR, an empty line, a `#`, the `h:` of
+/// `Content-Length:` or the `sf` of `Transfer-Encoding`.
 #[inline]
 fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
     bytes.iter().zip(behind).fold(false, |odd, (byte, behind)| {
@@ -467,7 +471,7 @@ fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
     })
 }
 
-/// The number of bytes that are looked at together.
+/// The number of bytes that are checked together.
 const BLOCK: usize = 16;
 
 const START: State = State::Start { blank: false };
