@@ -14,14 +14,14 @@ use crate::response;
 /// An error of a route of [`ActixRoutes`](crate::ActixRoutes), as actix-web's
 /// middleware finds it in a response.
 ///
-/// Its own answer is the one that our rules give, with the message of a 5xx
-/// withheld; its text is the real message, for the log.
+/// Its response is the same as on the own server: the message of a 5xx is
+/// withheld. Its text is the real message, for the log.
 ///
 /// ```
 /// use actix_web::HttpResponse;
 /// use stockade_actix::HostError;
 ///
-/// /// What a host's middleware may ask of a response.
+/// /// The status of our error, for middleware of the host.
 /// fn status_of_our_error(response: &HttpResponse) -> Option<u16> {
 ///     let error = response.error()?.as_error::<HostError>()?;
 ///     Some(error.api_error().status())
@@ -38,8 +38,8 @@ pub struct HostError {
 }
 
 impl HostError {
-    /// The error that a response answers, with that answer; `None` for a
-    /// response that answers none, or that somebody has made something else of.
+    /// Makes it of a response that answers an error. `None` for other responses,
+    /// and for one whose status was changed since.
     pub(crate) fn of(response: &Response, is_head: bool) -> Option<Self> {
         let error = error_of(response)?;
         let status = response.status();
@@ -53,7 +53,7 @@ impl HostError {
         })
     }
 
-    /// The error as the route gave it.
+    /// Returns the error of the route.
     #[must_use]
     pub fn api_error(&self) -> &ApiError {
         &self.error

@@ -1,7 +1,7 @@
 //! The stockade framework inside actix-web.
 //!
-//! There are two ways in. The whole application as the default service of a
-//! scope answers every request that it is given, with all its stages:
+//! There are two ways. The whole application as the default service of a scope
+//! answers every request that it gets, with all its stages:
 //!
 //! ```
 //! use actix_web::{App, web};
@@ -19,7 +19,7 @@
 //! # Ok::<(), stockade_errors::ConfigError>(())
 //! ```
 //!
-//! Or each route becomes one of actix-web, which does the rest:
+//! Or each route becomes a resource of actix-web, which does the rest:
 //!
 //! ```
 //! use actix_web::{App, web};
@@ -46,9 +46,9 @@
 //! | `max_body_size`, `expose_errors`, `trust_proxy` | apply | apply |
 //! | middleware, validation, handlers, WebSockets | the same | the same |
 //!
-//! Build both outside of the closure, so that the workers share one rate limit.
-//! A body is read from actix-web when something asks for it, piece by piece,
-//! and counted on the way; `PayloadConfig` has no part in it.
+//! Build either outside of the closure, so that the workers share one rate limit.
+//! A body is read from actix-web only when it is asked for, piece by piece, and
+//! its limit is ours: `PayloadConfig` has no effect.
 //!
 //! # Where things are
 //!
@@ -58,7 +58,7 @@
 //! - `path`: the raw path below a scope.
 //! - `request`, `request_body`, `response`: from actix-web's types to ours and
 //!   back.
-//! - `upgraded`: a connection that leaves HTTP.
+//! - `upgraded`: an upgraded connection.
 //!
 //! Spec: Use inside a host framework; Router members › toHostRouter.
 
@@ -71,7 +71,7 @@ mod routes;
 mod service;
 mod upgraded;
 
-// In the version whose types our interface has.
+// The version of actix-web whose types stand in the interface of this crate.
 #[doc(no_inline)]
 pub use actix_web;
 pub use host_error::HostError;
@@ -84,19 +84,19 @@ use stockade_routing::{HostRoutes, Router};
 ///
 /// Spec: Use inside a host framework.
 pub trait ToActix: Sized {
-    /// The routes, for `service` of an application, a scope or a
+    /// Makes the routes, for `service` of an application, a scope or a
     /// `ServiceConfig`.
     ///
-    /// actix-web finds the path, and answers what no route has; our middleware,
-    /// validation and handlers run as everywhere, and all forms of paths mean
-    /// the same. Neither the rate limit nor CORS, the security headers or the
-    /// early 413 of our router apply; where options of them were set, one
-    /// warning names those. A preflight is answered where the route has
+    /// actix-web finds the path, and answers requests for which there is no
+    /// route. Our middleware, validation and handlers run as everywhere, and all
+    /// forms of paths mean the same. The rate limit, CORS, the security headers
+    /// and the early 413 of our router do not apply; one warning names their
+    /// options that were set. A preflight is answered where the route has
     /// `with_cors`.
     ///
-    /// In a scope the paths begin after the scope's, and `generate_url` does not
-    /// know that. What shares a path with one of our routes is registered before
-    /// them: actix-web takes the first that matches.
+    /// In a scope the paths begin after that of the scope, which `generate_url`
+    /// does not know. Register resources that share a path with one of our routes
+    /// before these routes: actix-web takes the first that matches.
     ///
     /// # Errors
     /// Every mistake in the routes.
@@ -105,8 +105,8 @@ pub trait ToActix: Sized {
     #[doc(alias = "toHostRouter")]
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError>;
 
-    /// The whole application as a service, for `default_service` of a scope or
-    /// of an application.
+    /// Makes a service of the whole application, for `default_service` of a scope
+    /// or of an application.
     ///
     /// # Errors
     /// Every mistake in the routes.

@@ -1,10 +1,11 @@
 //! The raw path below a scope.
 //!
-//! actix-web decodes a path before it looks for a route, and only says how much
-//! of that a scope has taken. Our paths are raw; but slashes are never decoded,
-//! so that segments can be counted.
+//! actix-web decodes a path before it looks for a route, and tells only the part
+//! of the decoded path that a scope has taken. Our paths are raw. Slashes are
+//! never decoded, so that segments can be counted.
 
-/// What is left of a raw path, if a scope has taken `taken` of the decoded one.
+/// Returns the rest of a raw path, behind the part of a scope that has taken
+/// `taken` of the decoded path.
 pub(crate) fn after<'p>(raw: &'p str, taken: &str) -> &'p str {
     match taken.matches('/').count() {
         0 => raw,
@@ -12,7 +13,7 @@ pub(crate) fn after<'p>(raw: &'p str, taken: &str) -> &'p str {
     }
 }
 
-/// The last `count` segments of a raw path, each with the slash before it.
+/// Returns the last `count` segments of a raw path, each with the slash before it.
 pub(crate) fn last(raw: &str, count: usize) -> &str {
     match count {
         0 => "/",

@@ -11,11 +11,11 @@ use stockade_core::{ApiError, HttpBody, PeerAddr, Request};
 
 use crate::request_body::RequestBody;
 
-/// A request of actix-web as ours, under the path that is left of its own; and
-/// what the client sends on the connection, if it asks to leave HTTP.
+/// Makes our request of one of actix-web, with `path` as its path. Also returns
+/// the payload if the request asks for an upgrade: the bytes of the connection.
 ///
 /// # Errors
-/// 400 for what the `http` crate does not read, although actix-web does.
+/// 400 for a head that actix-web reads and the `http` crate does not.
 pub(crate) fn translate(
     theirs: &HttpRequest,
     path: &str,
@@ -79,7 +79,8 @@ fn headers(theirs: &HttpRequest) -> Result<HeaderMap, http::Error> {
     Ok(headers)
 }
 
-/// Whether what follows the head is no body, but the connection itself.
+/// Returns true if the bytes behind the head are no body, but the connection
+/// itself.
 fn asks_to_upgrade(head: &Parts) -> bool {
     let headers = &head.headers;
     head.version == Version::HTTP_11
@@ -89,8 +90,8 @@ fn asks_to_upgrade(head: &Parts) -> bool {
         && headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0")
 }
 
-/// The length of a body that actix-web would read to the end of the connection,
-/// as it does where there is an `Upgrade: websocket`. `None` for bodies that it
+/// Returns the length of a body that actix-web would read to the end of the
+/// connection, as it does beside `Upgrade: websocket`. `None` for bodies that it
 /// ends by itself.
 ///
 /// Source: RFC 9112, section 6.3.

@@ -1,8 +1,7 @@
-//! [`RequestBody`]: the body of a request, out of the thread that has it.
+//! [`RequestBody`]: the body of a request, which other threads may read.
 //!
-//! A payload of actix-web stays on its worker; our bodies may go anywhere. So a
-//! task of the worker reads it, one piece each time that somebody asks, and so
-//! never more than was wanted.
+//! A payload of actix-web is not `Send`, our bodies are. So a task of the worker
+//! reads the payload: one piece for each poll of the body, and never more.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -21,15 +20,15 @@ use tokio::sync::mpsc;
 pub(crate) struct RequestBody {
     asks: mpsc::Sender<()>,
     pieces: mpsc::Receiver<Piece>,
-    /// Whether a piece is on its way.
+    /// True while a piece is on its way.
     asked: bool,
 }
 
 type Piece = Result<Bytes, BodyError>;
 
 impl RequestBody {
-    /// Starts the task, which ends with this. With a length the body ends there,
-    /// whatever follows it.
+    /// Starts the task, which ends with this body. A body with a `length` ends
+    /// there, and later bytes of the payload are not read.
     pub(crate) fn new(payload: Payload, length: Option<u64>) -> Self {
         let (asks, asked) = mpsc::channel(1);
         let (giving, pieces) = mpsc::channel(1);
@@ -47,7 +46,7 @@ impl Body for RequestBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if !self.asked {
-            // There is room for one, and none is asked for twice.
+            // The channel has room for one, and a piece is asked for only once.
             let _ = self.asks.try_send(());
             self.asked = true;
         }
@@ -57,7 +56,7 @@ impl Body for RequestBody {
     }
 }
 
-/// Reads a piece for each time that one is asked for.
+/// Reads one piece each time that the body asks for one.
 async fn give(
     mut payload: Payload,
     mut left: Option<u64>,
@@ -67,7 +66,7 @@ async fn give(
     while asks.recv().await.is_some() && left != Some(0) {
         let piece = tokio::select! {
             piece = next(&mut payload) => piece,
-            // Nobody waits any more.
+            // The body was dropped.
             () = pieces.closed() => return,
         };
         let piece = match piece {
@@ -82,17 +81,17 @@ async fn give(
     }
 }
 
-/// What of a piece is part of the body.
+/// Returns the part of a piece that belongs to the body.
 fn within(mut piece: Bytes, left: Option<&mut u64>) -> Bytes {
     if let Some(left) = left {
-        // More than fits is more than the piece has.
+        // A length above `usize` is above that of the piece, too.
         piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
         *left -= piece.len() as u64;
     }
     piece
 }
 
-/// The next piece of a payload.
+/// Waits for the next piece of a payload.
 pub(crate) async fn next(payload: &mut Payload) -> Option<Result<Bytes, PayloadError>> {
     poll_fn(|cx| Pin::new(&mut *payload).poll_next(cx)).await
 }

@@ -13,8 +13,8 @@ use http::header::{CONNECTION, CONTENT_LENGTH};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response, error_of};
 
-/// A response of actix-web with the same status, headers and body; the error
-/// that it answers stays in its extensions.
+/// Makes a response of actix-web with the same status, headers and body. The
+/// error that it answers stays in its extensions.
 pub(crate) fn translate(response: Response, is_head: bool) -> HttpResponse {
     let theirs = head(&response);
     let length = response.headers().get(CONTENT_LENGTH).filter(|_| is_head);
@@ -23,7 +23,7 @@ pub(crate) fn translate(response: Response, is_head: bool) -> HttpResponse {
     theirs.set_body(BoxBody::new(body))
 }
 
-/// Everything but the body.
+/// Makes a response of actix-web with everything but the body.
 pub(crate) fn head(response: &Response) -> HttpResponse {
     let status = StatusCode::from_u16(response.status().as_u16());
     let mut theirs = HttpResponse::new(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
@@ -46,7 +46,7 @@ pub(crate) fn head(response: &Response) -> HttpResponse {
 /// Our body as one of actix-web.
 struct ResponseBody {
     body: HttpBody,
-    /// The length that a body would have, in the answer to HEAD.
+    /// The length of the body that a response to HEAD does not send.
     unsent: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl MessageBody for ResponseBody {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(frame)) => frame,
             };
-            // Trailers cannot be sent.
+            // actix-web cannot send trailers.
             if let Ok(data) = frame.into_data() {
                 return Poll::Ready(Some(Ok(data)));
             }

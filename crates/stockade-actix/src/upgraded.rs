@@ -1,8 +1,8 @@
-//! A connection that leaves HTTP.
+//! Upgraded connections.
 //!
-//! actix-web gives no connection away: what the client sends comes as the
-//! payload of the request, what is sent to it is the body of the 101. A pipe
-//! makes one connection of both.
+//! actix-web does not hand over its connections. The bytes of the client come as
+//! the payload of the request, and the bytes for the client are the body of the
+//! 101. A pipe makes one connection of both.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -21,8 +21,7 @@ use tokio::io::{
 use crate::request_body::next;
 use crate::response;
 
-/// The answer that gives the connection away, and what is to run on it, which
-/// begins.
+/// Starts the new protocol, and returns the 101 whose body is its output.
 pub(crate) fn start(response: &Response, switch: Switch, payload: Payload) -> HttpResponse {
     let (ours, theirs) = duplex(PIPE_BYTES);
     let (sends, receives) = split(theirs);
@@ -35,18 +34,18 @@ pub(crate) fn start(response: &Response, switch: Switch, payload: Payload) -> Ht
     head.set_body(BoxBody::new(PipeBody { sends, buffer: vec![0; PIECE_BYTES].into() }))
 }
 
-/// Puts what the client sends into the pipe, until one of them ends.
+/// Puts the bytes of the client into the pipe, until one of the two ends.
 async fn receive(mut payload: Payload, mut pipe: WriteHalf<DuplexStream>) {
     while let Some(Ok(piece)) = next(&mut payload).await {
         if pipe.write_all(&piece).await.is_err() {
             return;
         }
     }
-    // The other end then reads an end; if it is gone, nothing is left to tell.
+    // The protocol reads the end then; if it has ended, nobody needs to know.
     let _ = pipe.shutdown().await;
 }
 
-/// What comes out of the pipe, as a body of actix-web. It ends the connection.
+/// The output of the pipe as a body of actix-web, whose end closes the connection.
 struct PipeBody {
     sends: ReadHalf<DuplexStream>,
     buffer: Box<[u8]>,
@@ -71,8 +70,8 @@ impl MessageBody for PipeBody {
     }
 }
 
-/// 16 KiB in each direction.
+/// The bytes that the pipe holds in each direction: 16 KiB.
 const PIPE_BYTES: usize = 16_384;
 
-/// 4 KiB at a time to the client.
+/// The bytes that one piece for the client has at most: 4 KiB.
 const PIECE_BYTES: usize = 4_096;

@@ -1,5 +1,5 @@
-//! What axum knows of a connection, in the types of core: the peer's address,
-//! and how the connection leaves HTTP.
+//! The connection of a request of axum, in the types of core: the address of the
+//! peer, and the upgrade to another protocol.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -19,7 +19,8 @@ use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::BoxError;
 use tokio::runtime::Handle;
 
-/// A request as ours, and the connection if it asks for that.
+/// Returns a request as one of ours, and hyper's promise of the connection if the
+/// request asks for an upgrade.
 pub(crate) fn translate<B>(mut request: http::Request<B>) -> (Request, Option<OnUpgrade>)
 where
     B: Body + Send + 'static,
@@ -36,7 +37,7 @@ where
     (Request::new(head, HttpBody::new(body)), on_upgrade)
 }
 
-/// The address that axum knows, unless somebody has said who it is.
+/// Returns the address that axum knows, unless a layer has set `PeerAddr`.
 fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     if extensions.get::<PeerAddr>().is_some() {
         return None;
@@ -46,9 +47,9 @@ fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     real.or_else(mock)
 }
 
-/// The target with the slash that `nest` takes away although it is not part of
-/// its prefix: below `/api`, axum makes `/x` of `/api//x`, which is `//x`.
-/// `None` if there is none.
+/// Returns the target with the slash that `nest` removes although it is not part
+/// of the prefix: below `/api`, axum makes `/x` of `/api//x`, where `//x` is right.
+/// `None` if no slash was removed.
 fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
     let OriginalUri(original) = extensions.get()?;
     let prefix = original.path().strip_suffix(uri.path())?;
@@ -61,7 +62,8 @@ fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// The way out of HTTP that a request asks for, if the host can give it.
+/// Returns hyper's promise of the connection if the request asks for an upgrade
+/// and the host can give it, and notes that in the extensions of the request.
 fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     let protocol = request.extensions().get::<hyper::ext::Protocol>().map(|it| it.as_str());
     let upgrade = requested_upgrade(request.method(), request.headers(), protocol)?;
@@ -92,7 +94,7 @@ impl<F: Future<Output = Response> + Unpin> Future for ResponseFuture<F> {
         if let Some(on_upgrade) = self.on_upgrade.take()
             && let Some(switch) = Switch::take(&mut response)
         {
-            // axum serves on tokio alone; elsewhere nothing was given away.
+            // axum serves on tokio alone; elsewhere there is no connection to wait for.
             if let Ok(runtime) = Handle::try_current() {
                 runtime.spawn(run(on_upgrade, switch));
             }
@@ -101,7 +103,7 @@ impl<F: Future<Output = Response> + Unpin> Future for ResponseFuture<F> {
     }
 }
 
-/// Runs what is to run on a connection, when the answer has been sent.
+/// Runs the new protocol on a connection, after the response was sent.
 async fn run(on_upgrade: OnUpgrade, switch: Switch) {
     match on_upgrade.await {
         Ok(upgraded) => switch.run(Upgraded::new(TokioIo::new(upgraded))).await,

@@ -1,7 +1,7 @@
 //! The stockade framework inside axum.
 //!
-//! There are two ways in. The whole application as one service answers every
-//! request that it is given, with all its stages:
+//! There are two ways. The whole application as one service answers every
+//! request that it gets, with all its stages:
 //!
 //! ```
 //! use stockade_axum::ToAxum;
@@ -16,7 +16,7 @@
 //! # Ok::<(), stockade_errors::ConfigError>(())
 //! ```
 //!
-//! Or each route becomes one of an [`axum::Router`], which does the rest:
+//! Or each route becomes a route of an [`axum::Router`], which does the rest:
 //!
 //! ```
 //! use stockade_axum::ToAxum;
@@ -71,7 +71,7 @@ mod connection;
 mod router;
 mod service;
 
-// In the version whose types our interface has.
+// The version of axum whose types stand in the interface of this crate.
 #[doc(no_inline)]
 pub use axum;
 pub use connection::ResponseFuture;
@@ -83,17 +83,16 @@ use stockade_routing::{HostRoutes, Router};
 ///
 /// Spec: Use inside a host framework.
 pub trait ToAxum: Sized {
-    /// The routes on a router of axum, whatever its state is.
+    /// Makes a router of axum with the routes, for any state of that router.
     ///
-    /// axum finds the path, and answers what no route has; our middleware,
-    /// validation and handlers run as everywhere, and all forms of paths mean
-    /// the same. Neither the rate limit nor CORS, the security headers or the
-    /// early 413 of our router apply; where options of them were set, one
-    /// warning names those. A preflight is answered where the route has
-    /// `with_cors`.
+    /// axum finds the path, and answers requests for which there is no route. Our
+    /// middleware, validation and handlers run as everywhere, and all forms of
+    /// paths mean the same. The rate limit, CORS, the security headers and the
+    /// early 413 of our router do not apply; one warning names their options that
+    /// were set. A preflight is answered where the route has `with_cors`.
     ///
-    /// In [`nest`](axum::Router::nest) the paths begin after axum's prefix, and
-    /// `generate_url` does not know it.
+    /// In [`nest`](axum::Router::nest) the paths begin after axum's prefix, which
+    /// `generate_url` does not know.
     ///
     /// axum panics when a route of the same method and path is added twice, ours
     /// or its own.
@@ -107,7 +106,7 @@ pub trait ToAxum: Sized {
     where
         S: Clone + Send + Sync + 'static;
 
-    /// The whole application as a service, for
+    /// Makes a service of the whole application, for
     /// [`nest_service`](axum::Router::nest_service) and
     /// [`fallback_service`](axum::Router::fallback_service).
     ///

@@ -21,12 +21,12 @@ pub enum ServeError {
     Bind {
         /// The address, after the look-up.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The handlers for the signals could not be installed.
     Signals {
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -1,8 +1,8 @@
 //! [`ActixRoutes`]: our routes as resources of actix-web.
 //!
-//! actix-web takes the first resource that matches, on a decoded path. So each
-//! of ours has a guard that looks the raw path up in our own table, which
-//! decides; what it refuses goes on to the resources of the host.
+//! actix-web takes the first resource that matches the decoded path. So each of
+//! our resources has a guard that looks the raw path up in our own table. A
+//! request that the guard refuses goes on to the resources of the host.
 
 use actix_web::Resource;
 use actix_web::dev::{AppService, HttpServiceFactory, ServiceRequest, fn_service};
@@ -24,7 +24,7 @@ pub struct ActixRoutes {
 }
 
 impl ActixRoutes {
-    /// The routes of an application.
+    /// Makes a service factory of the routes of an application.
     #[must_use]
     pub fn new(routes: HostRoutes) -> Self {
         Self { routes }
@@ -45,7 +45,7 @@ impl HttpServiceFactory for ActixRoutes {
                 add(path, vec![route.clone()], true);
             }
         }
-        // After all of them, what is left of their paths is a wrong method.
+        // Behind all of them: here only requests with a wrong method are left.
         for path in &paths {
             add(path, path.routes.clone(), false);
         }
@@ -60,15 +60,15 @@ struct ActixPath {
     routes: Vec<HostRoute>,
 }
 
-/// Which part of a request's raw path is meant for our table. The scopes in
-/// front of it are not known here.
+/// The part of a request's raw path that our table gets. The scopes in front of it
+/// are not known when routes are registered.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum PathPart {
     /// The path of the scope itself.
     Root,
-    /// This many segments.
+    /// The last segments, this many.
     Last(usize),
-    /// This many segments, and those that are in the parameter of this name.
+    /// The last segments: this many, and those in the parameter of this name.
     Rest(usize, String),
 }
 
@@ -90,7 +90,8 @@ fn paths(routes: &[HostRoute]) -> Vec<ActixPath> {
     paths
 }
 
-/// A path in actix-web's notation; two, if it stands for the scope itself too.
+/// Returns a path in actix-web's notation; two texts, if the path stands for the
+/// scope itself, too.
 fn texts(path: &HostPath) -> Vec<(String, PathPart)> {
     let mut texts = Vec::new();
     let segments = path.segments();
@@ -126,12 +127,13 @@ fn texts(path: &HostPath) -> Vec<(String, PathPart)> {
     texts
 }
 
-/// Whether it means itself in actix-web's notation, decoded or not.
+/// Returns true for a byte that means itself in actix-web's notation, decoded or
+/// not.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte)
 }
 
-/// Lets through what is meant for its routes.
+/// The guard of a resource, which accepts the requests for its routes.
 #[derive(Debug)]
 struct RouteGuard {
     routes: Vec<HostRoute>,
@@ -149,7 +151,7 @@ impl Guard for RouteGuard {
         let path = match self.part {
             PathPart::Root => Some("/"),
             PathPart::Last(count) => Some(path::last(head.uri.path(), count)),
-            // Where the scope ends is not known yet.
+            // The end of the scope is not known yet.
             PathPart::Rest(..) => None,
         };
         let has_path = |route: &HostRoute| path.is_none_or(|path| route.has_path(path));
@@ -166,7 +168,7 @@ fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> Resp
         PathPart::Root => "/",
         PathPart::Last(count) => path::last(raw, *count),
         PathPart::Rest(count, name) => {
-            // It is there: the pattern has a parameter of this name.
+            // There is one: the pattern has a parameter of this name.
             let rest = theirs.match_info().get(name).unwrap_or_default();
             path::last(raw, count + 1 + rest.matches('/').count())
         }

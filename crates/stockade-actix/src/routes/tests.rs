@@ -1,4 +1,4 @@
-//! How our paths look to actix-web.
+//! Our paths in the notation of actix-web.
 
 use stockade_routing::Router;
 

@@ -1,9 +1,9 @@
 //! Our routes on a router of axum.
 //!
-//! axum's paths cannot say all that ours can: two parameters in a segment,
+//! axum's paths cannot express some of ours: two parameters in a segment,
 //! expressions, optional parameters, wildcards in the middle. So axum gets paths
-//! that match at least as much, and what they match is looked up again in our
-//! own table, which decides.
+//! that match at least as much, and our own table decides about a request that
+//! they match.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use crate::connection::{ResponseFuture, translate};
 
-/// The routes on a router of axum.
+/// Makes a router of axum with the routes.
 pub(crate) fn of<S>(routes: &HostRoutes) -> axum::Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -29,7 +29,7 @@ where
     })
 }
 
-/// Hands a request of axum to our routes.
+/// The service that hands a request of axum to our routes.
 #[derive(Clone, Debug)]
 struct RouteService {
     routes: HostRoutes,
@@ -57,7 +57,7 @@ where
 /// A path of axum with the methods that our routes have there.
 struct AxumPath {
     text: String,
-    /// The text without the names: axum has each of these once.
+    /// The text without the names of parameters, which axum accepts only once.
     shape: String,
     methods: Methods,
 }
@@ -65,7 +65,7 @@ struct AxumPath {
 #[derive(Default)]
 struct Methods {
     known: Option<MethodFilter>,
-    /// Whether there is one that axum has no filter for, such as QUERY.
+    /// True if there is a method without a filter in axum, such as QUERY.
     others: bool,
 }
 
@@ -91,12 +91,12 @@ impl Methods {
     }
 }
 
-/// The paths of all routes, each once, named as the first route names it.
+/// Returns the paths of all routes, each once, with the names of the first route.
 fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     let mut wanted: Vec<(HostPath, Vec<Method>)> = Vec::new();
     for route in routes {
         let own = *route.endpoint().method() == Method::HEAD;
-        // axum hands HEAD to what it has for GET.
+        // axum hands HEAD to the service for GET.
         let methods = route.methods().into_iter().filter(|it| own || *it != Method::HEAD);
         let methods: Vec<Method> = methods.collect();
         wanted.extend(route.paths().into_iter().map(|path| (path, methods.clone())));
@@ -108,7 +108,7 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     let mut paths: Vec<AxumPath> = Vec::new();
     for (path, methods) in &wanted {
         let home = rests.iter().find(|rest| swallows(rest, path)).unwrap_or(path);
-        // A rest of nothing has a path of its own, unless another rest has it.
+        // An empty rest needs a path of its own, unless another rest has it.
         let without = has_rest(path) && !rests.iter().any(|rest| swallows(rest, path));
         for (path, with_rest) in [(home, true)].into_iter().chain(without.then_some((path, false)))
         {
@@ -129,8 +129,8 @@ fn has_rest(path: &HostPath) -> bool {
     matches!(path.segments().last(), Some(HostSegment::Rest(_)))
 }
 
-/// Whether axum cannot have both paths: where one has its rest, the other has a
-/// parameter. Then the rest takes what is meant for either.
+/// Returns true if axum cannot have both paths, because `path` has a parameter
+/// where `rest` has its rest. Then the rest stands for both.
 fn swallows(rest: &HostPath, path: &HostPath) -> bool {
     let at = rest.segments().len() - 1;
     let shapes = |path: &HostPath| -> Vec<String> {
@@ -140,10 +140,10 @@ fn swallows(rest: &HostPath, path: &HostPath) -> bool {
     next.is_some_and(|next| next == PARAMETER) && shapes(rest) == shapes(path)
 }
 
-/// A path in axum's notation, with or without the names.
+/// Returns a path in axum's notation, with or without the names.
 ///
-/// Its `{*rest}` takes one character or more, so that a path with a rest needs
-/// another one without.
+/// `{*rest}` of axum takes at least one character, so that a path with a rest needs
+/// another one without it.
 fn text(path: &HostPath, with_rest: bool, named: bool) -> String {
     path.segments().iter().map(|segment| segment_text(segment, with_rest, named)).collect()
 }

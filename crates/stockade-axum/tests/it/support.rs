@@ -13,7 +13,7 @@ pub(crate) fn request(text: &str) -> http::Request<Body> {
     request_from("192.0.2.7:4711", text)
 }
 
-/// The same from another client.
+/// Sends a request from another client.
 pub(crate) fn request_from(peer: &str, text: &str) -> http::Request<Body> {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut lines = head.lines();

@@ -26,13 +26,13 @@ fn check(case: impl AsRef<[u8]>) {
     }
 }
 
-/// The same for the lines of a head, and for a request behind it.
+/// Checks the lines of a head, and a request behind it.
 #[track_caller]
 fn check_lines(lines: &str) {
     check(format!("POST /x HTTP/1.1\r\nHost: a\r\n{lines}"));
 }
 
-/// The same for a chunked body, and for a request behind it.
+/// Checks a chunked body, and a request behind it.
 #[track_caller]
 fn check_body(body: impl AsRef<[u8]>) {
     let head = b"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -208,7 +208,7 @@ async fn an_application_that_asks_and_turns_away_is_charged() {
     assert_eq!(client.answer().await.body, expected);
 }
 
-/// Who has not asked is not charged.
+/// A handler that has not asked for the body uses up no time of the client.
 #[tokio::test]
 async fn an_application_that_asks_late_is_not_charged() {
     let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {

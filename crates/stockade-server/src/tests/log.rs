@@ -1,4 +1,4 @@
-//! What is logged loudly.
+//! The lines at warning and error level.
 
 use std::cell::RefCell;
 

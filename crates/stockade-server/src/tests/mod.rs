@@ -169,7 +169,7 @@ struct Client<S> {
 #[derive(Debug)]
 struct Answered {
     status: u16,
-    /// As sent, names in lower case.
+    /// The headers as they were sent, names in lower case.
     head: String,
     body: String,
 }

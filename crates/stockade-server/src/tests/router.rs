@@ -249,7 +249,7 @@ async fn options_of_the_whole_server_is_204_and_tells_the_methods() {
     assert_eq!(client.answer().await.body, "hello");
 }
 
-/// As a client sends it to a proxy.
+/// A target as a client sends it to a proxy.
 #[tokio::test]
 async fn a_target_in_absolute_form_is_its_path() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;

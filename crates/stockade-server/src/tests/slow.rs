@@ -347,7 +347,8 @@ async fn a_thousand_drips_are_cut_off_while_others_are_answered() {
     assert!(answered > 10, "{answered} answers");
 }
 
-/// How many connections this process may open, both ends counted, up to `most`.
+/// Returns the number of connections that this process may open, both ends
+/// counted, up to `most`.
 /// When that is fewer, it says so past the capture of the test harness.
 fn affordable(most: usize) -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
@@ -362,7 +363,8 @@ fn affordable(most: usize) -> usize {
     count
 }
 
-/// The same with the text of `/proc/self/limits`; without it, for 512 files.
+/// Returns that number by the text of `/proc/self/limits`; without it, for 512
+/// files.
 fn affordable_with(most: usize, limits: &str) -> usize {
     let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     let soft = files.and_then(|line| line.split_whitespace().next());

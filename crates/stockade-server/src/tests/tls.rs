@@ -42,7 +42,7 @@ where
     Secure { server: serve(shared, options), roots }
 }
 
-/// What a server has, and what its clients trust.
+/// The certificate of a server, and the roots that its clients trust.
 fn shared<F, Fut>(
     options: &ServerOptions,
     app: F,
