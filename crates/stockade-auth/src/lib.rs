@@ -90,6 +90,20 @@ pub use token::{
     verify_token_as,
 };
 
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    use serde_json::Value;
+
+    use crate::Claims;
+
+    /// Returns the claims as text, and as a value if they were parsed before.
+    #[must_use]
+    pub fn into_parts(claims: Claims) -> (String, Option<Value>) {
+        claims.into_parts()
+    }
+}
+
 /// The target of this crate's log lines.
 const LOG_TARGET: &str = "stockade::auth";
 

@@ -32,11 +32,11 @@
 //!
 //! | stage | what it does |
 //! |---|---|
-//! | [`client_address`] | finds the client behind trusted proxies |
-//! | [`security_headers`] | headers that every response carries |
-//! | [`cors`] | says which origins may read a response, answers preflights |
+//! | `client_address` ([`TrustProxy`]) | finds the client behind trusted proxies |
+//! | [`security_headers`] | adds the headers that every response has |
+//! | [`cors`] | tells browsers which origins may read a response, answers preflights |
 //! | [`rate_limit`] | counts the requests of each client |
-//! | [`observation`] | names requests, logs and counts them |
+//! | `observation` | gives requests ids, logs and counts them |
 //!
 //! The stages are rules without a server: a router prepares them once and calls
 //! them for each request.
@@ -45,7 +45,7 @@
 
 mod api_middleware;
 pub mod auth;
-pub mod client_address;
+mod client_address;
 #[cfg(feature = "compression")]
 pub mod compression;
 pub mod conditional;
@@ -60,7 +60,7 @@ mod input_validation;
 mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-pub mod observation;
+mod observation;
 pub mod rate_limit;
 pub mod request_id;
 mod route_limit;
@@ -81,14 +81,12 @@ pub use client_address::TrustProxy;
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
 pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
 pub use cookies::{CookieError, Cookies, SetCookie};
-pub use cors::{Cors, CorsOptions, CorsOrigin, with_cors};
+pub use cors::{CorsOptions, CorsOrigin, with_cors};
 
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
 pub use error_handling::{
     ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
 };
-#[doc(hidden)]
-pub use input_validation::form as input_rules_form;
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
@@ -105,3 +103,13 @@ pub use serialization::{
 };
 pub use timeout::with_timeout;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::client_address::{client_address, warn_untrusted};
+    pub use crate::cors::policy::{Cors, is_preflight, origin_of};
+    pub use crate::input_validation::form;
+    pub use crate::observation::{Observation, Observers};
+    pub use crate::request_id::optional_request_ids;
+}

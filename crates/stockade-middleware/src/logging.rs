@@ -13,14 +13,29 @@ use crate::observation::{AccessLogLine, Observation};
 /// (`RouterOptions::access_log`) writes the same line for every request, also
 /// for those that no middleware sees. Where both are on, there are two lines.
 ///
-/// The key-values are those of [the access log](crate::observation#the-line);
-/// the line of a request has `method`, `route`, `client` and `request_id` of
-/// them. Without [`with_request_id`](crate::with_request_id) the last is the
-/// header `X-Request-Id`, if it is up to 128 letters, digits and `-_.:+/=`. If
-/// the logger does not want the info level, nothing is done at all.
+/// # The line
 ///
-/// Neither paths nor queries, other headers or bodies are logged: they may hold
-/// secrets.
+/// | key | value |
+/// |---|---|
+/// | `method` | the method, as it was sent |
+/// | `route` | the pattern, such as `/users/:id`, and never the path |
+/// | `status` | the status of the answer |
+/// | `duration_us` | microseconds until the last byte of the answer was handed over |
+/// | `bytes` | bytes of the answer's body that were handed over |
+/// | `client` | the address of the client, also behind trusted proxies |
+/// | `request_id` | the id of the request |
+/// | `trace_id` | the id in a valid `traceparent` |
+/// | `aborted` | true where the client left before it had the whole answer, or the answer broke off |
+///
+/// A value that is not known is null. An answer that is whole when it is made
+/// gets its line then; a stream gets its line when it ends. The line of a
+/// request has `method`, `route`, `client` and `request_id`.
+///
+/// Without [`with_request_id`](crate::with_request_id), `request_id` is the
+/// header `X-Request-Id`, if that is up to 128 letters, digits and `-_.:+/=`.
+///
+/// Paths, queries, other headers and bodies are not logged: they may hold
+/// secrets. If the logger does not want the info level, nothing is done at all.
 ///
 /// ```
 /// use stockade_middleware::with_logging;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::{Extensions, Method};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, Request, RouteDoc, Settings, States};
 use stockade_errors::{ApiError, ConfigError, Mistake};
-use stockade_middleware::Cors;
+use stockade_middleware::__internal::Cors;
 use stockade_path::{Pattern, join};
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;

@@ -18,7 +18,8 @@ use stockade_core::{
     Settings, answer_bug,
 };
 use stockade_errors::ApiError;
-use stockade_middleware::cors::{self, Cors, CorsDecided};
+use stockade_middleware::__internal::{self, Cors, origin_of};
+use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
 use stockade_websockets::__internal::wants_web_socket;
 
@@ -56,7 +57,7 @@ pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Arc<Cors>>, req: &
     // What the protection lets pass anyway; `is_safe` takes QUERY for safe too.
     let is_read = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if endpoint.guards_origin() && !is_read {
-        let is_listed = cors.is_some_and(|cors| cors.lists(cors::origin_of(req.headers())));
+        let is_listed = cors.is_some_and(|cors| cors.lists(origin_of(req.headers())));
         req.set_listed_origin(is_listed);
     }
 }
@@ -419,7 +420,7 @@ pub(crate) fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> R
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
 pub(crate) fn is_preflight(req: &Request) -> bool {
-    cors::is_preflight(req.method(), req.headers())
+    __internal::is_preflight(req.method(), req.headers())
 }
 
 /// 405 with `Allow`.

@@ -19,7 +19,7 @@ use stockade_core::{
     BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running, Settings,
 };
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::Cors;
+use stockade_middleware::__internal::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 use crate::app::{App, Inner, nearest_cors};

@@ -8,11 +8,13 @@ use serde::Deserialize;
 pub use stockade_core::Clock;
 use stockade_core::{IntoMiddlewareList, Middleware, States};
 use stockade_errors::ConfigError;
+use stockade_middleware::__internal::{Cors, optional_request_ids};
 #[cfg(feature = "metrics")]
 use stockade_middleware::Metrics;
 use stockade_middleware::rate_limit::{self, RateLimiter};
-use stockade_middleware::request_id::{self, RequestIds};
-use stockade_middleware::{Cors, CorsOptions, CorsOrigin, RateLimit, SecurityHeaders, TrustProxy};
+use stockade_middleware::{
+    CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
+};
 
 use crate::stages::in_rate_limit;
 
@@ -110,10 +112,10 @@ pub struct RouterOptions {
     /// Names every request, in its answer too: see
     /// [`with_request_id`](stockade_middleware::with_request_id). Default: none;
     /// in a file `true`, or an object with `believe_client` and `begin_traces`.
-    #[serde(alias = "requestId", deserialize_with = "request_id::optional")]
+    #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
     pub request_id: Option<RequestIds>,
     /// Whether every request is a line in the log, also those that no
-    /// middleware sees: see [`observation`](stockade_middleware::observation).
+    /// middleware sees: see [`with_logging`](stockade_middleware::with_logging).
     /// Default: false.
     #[serde(alias = "accessLog")]
     pub access_log: bool,

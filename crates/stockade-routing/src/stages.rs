@@ -19,11 +19,12 @@ use std::time::Instant;
 use http::HeaderValue;
 use stockade_core::{Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::client_address::{client_address, warn_untrusted};
-use stockade_middleware::cors::{self, CorsDecided};
-use stockade_middleware::observation::{Observation, Observers};
+use stockade_middleware::__internal::{
+    Cors, Observation, Observers, client_address, origin_of, warn_untrusted,
+};
+use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
-use stockade_middleware::{Cors, CorsOrigin, SecurityHeaders, TrustProxy};
+use stockade_middleware::{CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::options::{CallOptions, Clock, RouterOptions};
 use crate::usual::Usual;
@@ -177,7 +178,7 @@ pub(crate) struct Passage {
 impl Passage {
     /// Goes by the rules of a route.
     pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
-        let origin = cors.reads_origin().then(|| cors::origin_of(req.headers())).flatten();
+        let origin = cors.reads_origin().then(|| origin_of(req.headers())).flatten();
         self.origin = origin.cloned();
         self.cors = Some(cors);
     }

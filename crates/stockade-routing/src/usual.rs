@@ -211,7 +211,8 @@ const MAX_ORIGINS: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use stockade_middleware::{Cors, CorsOptions, RateLimit, SecurityHeaders};
+    use stockade_middleware::__internal::Cors;
+    use stockade_middleware::{CorsOptions, RateLimit, SecurityHeaders};
 
     use super::*;
     use crate::RouterOptions;

@@ -157,9 +157,7 @@ impl Claims {
 
     /// The text of [`as_json`](Self::as_json), and all claims if they were read
     /// already.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn into_parts(self) -> (String, Option<Value>) {
+    pub(crate) fn into_parts(self) -> (String, Option<Value>) {
         (self.json, self.map.into_inner().map(Value::Object))
     }
 

@@ -104,7 +104,10 @@ impl Judge {
         if outcome.valid() {
             return Ok(outcome.data);
         }
-        let named = |error: FieldError| FieldError { field: name(error.field), ..error };
+        let named = |mut error: FieldError| {
+            error.field = name(std::mem::take(&mut error.field));
+            error
+        };
         let errors: Vec<FieldError> = outcome.errors.into_iter().map(named).collect();
         Err(ApiError::validation(errors))
     }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 ///
 /// It is an element of `details.errors` in the body of a 400.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct FieldError {
     /// Path of the value, such as `address.zip` or `tags[0]`; empty for the
     /// whole input.

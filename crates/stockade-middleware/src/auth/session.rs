@@ -42,6 +42,7 @@ pub struct SessionCookie {
 
 /// With which requests of other sites a cookie is sent.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum SameSite {
     /// With none.
     #[default]

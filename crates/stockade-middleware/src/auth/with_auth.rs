@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::HeaderName;
+use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::{Flow, Middleware, Request, RouteDoc, unauthorized};
 use stockade_errors::ApiError;
@@ -68,7 +69,7 @@ impl Auth {
             // place, and once.
             Ok(value) => match verifier.verify(value, &keys) {
                 Ok(claims) => {
-                    let (json, value) = claims.into_parts();
+                    let (json, value) = into_parts(claims);
                     Found::Json(json, value)
                 }
                 Err(error) => refused(value, &error),

@@ -7,7 +7,7 @@
 //! ```
 //! use http::HeaderMap;
 //! use stockade_middleware::TrustProxy;
-//! use stockade_middleware::client_address::client_address;
+//! use stockade_middleware::__internal::client_address;
 //!
 //! let mut headers = HeaderMap::new();
 //! headers.insert("x-forwarded-for", "1.1.1.1, 203.0.113.7".parse()?);

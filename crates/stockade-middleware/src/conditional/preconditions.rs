@@ -40,6 +40,7 @@ pub struct Validators {
 
 /// What the conditions say.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The request is to be carried out.
     Proceed,

@@ -1,11 +1,12 @@
 //! Cross-origin resource sharing: which origins may read a response.
 //!
-//! [`CorsOptions`] say what is wanted; [`Cors`] is prepared from them once and
-//! puts headers on responses and preflights.
+//! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared from them
+//! once, and writes the headers of responses and preflights.
 //!
 //! ```
 //! use http::{HeaderMap, HeaderValue};
-//! use stockade_middleware::{Cors, CorsOptions};
+//! use stockade_middleware::CorsOptions;
+//! use stockade_middleware::__internal::Cors;
 //!
 //! let cors = Cors::new(&CorsOptions::new(["https://app.example", "https://admin.example"]));
 //! let mut headers = HeaderMap::new();
@@ -18,7 +19,7 @@
 //! # Where things are
 //!
 //! - `options`: [`CorsOptions`] and [`CorsOrigin`].
-//! - `policy`: [`Cors`], [`CorsDecided`], [`is_preflight`] and [`origin_of`].
+//! - `policy`: `Cors`, [`CorsDecided`], `is_preflight` and `origin_of`.
 //! - `origin`: the syntax of an origin.
 //! - `with_cors`: [`with_cors`].
 //!
@@ -26,10 +27,11 @@
 
 mod options;
 mod origin;
-mod policy;
+pub(crate) mod policy;
 mod with_cors;
 
 pub use options::{CorsOptions, CorsOrigin};
 pub(crate) use origin::is_origin;
-pub use policy::{Cors, CorsDecided, is_preflight, origin_of};
+pub use policy::CorsDecided;
+pub(crate) use policy::{Cors, is_preflight, origin_of};
 pub use with_cors::with_cors;

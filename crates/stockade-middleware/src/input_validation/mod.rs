@@ -92,6 +92,7 @@ pub struct InputRule {
 
 /// The type of a JSON value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 #[expect(missing_docs, reason = "the names of JSON")]
 pub enum InputType {
     String,

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use stockade_core::{Request, Response};
-//! use stockade_middleware::observation::Observers;
+//! use stockade_middleware::__internal::Observers;
 //! use stockade_middleware::with_request_id;
 //!
 //! let observers = Observers::new(Some(with_request_id()), false);
@@ -22,26 +22,6 @@
 //! assert_eq!(response.headers()["x-request-id"], "7f3a");
 //! observation.leave(&mut response);
 //! ```
-//!
-//! # The line
-//!
-//! One for each request, at info level under the target `stockade::access`.
-//!
-//! | key | value |
-//! |---|---|
-//! | `method` | as it was sent |
-//! | `route` | the pattern, such as `/users/:id`, and never the path |
-//! | `status` | of the answer |
-//! | `duration_us` | microseconds until the last byte of the answer was handed over |
-//! | `bytes` | of the answer's body that were handed over |
-//! | `client` | the address, behind trusted proxies that of the client |
-//! | `request_id` | the name of the request |
-//! | `trace_id` | of a valid `traceparent` |
-//! | `aborted` | true where the client left before it had the whole answer, or the answer broke off |
-//!
-//! What is not known, or is not so, is null. Paths, queries, headers and bodies
-//! are not logged: they may hold secrets. For an answer that is whole when it
-//! is made the line is written then; for a stream, when it ends.
 //!
 //! # Where things are
 //!

@@ -29,4 +29,4 @@ pub use id::RequestId;
 pub(crate) use id::X_REQUEST_ID;
 pub use trace::{TraceContext, TraceParent};
 pub(crate) use with_request_id::RequestNames;
-pub use with_request_id::{RequestIds, optional, with_request_id};
+pub use with_request_id::{RequestIds, optional_request_ids, with_request_id};

@@ -111,7 +111,9 @@ impl IntoMiddleware<form::Ready> for RequestIds {
 ///
 /// # Errors
 /// For anything else.
-pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RequestIds>, D::Error> {
+pub fn optional_request_ids<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Option<RequestIds>, D::Error> {
     Ok(match RequestIdsNotation::deserialize(source)? {
         RequestIdsNotation::Switch(wanted) => wanted.then(with_request_id),
         RequestIdsNotation::Options(options) => Some(options),
