@@ -7,7 +7,7 @@ use serde_json::Error;
 
 use crate::json::buffer::Buffer;
 use crate::json::refuse::refuse_compounds;
-use crate::json::value::ValueWriter;
+use crate::json::value::JsonWriter;
 
 /// Writes a key at the end of a buffer.
 pub(crate) struct KeyWriter<'a> {
@@ -40,7 +40,7 @@ macro_rules! quoted {
         $(
             fn $serialize(self, value: $kind) -> Result<(), Error> {
                 self.out.push(b'"');
-                ValueWriter::new(self.out).$serialize(value)?;
+                JsonWriter::new(self.out).$serialize(value)?;
                 self.out.push(b'"');
                 Ok(())
             }
@@ -56,7 +56,7 @@ macro_rules! quoted_if_finite {
                     return Err(refusal(&value));
                 }
                 self.out.push(b'"');
-                ValueWriter::new(self.out).$serialize(value)?;
+                JsonWriter::new(self.out).$serialize(value)?;
                 self.out.push(b'"');
                 Ok(())
             }
@@ -77,11 +77,11 @@ impl Serializer for KeyWriter<'_> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        ValueWriter::new(self.out).serialize_str(value)
+        JsonWriter::new(self.out).serialize_str(value)
     }
 
     fn serialize_char(self, value: char) -> Result<(), Error> {
-        ValueWriter::new(self.out).serialize_char(value)
+        JsonWriter::new(self.out).serialize_char(value)
     }
 
     quoted! {
@@ -129,6 +129,6 @@ impl Serializer for KeyWriter<'_> {
     refuse_compounds!();
 
     fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<(), Error> {
-        ValueWriter::new(self.out).collect_str(value)
+        JsonWriter::new(self.out).collect_str(value)
     }
 }

@@ -1,10 +1,10 @@
 //! Hot: the bytes of a JSON answer, as serde_json writes them but faster.
 //!
-//! - `scratch`: [`to_json`], and the buffer that a thread keeps; `buffer`: how
+//! - `to_json`: [`to_json`], and the buffer that a thread keeps; `buffer`: how
 //!   it is written.
-//! - `value`: one value; `open`: the items of an array or object.
+//! - `value`: one value; `compound`: the items of an array or object.
 //! - `key`: keys of maps; `embedded`: JSON that is text already.
-//! - `text`: strings and their escapes, by blocks of bytes.
+//! - `string`: strings and their escapes, by blocks of bytes.
 //! - `refuse`: what keys and embedded JSON have in common, which is what they
 //!   refuse.
 //!
@@ -12,12 +12,12 @@
 //! asked of serde_json, so that it stays the same.
 
 mod buffer;
+mod compound;
 mod embedded;
 mod key;
-mod open;
 mod refuse;
-mod scratch;
-mod text;
+mod string;
+mod to_json;
 mod value;
 
-pub use scratch::to_json;
+pub use to_json::to_json;

@@ -6,16 +6,16 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
 use crate::json::buffer::Buffer;
+use crate::json::compound::Compound;
 use crate::json::embedded::{NUMBER, RAW_VALUE};
-use crate::json::open::Open;
-use crate::json::text;
+use crate::json::string;
 
 /// Writes one value at the end of a buffer.
-pub(crate) struct ValueWriter<'a> {
+pub(crate) struct JsonWriter<'a> {
     out: &'a mut Buffer,
 }
 
-impl<'a> ValueWriter<'a> {
+impl<'a> JsonWriter<'a> {
     #[inline]
     pub(crate) fn new(out: &'a mut Buffer) -> Self {
         Self { out }
@@ -24,7 +24,7 @@ impl<'a> ValueWriter<'a> {
     /// Begins the object that names a variant.
     #[inline]
     fn tag(&mut self, variant: &str) {
-        text::write_name(self.out, b'{', variant);
+        string::write_name(self.out, b'{', variant);
     }
 }
 
@@ -78,16 +78,16 @@ macro_rules! numbers {
     };
 }
 
-impl<'a> Serializer for ValueWriter<'a> {
+impl<'a> Serializer for JsonWriter<'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Open<'a>;
-    type SerializeTuple = Open<'a>;
-    type SerializeTupleStruct = Open<'a>;
-    type SerializeTupleVariant = Open<'a>;
-    type SerializeMap = Open<'a>;
-    type SerializeStruct = Open<'a>;
-    type SerializeStructVariant = Open<'a>;
+    type SerializeSeq = Compound<'a>;
+    type SerializeTuple = Compound<'a>;
+    type SerializeTupleStruct = Compound<'a>;
+    type SerializeTupleVariant = Compound<'a>;
+    type SerializeMap = Compound<'a>;
+    type SerializeStruct = Compound<'a>;
+    type SerializeStructVariant = Compound<'a>;
 
     numbers! {
         serialize_i8(i8) by write_i64,
@@ -117,7 +117,7 @@ impl<'a> Serializer for ValueWriter<'a> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        text::write(self.out, value);
+        string::write(self.out, value);
         Ok(())
     }
 
@@ -174,24 +174,28 @@ impl<'a> Serializer for ValueWriter<'a> {
         value: &T,
     ) -> Result<(), Error> {
         self.tag(variant);
-        value.serialize(ValueWriter::new(self.out))?;
+        value.serialize(JsonWriter::new(self.out))?;
         self.out.push(b'}');
         Ok(())
     }
 
     #[inline]
-    fn serialize_seq(self, _len: Option<usize>) -> Result<Open<'a>, Error> {
-        Ok(Open::array(self.out))
+    fn serialize_seq(self, _len: Option<usize>) -> Result<Compound<'a>, Error> {
+        Ok(Compound::array(self.out))
     }
 
     #[inline]
-    fn serialize_tuple(self, _len: usize) -> Result<Open<'a>, Error> {
-        Ok(Open::array(self.out))
+    fn serialize_tuple(self, _len: usize) -> Result<Compound<'a>, Error> {
+        Ok(Compound::array(self.out))
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Open<'a>, Error> {
-        Ok(Open::array(self.out))
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        _len: usize,
+    ) -> Result<Compound<'a>, Error> {
+        Ok(Compound::array(self.out))
     }
 
     #[inline]
@@ -201,21 +205,21 @@ impl<'a> Serializer for ValueWriter<'a> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Result<Open<'a>, Error> {
+    ) -> Result<Compound<'a>, Error> {
         self.tag(variant);
-        Ok(Open::array(self.out))
+        Ok(Compound::array(self.out))
     }
 
     #[inline]
-    fn serialize_map(self, _len: Option<usize>) -> Result<Open<'a>, Error> {
-        Ok(Open::object(self.out))
+    fn serialize_map(self, _len: Option<usize>) -> Result<Compound<'a>, Error> {
+        Ok(Compound::object(self.out))
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Open<'a>, Error> {
+    fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Compound<'a>, Error> {
         match name {
-            NUMBER | RAW_VALUE => Ok(Open::embedded(self.out, name)),
-            _ => Ok(Open::object(self.out)),
+            NUMBER | RAW_VALUE => Ok(Compound::embedded(self.out, name)),
+            _ => Ok(Compound::object(self.out)),
         }
     }
 
@@ -226,9 +230,9 @@ impl<'a> Serializer for ValueWriter<'a> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Result<Open<'a>, Error> {
+    ) -> Result<Compound<'a>, Error> {
         self.tag(variant);
-        Ok(Open::object(self.out))
+        Ok(Compound::object(self.out))
     }
 
     fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<(), Error> {
@@ -244,7 +248,7 @@ struct Escaping<'a>(&'a mut Buffer);
 
 impl fmt::Write for Escaping<'_> {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
-        text::write_content(self.0, piece);
+        string::write_content(self.0, piece);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde::Serialize;
 
 use crate::json::buffer::Buffer;
-use crate::json::value::ValueWriter;
+use crate::json::value::JsonWriter;
 
 /// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`.
 ///
@@ -45,7 +45,7 @@ use crate::json::value::ValueWriter;
 /// Spec: Serialization helpers.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut buffer = take();
-    let result = value.serialize(ValueWriter::new(&mut buffer));
+    let result = value.serialize(JsonWriter::new(&mut buffer));
     finish(buffer, result)
 }
 

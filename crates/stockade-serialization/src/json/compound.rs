@@ -6,11 +6,11 @@ use serde_json::Error;
 use crate::json::buffer::Buffer;
 use crate::json::embedded;
 use crate::json::key::KeyWriter;
-use crate::json::text;
-use crate::json::value::ValueWriter;
+use crate::json::string;
+use crate::json::value::JsonWriter;
 
 /// An array, an object, or what takes its place.
-pub(crate) struct Open<'a> {
+pub(crate) struct Compound<'a> {
     out: &'a mut Buffer,
     /// What stands before the next item: the bracket, later a comma. The
     /// bracket is not written before, so that it and the quotation mark of a
@@ -20,7 +20,7 @@ pub(crate) struct Open<'a> {
     embedded: &'static str,
 }
 
-impl<'a> Open<'a> {
+impl<'a> Compound<'a> {
     #[inline]
     pub(crate) fn array(out: &'a mut Buffer) -> Self {
         Self { out, lead: b'[', embedded: "" }
@@ -41,14 +41,14 @@ impl<'a> Open<'a> {
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.out.push(self.lead);
         self.lead = b',';
-        value.serialize(ValueWriter::new(self.out))
+        value.serialize(JsonWriter::new(self.out))
     }
 
     #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
-        text::write_name(self.out, self.lead, name);
+        string::write_name(self.out, self.lead, name);
         self.lead = b',';
-        value.serialize(ValueWriter::new(self.out))
+        value.serialize(JsonWriter::new(self.out))
     }
 
     #[inline]
@@ -68,7 +68,7 @@ impl<'a> Open<'a> {
     }
 }
 
-impl ser::SerializeSeq for Open<'_> {
+impl ser::SerializeSeq for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -84,7 +84,7 @@ impl ser::SerializeSeq for Open<'_> {
     }
 }
 
-impl ser::SerializeTuple for Open<'_> {
+impl ser::SerializeTuple for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -100,7 +100,7 @@ impl ser::SerializeTuple for Open<'_> {
     }
 }
 
-impl ser::SerializeTupleStruct for Open<'_> {
+impl ser::SerializeTupleStruct for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -116,7 +116,7 @@ impl ser::SerializeTupleStruct for Open<'_> {
     }
 }
 
-impl ser::SerializeTupleVariant for Open<'_> {
+impl ser::SerializeTupleVariant for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -133,7 +133,7 @@ impl ser::SerializeTupleVariant for Open<'_> {
     }
 }
 
-impl ser::SerializeMap for Open<'_> {
+impl ser::SerializeMap for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -147,7 +147,7 @@ impl ser::SerializeMap for Open<'_> {
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.out.push(b':');
-        value.serialize(ValueWriter::new(self.out))
+        value.serialize(JsonWriter::new(self.out))
     }
 
     #[inline]
@@ -157,7 +157,7 @@ impl ser::SerializeMap for Open<'_> {
     }
 }
 
-impl ser::SerializeStruct for Open<'_> {
+impl ser::SerializeStruct for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -182,7 +182,7 @@ impl ser::SerializeStruct for Open<'_> {
     }
 }
 
-impl ser::SerializeStructVariant for Open<'_> {
+impl ser::SerializeStructVariant for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
