@@ -5,6 +5,7 @@ use std::fmt;
 use serde::ser::{self, Error as _, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::json::{NUMBER, RAW_VALUE};
 use crate::nesting::Levels;
 use crate::read::{SYSTEM_TIME, SYSTEM_TIME_FIELDS};
 use crate::{Date, SerializationError, key};
@@ -332,11 +333,6 @@ fn check_depth(value: &Value) -> Result<(), SerializationError> {
     }
 }
 
-/// serde_json's names of what it means to pass through as it is; the second is
-/// there with its feature `arbitrary_precision`.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
-const NUMBER: &str = "$serde_json::private::Number";
-
 /// The content of a variant is in an object under its name.
 fn tagged(variant: Option<&str>, value: Value) -> Value {
     match variant {
@@ -345,56 +341,32 @@ fn tagged(variant: Option<&str>, value: Value) -> Value {
     }
 }
 
-impl ser::SerializeSeq for ItemsWriter {
-    type Ok = Value;
-    type Error = WriteError;
+/// Implements the traits of serde that write an array and differ in nothing but
+/// their names.
+macro_rules! write_items {
+    ($($compound:ident by $element:ident),* $(,)?) => {
+        $(
+            impl ser::$compound for ItemsWriter {
+                type Ok = Value;
+                type Error = WriteError;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.push(value)
-    }
+                fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+                    self.push(value)
+                }
 
-    fn end(self) -> Written {
-        self.finish()
-    }
+                fn end(self) -> Written {
+                    self.finish()
+                }
+            }
+        )*
+    };
 }
 
-impl ser::SerializeTuple for ItemsWriter {
-    type Ok = Value;
-    type Error = WriteError;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.push(value)
-    }
-
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleStruct for ItemsWriter {
-    type Ok = Value;
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.push(value)
-    }
-
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleVariant for ItemsWriter {
-    type Ok = Value;
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.push(value)
-    }
-
-    fn end(self) -> Written {
-        self.finish()
-    }
+write_items! {
+    SerializeSeq by serialize_element,
+    SerializeTuple by serialize_element,
+    SerializeTupleStruct by serialize_field,
+    SerializeTupleVariant by serialize_field,
 }
 
 impl ser::SerializeMap for EntriesWriter {
@@ -416,36 +388,28 @@ impl ser::SerializeMap for EntriesWriter {
     }
 }
 
-impl ser::SerializeStruct for EntriesWriter {
-    type Ok = Value;
-    type Error = WriteError;
+/// Implements the traits of serde that write the fields of an object.
+macro_rules! write_fields {
+    ($($compound:ident),*) => {
+        $(
+            impl ser::$compound for EntriesWriter {
+                type Ok = Value;
+                type Error = WriteError;
 
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        self.push(name.to_owned(), value)
-    }
+                fn serialize_field<T: Serialize + ?Sized>(
+                    &mut self,
+                    name: &'static str,
+                    value: &T,
+                ) -> Result<(), WriteError> {
+                    self.push(name.to_owned(), value)
+                }
 
-    fn end(self) -> Written {
-        self.finish()
-    }
+                fn end(self) -> Written {
+                    self.finish()
+                }
+            }
+        )*
+    };
 }
 
-impl ser::SerializeStructVariant for EntriesWriter {
-    type Ok = Value;
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        self.push(name.to_owned(), value)
-    }
-
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
+write_fields!(SerializeStruct, SerializeStructVariant);

@@ -1,5 +1,7 @@
 //! The buffer that JSON is written in.
 
+use std::io;
+
 /// Bytes, the first of which are written.
 ///
 /// The rest are zeros and not spare capacity, because without `unsafe` a slice
@@ -81,6 +83,18 @@ impl Buffer {
             self.grow(bytes.len());
             self.slice(bytes);
         }
+    }
+}
+
+/// For serde_json, which writes what is rare.
+impl io::Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

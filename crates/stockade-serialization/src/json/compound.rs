@@ -68,52 +68,34 @@ impl<'a> Compound<'a> {
     }
 }
 
-impl ser::SerializeSeq for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
+/// Implements the traits of serde that write an array and differ in nothing but
+/// their names.
+macro_rules! write_as_array {
+    ($($compound:ident by $element:ident),* $(,)?) => {
+        $(
+            impl ser::$compound for Compound<'_> {
+                type Ok = ();
+                type Error = Error;
 
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.item(value)
-    }
+                #[inline]
+                fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+                    self.item(value)
+                }
 
-    #[inline]
-    fn end(mut self) -> Result<(), Error> {
-        self.close_array();
-        Ok(())
-    }
+                #[inline]
+                fn end(mut self) -> Result<(), Error> {
+                    self.close_array();
+                    Ok(())
+                }
+            }
+        )*
+    };
 }
 
-impl ser::SerializeTuple for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.item(value)
-    }
-
-    #[inline]
-    fn end(mut self) -> Result<(), Error> {
-        self.close_array();
-        Ok(())
-    }
-}
-
-impl ser::SerializeTupleStruct for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.item(value)
-    }
-
-    #[inline]
-    fn end(mut self) -> Result<(), Error> {
-        self.close_array();
-        Ok(())
-    }
+write_as_array! {
+    SerializeSeq by serialize_element,
+    SerializeTuple by serialize_element,
+    SerializeTupleStruct by serialize_field,
 }
 
 impl ser::SerializeTupleVariant for Compound<'_> {

@@ -5,8 +5,6 @@
 //! - `value`: one value; `compound`: the items of an array or object.
 //! - `key`: keys of maps; `embedded`: JSON that is text already.
 //! - `string`: strings and their escapes, by blocks of bytes.
-//! - `refuse`: what keys and embedded JSON have in common, which is what they
-//!   refuse.
 //!
 //! A call makes one allocation, the result. What is rare, as errors are, is
 //! asked of serde_json, so that it stays the same.
@@ -15,9 +13,9 @@ mod buffer;
 mod compound;
 mod embedded;
 mod key;
-mod refuse;
 mod string;
 mod to_json;
 mod value;
 
+pub(crate) use embedded::{NUMBER, RAW_VALUE};
 pub use to_json::to_json;
