@@ -1,4 +1,4 @@
-//! [`create_api_middleware`]: style B middleware of a function.
+//! [`create_api_middleware`]: makes style B middleware of a function.
 //!
 //! Spec: Middleware helpers › `createApiMiddleware`.
 
@@ -6,11 +6,11 @@ use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware};
 
 /// Makes middleware of an `async fn(Request, Next)`. An error that it returns
-/// and a panic in it take the path of errors: middleware outside of it sees
-/// them, and the client gets the answer of an error.
+/// and a panic in it go to the error handling: outer middleware sees them, and
+/// the client gets the answer of an error.
 ///
-/// Every style B function that is added to a route is treated like this; this
-/// says so where it stands, and takes no other form.
+/// A route treats every style B function like this. This function makes the
+/// style visible in the code and takes no other form.
 ///
 /// ```
 /// use stockade_core::{ApiError, Next, Request, Response};

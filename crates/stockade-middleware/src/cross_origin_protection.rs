@@ -1,8 +1,8 @@
-//! [`with_cross_origin_protection`]: no page of another origin acts in the name
-//! of whoever looks at it.
+//! [`with_cross_origin_protection`]: protection against cross-site request
+//! forgery (CSRF).
 //!
-//! A browser sends cookies, and names and passwords that it keeps for Basic, with
-//! the requests of other pages too, and a form needs no preflight.
+//! A browser sends cookies and the passwords of Basic authentication with the
+//! requests of other pages too, and a form needs no preflight.
 //!
 //! Source: the rules of Go 1.25, `net/http.CrossOriginProtection`; Fetch Metadata
 //! Request Headers, section 2.3 (`Sec-Fetch-Site`).
@@ -28,23 +28,22 @@ use crate::cors::{is_origin, origin_of};
 /// | neither header | passes: no browser sent it |
 /// | an origin that CORS lists with credentials, or that is trusted | passes |
 ///
-/// The rules of CORS are those that preflights and the answer go by: of the route,
-/// else of the [`with_cors`](crate::with_cors) nearest to its handler, wherever it
-/// stands, and otherwise of the router, which another host does not go by. `*` and
-/// the default origin carry no credentials and list nobody.
+/// CORS counts by the rules that preflights and the response go by: those of
+/// the route, else of the [`with_cors`](crate::with_cors) nearest to its
+/// handler, else of the router (not inside another host). `*` and the default
+/// origin carry no credentials and list nobody.
 ///
-/// [`Auth::session`](crate::Auth::session) does this itself. It is for routes
-/// that find out by something else that a browser sends along: a cookie that
-/// [`Auth::verify`](crate::Auth::verify) reads,
-/// [`Auth::basic`](crate::Auth::basic), a client certificate, the address of the
-/// client. Requests that carry a token in a header of their own need it not.
+/// [`Auth::session`](crate::Auth::session) has this protection itself. Use the
+/// middleware for routes that identify users by other data that a browser sends
+/// by itself: a cookie that [`Auth::verify`](crate::Auth::verify) reads,
+/// [`Auth::basic`](crate::Auth::basic), a client certificate, the address of
+/// the client. Routes that take a token in a header of its own do not need it.
 ///
-/// A page whose policy is `Referrer-Policy: no-referrer`, which is the default of
-/// this framework, sends `Origin: null` with a form: `fetch` in the mode `cors`
-/// tells the origin always, so that a listed or trusted page uses that, or sends
-/// its forms with another policy. Over plain HTTP to another host than this
-/// machine browsers send no `Sec-Fetch-Site`, so that there such a form is
-/// refused from the own origin too.
+/// A page with `Referrer-Policy: no-referrer`, which is the default of this
+/// framework, sends `Origin: null` with a form. A listed or trusted page has to
+/// use `fetch` in the mode `cors`, which always sends the origin, or another
+/// referrer policy. Over plain HTTP to another machine browsers send no
+/// `Sec-Fetch-Site`, so there such a form is refused from the own origin too.
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -72,11 +71,11 @@ pub struct CrossOriginProtection {
 }
 
 impl CrossOriginProtection {
-    /// Lets the pages of one more origin pass, written as browsers send it:
-    /// `https://app.example`, compared character for character.
+    /// Trusts the pages of one more origin, written as browsers send it:
+    /// `https://app.example`. Origins are compared character for character.
     ///
-    /// Anything that is no such origin, `*` and `null` included, is reported when
-    /// the router is built.
+    /// Any other text, `*` and `null` included, is reported when the router is
+    /// built.
     pub fn trust(mut self, origin: &str) -> Self {
         match HeaderValue::from_str(origin) {
             Ok(value) if is_origin(origin) => self.trusted.push(value),
@@ -110,7 +109,7 @@ impl CrossOriginProtection {
         origin.is_some_and(|origin| self.trusted.contains(origin))
     }
 
-    /// Says what it needs of the router, and what is wrong with it.
+    /// Adds its needs and its mistakes to the description of a route.
     pub(crate) fn describe(&self, doc: &mut RouteDoc) {
         doc.guards_origin();
         self.mistakes.iter().for_each(|mistake| doc.mistake(mistake));

@@ -1,5 +1,5 @@
-//! [`create_error_handler`] and [`with_error_handling`]: another answer to
-//! errors.
+//! [`create_error_handler`] and [`with_error_handling`]: answers to errors that
+//! an application chooses.
 //!
 //! Spec: Errors › Response rules, rule 4.
 
@@ -15,7 +15,7 @@ use stockade_core::{
 };
 use stockade_errors::ApiError;
 
-/// Makes what answers errors: middleware for the routes that it covers, and for
+/// Makes an error handler: middleware for the routes that it covers, and for
 /// other hosts [`ErrorHandler::answer`].
 ///
 /// ```
@@ -38,8 +38,8 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
     ErrorHandler { options: Arc::new(options) }
 }
 
-/// Answers the errors of everything after it by a handler of its own, an
-/// [`ErrorHandler`] or the options of one.
+/// Answers the errors of the middleware and handlers behind it by an
+/// [`ErrorHandler`], or by the options of one.
 ///
 /// ```
 /// use stockade_middleware::{ErrorHandlerOptions, with_error_handling};
@@ -65,17 +65,17 @@ pub fn with_error_handling(handler: impl Into<ErrorHandler>) -> Middleware {
     .named("with_error_handling")
 }
 
-/// How an [`ErrorHandler`] answers.
+/// The options of an [`ErrorHandler`].
 ///
 /// Spec: Errors › Response rules, rule 4.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ErrorHandlerOptions {
-    /// Whether the real message of a 5xx is sent. Default: as the router or the
-    /// call has it.
+    /// Sends the real message of a 5xx if true. Default: the setting of the
+    /// router or the call.
     #[doc(alias = "exposeErrors")]
     pub expose_errors: Option<bool>,
-    /// Whether bodies have the texts of the error and of its causes as `stack`,
+    /// Adds the texts of the error and of its causes to the body as `stack`,
     /// where errors are exposed. Default: false.
     #[doc(alias = "includeStack")]
     pub include_stack: bool,
@@ -87,7 +87,7 @@ type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
 type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
 
 impl ErrorHandlerOptions {
-    /// The defaults.
+    /// Makes options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -107,11 +107,11 @@ impl ErrorHandlerOptions {
         self
     }
 
-    /// Gives each error to this function, with what is known of its request,
-    /// instead of logging it.
+    /// Sets a function that gets each error and its request, instead of the
+    /// log.
     ///
-    /// An error that middleware inside has answered is logged already, and is
-    /// given to it too.
+    /// The function also gets an error that inner middleware has answered,
+    /// although that one is in the log already.
     #[must_use]
     pub fn logger(
         mut self,
@@ -121,10 +121,11 @@ impl ErrorHandlerOptions {
         self
     }
 
-    /// Makes the body that is sent of the error and the body that would be.
-    /// The status stays that of the error.
+    /// Sets a function that makes the body of a response. It gets the error and
+    /// the body that would be sent.
     ///
-    /// The error has its real message, also where that must not be sent.
+    /// The status stays that of the error. The error has its real message, also
+    /// where that must not be sent.
     #[must_use]
     pub fn transform(
         mut self,
@@ -144,7 +145,7 @@ impl fmt::Debug for ErrorHandlerOptions {
     }
 }
 
-/// Answers errors; a clone does the same. It is middleware too.
+/// Answers errors. A clone does the same, and a handler is middleware too.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorHandler {
     options: Arc<ErrorHandlerOptions>,
@@ -163,7 +164,7 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
 }
 
 impl ErrorHandler {
-    /// Logs the error and makes its response.
+    /// Logs an error and makes its response.
     #[must_use]
     #[cold]
     pub fn answer(&self, error: ApiError, context: &ErrorContext) -> Response {
@@ -175,12 +176,13 @@ impl ErrorHandler {
         context.respond(error, &body)
     }
 
-    /// Gives the answer to an error that was answered inside another body.
+    /// Replaces the body of a response by which inner middleware has answered
+    /// an error.
     fn answer_again(&self, mut response: Response, context: &ErrorContext) -> Response {
         let Some(error) = error_of(&response) else {
             return response;
         };
-        // Somebody inside has made something else of it.
+        // Inner middleware has replaced the answer by its own.
         if error.status() != response.status().as_u16() || !is_error_body(&response) {
             return response;
         }
@@ -210,7 +212,7 @@ impl ErrorHandler {
     }
 }
 
-/// Whether a response has the type that the body of an error has.
+/// Returns true if a response has the content type of an error.
 fn is_error_body(response: &Response) -> bool {
     let content_type = response.headers().get(CONTENT_TYPE);
     content_type
@@ -223,7 +225,7 @@ fn stack(error: &ApiError) -> Vec<String> {
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        // An error that was made of its cause has its text.
+        // An error that wraps its cause has the same text.
         if texts.last() != Some(&text) {
             texts.push(text);
         }

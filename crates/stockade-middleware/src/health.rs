@@ -1,5 +1,5 @@
-//! Whether the program lives, and whether it takes requests: handlers for those
-//! who watch it.
+//! Health checks: handlers that tell monitoring whether the program lives, and
+//! whether it takes requests.
 //!
 //! ```
 //! use stockade_middleware::health::{Readiness, live, ready};
@@ -20,12 +20,11 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use stockade_core::extract::State;
 
-/// Whether requests shall come here; a clone says and sets the same.
+/// Tells whether the program takes requests. Clones share one state.
 ///
-/// It is ready from the beginning. The own server sets the one that is state of
-/// its application to false when a shutdown begins, and whoever distributes
-/// requests sends them elsewhere; a program may set it too, for reasons of its
-/// own.
+/// A `Readiness` begins as ready. The own server finds it in the state of its
+/// application and sets it to false when a shutdown begins, so that a load
+/// balancer sends requests elsewhere. A program may set it too.
 #[derive(Clone, Debug)]
 pub struct Readiness {
     ready: Arc<AtomicBool>,
@@ -38,34 +37,34 @@ impl Default for Readiness {
 }
 
 impl Readiness {
-    /// Ready.
+    /// Makes a state that is ready.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says whether requests shall come here, from now on.
+    /// Sets whether the program takes requests from now on.
     pub fn set(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 
-    /// Whether requests shall come here.
+    /// Returns true while the program takes requests.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
     }
 }
 
-/// The handler of `/health/live`: 200 `{"status":"ok"}`, as long as anything
+/// Handles `/health/live`: answers 200 `{"status":"ok"}` as long as the program
 /// answers at all.
 pub async fn live() -> (StatusCode, (HeaderMap, Value)) {
     answer(StatusCode::OK, "ok")
 }
 
-/// The handler of `/health/ready`: 200 `{"status":"ok"}`, or 503
+/// Handles `/health/ready`: answers 200 `{"status":"ok"}`, or 503
 /// `{"status":"unavailable"}` when requests shall go elsewhere.
 ///
-/// The 503 is an answer and no error: it is not logged as one.
+/// The 503 is not logged as an error.
 pub async fn ready(readiness: State<Readiness>) -> (StatusCode, (HeaderMap, Value)) {
     if readiness.is_ready() {
         answer(StatusCode::OK, "ok")

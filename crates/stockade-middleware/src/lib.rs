@@ -1,7 +1,7 @@
 //! The middleware that the specification names, one file for each helper, and
 //! the fixed stages that a router runs for every request, one folder for each.
 //!
-//! | helper | what it does |
+//! | helper | effect |
 //! |---|---|
 //! | [`with_auth`] | finds the user |
 //! | [`with_role`], [`with_permission`] | let only some users through |
@@ -14,23 +14,23 @@
 //! | [`with_rate_limit`] | limits the requests to a route |
 //! | [`with_timeout`] | limits the time of a route |
 //! | [`with_cors`] | rules of CORS for a route |
-//! | [`with_cross_origin_protection`] | lets no page of another origin change something |
+//! | [`with_cross_origin_protection`] | protects against cross-site request forgery |
 //! | [`with_logging`] | logs requests and responses |
 //! | [`create_error_handler`], [`with_error_handling`] | another answer to errors |
 //! | [`create_api_middleware`] | makes middleware of a style B function |
-//! | [`health`] | handlers for those who watch the program |
-//! | [`with_request_id`] | names requests |
-//! | [`with_etag`] | does not send what the client has already |
-//! | `with_compression`, `with_decompression` (feature `compression`) | compressed bodies |
-//! | `with_metrics` (feature `metrics`) | counts, for Prometheus |
+//! | [`health`] | handlers for health checks |
+//! | [`with_request_id`] | gives requests ids |
+//! | [`with_etag`] | answers 304 where the client has the current state |
+//! | `with_compression`, `with_decompression` (feature `compression`) | compresses responses, decompresses requests |
+//! | `with_metrics` (feature `metrics`) | counts requests for Prometheus |
 //!
-//! | argument or part of a reply | what it is |
+//! | argument or part of a reply | meaning |
 //! |---|---|
 //! | [`Cookies`], [`SetCookie`] | cookies of a request, and of a response |
 //! | [`Preconditions`] | the conditions under which a handler may change something |
-//! | [`RequestId`], [`TraceContext`] | the names of a request |
+//! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
-//! | stage | what it does |
+//! | stage | effect |
 //! |---|---|
 //! | `client_address` ([`TrustProxy`]) | finds the client behind trusted proxies |
 //! | [`security_headers`] | adds the headers that every response has |
@@ -38,8 +38,8 @@
 //! | [`rate_limit`] | counts the requests of each client |
 //! | `observation` | gives requests ids, logs and counts them |
 //!
-//! The stages are rules without a server: a router prepares them once and calls
-//! them for each request.
+//! The stages need no server: a router prepares them once and calls them for
+//! each request.
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
 

@@ -9,9 +9,10 @@ use crate::observation::{AccessLogLine, Observation};
 /// Logs each request when it comes, at debug level, and each response, at info
 /// level, under the target `stockade::access`.
 ///
-/// It is for single routes and for other hosts: the access log of a router
-/// (`RouterOptions::access_log`) writes the same line for every request, also
-/// for those that no middleware sees. Where both are on, there are two lines.
+/// This middleware is for single routes and for other hosts. The access log of
+/// a router (`RouterOptions::access_log`) writes the same line for every
+/// request, also for those that no middleware sees. Where both are on, there
+/// are two lines.
 ///
 /// # The line
 ///

@@ -65,16 +65,16 @@ pub struct RouteLimit {
     clock: Option<Clock>,
 }
 
-/// What clones have in common.
+/// The state that clones share.
 struct Counting {
     limit: RateLimit,
-    /// Made when a router describes its routes, or else by the first request.
+    /// Built when a router describes its routes, or else by the first request.
     built: OnceLock<Result<Arc<RateLimiter>, ConfigError>>,
-    /// That of the first router that has it.
+    /// The clock of the first router that has this limit.
     clock: OnceLock<Clock>,
 }
 
-/// The names of the limits of a router, in what its routes have in common.
+/// The names of the limits of a router, kept in the data that its routes share.
 #[derive(Clone, Default)]
 struct LimitNames {
     taken: HashSet<String>,
@@ -82,8 +82,8 @@ struct LimitNames {
 }
 
 impl RouteLimit {
-    /// Takes the time from this function and not from the clock of the router,
-    /// for tests that do not wait. It must not go back.
+    /// Replaces the clock of the router, for tests that do not wait. The time
+    /// must not go back.
     pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Some(Clock::new(clock));
         self
@@ -91,7 +91,7 @@ impl RouteLimit {
 }
 
 impl Counting {
-    /// The limiter, with a name that no other one of the router has.
+    /// Builds the limiter with a name that no other limit of the router has.
     fn build(&self, names: &mut LimitNames) -> Result<RateLimiter, ConfigError> {
         if self.limit.name != RateLimit::default().name {
             names.taken.insert(self.limit.name.clone());
@@ -176,9 +176,9 @@ async fn limited(
     }
 }
 
-/// The error, with what is left in its headers.
+/// Adds the state of the limit to the headers of an error.
 fn told(error: ApiError, limiter: &RateLimiter, decision: Decision) -> ApiError {
-    // What limits inside of this one have said is there already.
+    // Inner limits have added their headers already.
     let there = error.headers().filter(|(name, _)| TOLD.contains(name));
     let mut headers: HeaderMap = there
         .filter_map(|(name, value)| {

@@ -1,4 +1,4 @@
-//! [`with_sanitization`]: texts of a request that are safe in HTML.
+//! [`with_sanitization`]: escapes HTML in the texts of a request.
 //!
 //! Spec: Middleware helpers › `withSanitization`.
 
@@ -15,12 +15,12 @@ use stockade_errors::ApiError;
 /// character reference already stays, so that escaping twice changes nothing.
 /// Other keys stay as they are.
 ///
-/// A body is touched if it is JSON, a form or a text, and its method has one;
-/// any other stays as it is, and so do the raw bytes and the target of the
-/// request, for whoever asks for those.
+/// A body is changed if it is JSON, a form or a text, and its method has one.
+/// Any other body stays as it is, and so do the raw bytes and the target of the
+/// request.
 ///
-/// In front of middleware that decompresses bodies it would see nothing of them:
-/// that is a mistake, which is reported when the router is built.
+/// Middleware that decompresses bodies has to come first. The other order is a
+/// mistake, which is reported when the router is built.
 ///
 /// ```
 /// use stockade_middleware::with_sanitization;
@@ -29,8 +29,8 @@ use stockade_errors::ApiError;
 /// ```
 ///
 /// # Errors
-/// It answers as whatever reads the body or the query would: 400 for JSON that
-/// cannot be read, 413 for too much of it.
+/// Answers 400 for JSON that cannot be read, and 413 for a body that is too
+/// large, as extractors do.
 ///
 /// Spec: Middleware helpers › `withSanitization`.
 #[doc(alias = "withSanitization")]
@@ -61,7 +61,7 @@ async fn sanitize(req: &mut Request) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Whether anything was changed.
+/// Returns true if it changed anything.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match escape(text) {
@@ -109,8 +109,8 @@ fn escape(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Whether what follows an `&` makes a character reference of it: a name, a
-/// decimal or a hexadecimal number, and a semicolon.
+/// Returns true if the text behind an `&` makes a character reference of it: a
+/// name, a decimal or a hexadecimal number, and a semicolon.
 fn begins_reference(rest: &str) -> bool {
     let end = rest.bytes().take(MAX_REFERENCE_BYTES).position(|byte| byte == b';');
     let Some(inside) = end.and_then(|end| rest.get(..end)) else {

@@ -11,13 +11,13 @@ use stockade_core::{FromRequest, Middleware, Request};
 use stockade_errors::ApiError;
 use stockade_serialization::{Deserialization, Serialization, SerializationOptions};
 
-/// Gives the request and the response writer their helpers, as these options
-/// have them: `req.deserialize().date(..)`, `res.serialize().map(..)`.
+/// Sets the options of the helpers of the request and of the response writer:
+/// `req.deserialize().date(..)`, `res.serialize().map(..)`.
 ///
-/// The helpers are those of [`DeserializeRequest`] and [`SerializeResponse`],
-/// and as arguments of a handler [`DeserializeHelpers`] and
-/// [`SerializeHelpers`]. On a route without this middleware all are switched
-/// on. One that is switched off fails with an error that names the option.
+/// The helpers come from [`DeserializeRequest`] and [`SerializeResponse`], or
+/// as the arguments [`DeserializeHelpers`] and [`SerializeHelpers`] of a
+/// handler. A route without this middleware has all of them. A helper that is
+/// switched off fails with an error that names the option.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -49,7 +49,7 @@ pub fn with_serialization(options: SerializationOptions) -> Middleware {
     .named("with_serialization")
 }
 
-/// What travels with the request.
+/// The helpers in the extensions of a request.
 #[derive(Clone)]
 struct Attached {
     serialization: Serialization,
@@ -60,14 +60,15 @@ struct Attached {
 ///
 /// Spec: Middleware helpers › `withSerialization`.
 pub trait DeserializeRequest {
-    /// The helpers that read, as [`with_serialization`] has them.
+    /// Returns the helpers that read, with the options of
+    /// [`with_serialization`].
     fn deserialize(&self) -> Deserialization;
 }
 
 impl DeserializeRequest for Request {
     fn deserialize(&self) -> Deserialization {
         let attached = self.extensions().get::<Attached>();
-        // Without the middleware they are those without options.
+        // A route without the middleware has the default options.
         attached.map(|attached| attached.deserialization.clone()).unwrap_or_default()
     }
 }
@@ -76,14 +77,15 @@ impl DeserializeRequest for Request {
 ///
 /// Spec: Middleware helpers › `withSerialization`.
 pub trait SerializeResponse {
-    /// The helpers that write, as [`with_serialization`] has them.
+    /// Returns the helpers that write, with the options of
+    /// [`with_serialization`].
     fn serialize(&self) -> Serialization;
 }
 
 impl SerializeResponse for ResponseWriter {
     fn serialize(&self) -> Serialization {
         let attached = self.extensions().get::<Attached>();
-        // Without the middleware they are those without options.
+        // A route without the middleware has the default options.
         attached.map(|attached| attached.serialization.clone()).unwrap_or_default()
     }
 }
@@ -123,7 +125,7 @@ impl Deref for SerializeHelpers {
 impl FromRequest for SerializeHelpers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let attached = req.extensions().get::<Attached>();
-        // Without the middleware they are those without options.
+        // A route without the middleware has the default options.
         Ok(Self(attached.map(|attached| attached.serialization.clone()).unwrap_or_default()))
     }
 }

@@ -1,24 +1,24 @@
-//! [`with_timeout`]: so long, and no longer.
+//! [`with_timeout`]: limits the time of a route.
 
 use std::time::Duration;
 
 use stockade_core::{Middleware, Next, Request};
 use stockade_errors::ApiError;
 
-/// Ends what comes after it when there is no response in this time, and answers
-/// 503 `Service Unavailable`.
+/// Cancels the middleware and the handler behind it when they give no response
+/// in this time, and answers 503 `Service Unavailable`.
 ///
-/// The future of the handler is dropped where it waits. What has begun is not
-/// ended: the time is that until the head of the response, and a stream may
-/// take longer. A handler that computes without waiting cannot be ended.
+/// The future of the handler is dropped where it waits. A handler that computes
+/// without waiting cannot be cancelled. The time ends with the head of the
+/// response, so a stream may take longer.
 ///
-/// What comes after it has not answered, so the 503 has no header of it: what
-/// must stand in that too, such as the rules of [`with_cors`](crate::with_cors),
-/// comes before. The headers of the router and the `cors` and `rate_limit` of an
+/// The cancelled middleware cannot add headers to the 503. Middleware whose
+/// headers the 503 needs, such as [`with_cors`](crate::with_cors), has to come
+/// before. The headers of the router and the `cors` and `rate_limit` of an
 /// entry are there.
 ///
-/// It needs tokio's timer, which runs wherever the own server does. No time at
-/// all is a mistake, which is reported when the router is built.
+/// The middleware needs tokio's timer, which runs wherever the own server does.
+/// A time of zero is a mistake, which is reported when the router is built.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,10 +29,10 @@ use stockade_errors::ApiError;
 ///
 /// # Beyond the spec
 ///
-/// The specification has no timeouts. The status is 503 and not 408, which says
-/// that the client was too slow to send its request, and which clients and
-/// proxies therefore repeat at once (RFC 9110, section 15.5.9); and not 504,
-/// which a gateway says of another server.
+/// The specification has no timeouts. A 408 would say that the client was too
+/// slow to send its request, and clients and proxies repeat that at once (RFC
+/// 9110, section 15.5.9). A 504 is the answer of a gateway about another
+/// server.
 #[must_use]
 pub fn with_timeout(limit: Duration) -> Middleware {
     Middleware::new(move |req: Request, next: Next| async move {

@@ -1,4 +1,5 @@
-//! [`with_validation`], [`with_query_validation`], [`with_params_validation`].
+//! [`with_validation`] and its two siblings: check a part of the request by a
+//! schema.
 //!
 //! Spec: Middleware helpers.
 
@@ -72,7 +73,7 @@ impl SchemaCheck {
         Self { part, schema, options: ValidationOptions::new() }
     }
 
-    /// Says how the schema judges.
+    /// Sets the options of the validation.
     pub fn options(mut self, options: ValidationOptions) -> Self {
         self.options = options;
         self
@@ -85,7 +86,7 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
         let name = part.helper();
         match schema {
             Ok(schema) => part.middleware(schema, options).named(name),
-            // It never runs: the router is not built.
+            // This middleware never runs, because the router is not built.
             Err(mistakes) => Middleware::new(|_: &mut Request| {})
                 .named(name)
                 .describing(move |doc| doc.schema_mistakes(name, &mistakes)),

@@ -6,17 +6,17 @@ use stockade_errors::ApiError;
 use super::Auth;
 use super::method::{Challenge, Found};
 
-/// An [`Auth`] at work, with its usual refusals prepared: whoever tries tokens
-/// is to cost little.
+/// An [`Auth`] with its usual refusals prepared, because an invalid token must
+/// cost the server little.
 pub(super) struct Authenticator {
     auth: Auth,
-    /// The methods whose challenge says whether there was something.
+    /// The bearer methods, whose challenge tells if a token was invalid.
     bearers: MethodSet,
-    /// Where nothing was found.
+    /// The answer to a request without credentials.
     missing: ApiError,
-    /// Where something was found that none of the methods reads.
+    /// The answer to credentials of a scheme that no method reads.
     other_scheme: ApiError,
-    /// Where there was something for each of the `bearers`.
+    /// The answer to invalid credentials for each of the `bearers`.
     invalid: ApiError,
 }
 
@@ -85,7 +85,8 @@ impl Authenticator {
     }
 }
 
-/// Some of the methods, by their index; the last bit is for all that have no other.
+/// A set of methods, by their index. The last bit stands for all methods from
+/// 63 on.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 pub(super) struct MethodSet(u64);
 
@@ -110,21 +111,22 @@ impl MethodSet {
     }
 }
 
-/// What the methods that were tried have found.
+/// The findings of the methods that were tried.
 #[derive(Default)]
 pub(super) struct AuthOutcome {
-    /// Whether there is a user, which is on the request then.
+    /// True if the request has a user now.
     found: bool,
-    /// The methods for which something was there, and there is no user for it.
+    /// The methods that found credentials, but no user for them.
     invalid: MethodSet,
-    /// True where a header was there that holds something else than a method reads.
+    /// True if the header held credentials of another scheme.
     is_other_scheme: bool,
-    /// The error of a method that may not be used for this request.
+    /// The error of a method whose credentials must not be used for this
+    /// request.
     refused: Option<ApiError>,
 }
 
 impl AuthOutcome {
-    /// Whether this is enough.
+    /// Records the finding of a method. Returns true if there is a user now.
     fn record(&mut self, method: usize, found: Found, req: &mut Request) -> bool {
         match found {
             Found::Nothing => {}

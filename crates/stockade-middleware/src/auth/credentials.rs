@@ -10,8 +10,8 @@ pub(super) fn authorization(req: &Request) -> Result<&str, Found> {
     only(req, &header::AUTHORIZATION)
 }
 
-/// The value of a header that is there once: of two, nobody could say which
-/// one another program looks at.
+/// Returns the value of a header that is there once. Of two values, another
+/// program might read the other one.
 pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, Found> {
     let mut values = req.headers().get_all(name).iter();
     match (values.next(), values.next()) {
@@ -21,28 +21,29 @@ pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, F
     }
 }
 
-/// As [`HeaderValue::to_str`], by words and not by bytes: a value has no control
-/// characters but tabs, so that only what is beyond ASCII is refused.
+/// Returns the text as [`HeaderValue::to_str`] does, but checks words instead
+/// of bytes: a value has no control characters but tabs, so only bytes beyond
+/// ASCII are refused.
 fn text(value: &HeaderValue) -> Option<&str> {
     let bytes = value.as_bytes();
     if bytes.is_ascii() { str::from_utf8(bytes).ok() } else { None }
 }
 
-/// The token in a value of `Authorization`, with or without the word.
+/// Returns the token in a value of `Authorization`, with or without `Bearer`.
 pub(super) fn token(value: &str) -> Result<&str, Found> {
     let token = bearer_token(value);
     let is_other_scheme = token.len() == value.len() && value.contains(' ');
     if is_other_scheme || token.is_empty() {
         Err(Found::OtherScheme)
     } else if bearer_token(token).len() < token.len() {
-        // Whoever gets it would take off the second word.
+        // The verifier would take off the second `Bearer`.
         Err(Found::Invalid)
     } else {
         Ok(token)
     }
 }
 
-/// The finding for a value that holds no token.
+/// Returns the finding for a value without a valid token.
 #[cold]
 pub(super) fn refused(value: &str, error: &TokenError) -> Found {
     match token(value) {

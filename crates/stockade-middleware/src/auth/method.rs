@@ -1,4 +1,4 @@
-//! [`AuthMethod`]: one method to find the user of a request, with its types erased.
+//! [`AuthMethod`]: one method of authentication, with its types erased.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use serde_json::Value;
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::ApiError;
 
-/// What a method finds.
+/// The finding of a method.
 pub(super) enum Found {
-    /// The request carries nothing of this kind.
+    /// The request has no such credentials.
     Nothing,
-    /// The header is there, and holds something of another kind, or nothing.
+    /// The header holds credentials of another scheme, or nothing.
     OtherScheme,
-    /// It carries something of this kind, and there is no user for it.
+    /// The credentials are invalid, or there is no user for them.
     Invalid,
-    /// It carries something of this kind, which may not be used here: the error.
+    /// The credentials must not be used for this request; the error to answer.
     Refused(ApiError),
     User(Value),
-    /// A user as JSON that can be read, and what it says if it was.
+    /// A user as JSON, and as a value if it was parsed before.
     Json(String, Option<Value>),
 }
 
 impl Found {
-    /// The user of something that was there.
+    /// Makes the finding of a lookup, which runs if there are credentials.
     pub(super) fn of(user: Option<Value>) -> Self {
         user.map_or(Self::Invalid, Self::User)
     }
@@ -65,7 +65,7 @@ impl AuthMethod {
         Self { challenge, find }
     }
 
-    /// Looks without waiting, if it can.
+    /// Calls the function if it is synchronous.
     pub(super) fn find_sync(&self, req: &Request) -> Option<Found> {
         match &self.find {
             Find::Sync(find) => Some(find(req)),

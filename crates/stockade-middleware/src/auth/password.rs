@@ -1,8 +1,8 @@
 //! Hashing passwords without blocking the threads that answer requests.
 //!
-//! A hash takes milliseconds of one processor by intent. So it runs on a thread
-//! of its own, as many at a time as there are processors; whoever comes next
-//! waits. No runtime is needed.
+//! A hash takes milliseconds of one processor by intent. So each hash runs on a
+//! thread of its own, as many at a time as there are processors; further ones
+//! wait. No runtime is needed.
 
 use std::sync::{Arc, LazyLock};
 use std::thread;
@@ -11,10 +11,10 @@ use stockade_auth::{PasswordCost, hash_password, hash_password_with, verify_pass
 use stockade_errors::ApiError;
 use tokio::sync::{Semaphore, oneshot};
 
-/// As `hash_password`, on another thread.
+/// Hashes a password as `hash_password` does, on another thread.
 ///
 /// # Errors
-/// 500 when it cannot be hashed, or no thread can be had.
+/// Fails with 500 when the password cannot be hashed, or no thread can be had.
 ///
 /// Spec: Authentication › Password functions.
 pub async fn hash_password_async(password: impl Into<String>) -> Result<String, ApiError> {
@@ -22,10 +22,10 @@ pub async fn hash_password_async(password: impl Into<String>) -> Result<String, 
     on_thread(move || hash_password(&password)).await?.map_err(ApiError::internal)
 }
 
-/// As `hash_password_with`, on another thread.
+/// Hashes a password as `hash_password_with` does, on another thread.
 ///
 /// # Errors
-/// 500 when it cannot be hashed, or no thread can be had.
+/// Fails with 500 when the password cannot be hashed, or no thread can be had.
 pub async fn hash_password_with_async(
     password: impl Into<String>,
     cost: PasswordCost,
@@ -34,10 +34,10 @@ pub async fn hash_password_with_async(
     on_thread(move || hash_password_with(&password, cost)).await?.map_err(ApiError::internal)
 }
 
-/// As `verify_password`, on another thread.
+/// Verifies a password as `verify_password` does, on another thread.
 ///
 /// # Errors
-/// 500 when no thread can be had.
+/// Fails with 500 when no thread can be had.
 pub async fn verify_password_async(
     password: impl Into<String>,
     stored: impl Into<String>,
@@ -46,7 +46,7 @@ pub async fn verify_password_async(
     on_thread(move || verify_password(&password, &stored)).await
 }
 
-/// One for each processor.
+/// A permit for each processor.
 static SLOTS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, usize::from)))
 });
@@ -59,7 +59,7 @@ async fn on_thread<T: Send + 'static>(
     let run = move || {
         let outcome = work();
         drop(slot);
-        // Whoever asked may be gone.
+        // The request may be gone.
         let _ = sender.send(outcome);
     };
     thread::Builder::new().name("password".into()).spawn(run).map_err(ApiError::internal)?;

@@ -1,4 +1,4 @@
-//! [`with_permission`]: only users whom a function lets through.
+//! [`with_permission`]: lets users through by a function.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -12,12 +12,11 @@ use stockade_errors::ApiError;
 use super::verify;
 use super::verify::form;
 
-/// Lets only users through of whom `check` says so: 401 without a user, 403 if
-/// it says no, fails or panics.
+/// Lets only users through for whom `check` returns true. Answers 401 without a
+/// user, and 403 if `check` returns false, fails or panics.
 ///
-/// `check` is `fn(&Value, &Request) -> bool`, or
-/// `async fn(Value, &mut Request) -> bool` for one that waits; a `Result` does
-/// as well.
+/// `check` is `fn(&Value, &Request) -> bool`, or `async fn(Value, &mut Request)
+/// -> bool`. A `Result` does as well.
 ///
 /// ```
 /// use serde_json::Value;
@@ -36,14 +35,14 @@ pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
     check.into_middleware().named("with_permission")
 }
 
-/// What a permission check may give: a `bool`, or a `Result` of one.
+/// The result of a permission check: a `bool`, or a `Result` of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no decision",
     label = "this is what the check returns",
     note = "return a bool, or a Result of one"
 )]
 pub trait IntoDecision {
-    /// Whether the user may go on; `None` if the check failed.
+    /// Returns true if the user may go on, or `None` if the check failed.
     fn into_decision(self) -> Option<bool>;
 }
 
@@ -63,8 +62,8 @@ impl<E: Display> IntoDecision for Result<bool, E> {
     }
 }
 
-/// A function that decides about a user: `fn(&Value, &Request) -> bool` or
-/// `async fn(Value, &mut Request) -> bool`; a `Result` does as well.
+/// A permission check: `fn(&Value, &Request) -> bool` or `async fn(Value, &mut
+/// Request) -> bool`; a `Result` does as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a user",
     label = "not a permission check",
@@ -84,7 +83,7 @@ where
     fn into_middleware(self) -> Middleware {
         Middleware::new(move |req: &mut Request| {
             let user = req.user().ok_or_else(|| not_authenticated(req))?;
-            // A panic is logged by its hook, and counts as no decision.
+            // The panic hook logs the panic. It counts as no decision.
             decide(catch_panic(|| self(user, req).into_decision()).unwrap_or(None))
         })
     }
@@ -112,7 +111,7 @@ where
     }
 }
 
-/// A check whose future borrows the request, for each lifetime anew.
+/// A permission check whose future borrows the request, for any lifetime.
 pub trait CheckFn<'r, D> {
     /// The future that the function returns.
     type Future: Future<Output = D> + Send + 'r;

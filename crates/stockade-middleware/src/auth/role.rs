@@ -1,10 +1,10 @@
-//! [`with_role`]: only users of some role.
+//! [`with_role`]: lets users through by their role.
 
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
 
-/// Lets only users whose `role` is one of `roles` through: 401 without a user,
-/// 403 for any other role.
+/// Lets only users through whose `role` is one of `roles`. Answers 401 without
+/// a user, and 403 for any other role.
 ///
 /// ```
 /// use stockade_middleware::with_role;
@@ -28,9 +28,9 @@ pub fn with_role(roles: impl IntoRoles) -> Middleware {
     .named("with_role")
 }
 
-/// One role, or several.
+/// The argument of [`with_role`]: one role, or several.
 pub trait IntoRoles {
-    /// The roles.
+    /// Returns the roles.
     fn into_roles(self) -> Vec<String>;
 }
 

@@ -40,21 +40,21 @@ pub struct SessionCookie {
     protection: Option<CrossOriginProtection>,
 }
 
-/// With which requests of other sites a cookie is sent.
+/// The requests of other sites with which a browser sends a cookie.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SameSite {
-    /// With none.
+    /// No request of another site.
     #[default]
     Strict,
-    /// When a link is followed to this site.
+    /// Requests by which a user follows a link to this site.
     Lax,
-    /// With all; browsers ask for `Secure` then.
+    /// All requests. Browsers demand `Secure` then.
     None,
 }
 
 impl SameSite {
-    /// As it stands in `Set-Cookie`.
+    /// Returns the value as it stands in `Set-Cookie`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,8 +66,8 @@ impl SameSite {
 }
 
 impl SessionCookie {
-    /// `__Host-session`, until the browser is closed, sent with no request of
-    /// another site.
+    /// Makes a cookie `__Host-session` that lasts until the browser is closed
+    /// and is sent with no request of another site.
     #[must_use]
     pub fn new(keys: KeyRing) -> Self {
         let name = "__Host-session".into();
@@ -80,8 +80,8 @@ impl SessionCookie {
         }
     }
 
-    /// Names it `__Host-` and `name`; characters that cannot stand in the name
-    /// of a cookie are left out.
+    /// Sets the name to `__Host-` and `name`. Characters that a cookie name
+    /// cannot have are left out.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         let allowed = |char: &char| char.is_ascii_alphanumeric() || "-_.".contains(*char);
@@ -89,18 +89,18 @@ impl SessionCookie {
         self
     }
 
-    /// Says with which requests of other sites it is sent.
+    /// Sets the requests of other sites with which the cookie is sent.
     #[must_use]
     pub fn same_site(mut self, same_site: SameSite) -> Self {
         self.same_site = same_site;
         self
     }
 
-    /// Sets whose pages may send requests that change something with it; `None`
-    /// for all, which leaves that to [`same_site`](Self::same_site) alone: other
-    /// ports and subdomains are the same site. Default: those of the same origin
-    /// and those that CORS lists with credentials, as
-    /// [`with_cross_origin_protection`] says; all others get 403.
+    /// Sets the origins whose pages may send requests that change something.
+    /// Default: the same origin and those that CORS lists with credentials, as
+    /// in [`with_cross_origin_protection`]; all others get 403. `None` allows
+    /// all and leaves the protection to [`same_site`](Self::same_site) alone,
+    /// for which other ports and subdomains are the same site.
     #[must_use]
     pub fn cross_origin_protection(
         mut self,
@@ -114,43 +114,44 @@ impl SessionCookie {
         self.protection.as_ref()
     }
 
-    /// The name with its prefix.
+    /// Returns the name with its prefix.
     pub(super) fn full_name(&self) -> &str {
         &self.name
     }
 
-    /// How long a browser keeps it, in whole seconds.
+    /// Sets the time for which a browser keeps the cookie, in whole seconds.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
     }
 
-    /// The value of `Set-Cookie` that begins a session.
+    /// Returns the value of `Set-Cookie` that begins a session.
     #[must_use]
     pub fn issue(&self, id: &SessionId) -> HeaderValue {
         self.set(&id.sign(&self.keys), self.max_age)
     }
 
-    /// The value of `Set-Cookie` that ends it in the browser. The application
-    /// has to forget the session as well.
+    /// Returns the value of `Set-Cookie` that removes the cookie from the
+    /// browser. The application has to forget the session as well.
     #[must_use]
     pub fn clear(&self) -> HeaderValue {
         self.set("", Some(Duration::ZERO))
     }
 
     fn set(&self, value: &str, max_age: Option<Duration>) -> HeaderValue {
-        // Without an age it ends with the browser.
+        // A cookie without an age ends with the browser.
         let max_age = max_age.map(|age| format!("; Max-Age={}", age.as_secs())).unwrap_or_default();
         let same_site = self.same_site.as_str();
         let name = &self.name;
         let text =
             format!("{name}={value}; Path=/{max_age}; Secure; HttpOnly; SameSite={same_site}");
-        // Every part of it is ASCII without control characters.
+        // Each part of the text is ASCII without control characters.
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
 
-    /// The session of a request, unless a page of another origin sent it.
+    /// Returns the session of a request, unless a page of another origin sent
+    /// it.
     pub(super) fn read(&self, req: &Request) -> Result<SessionId, Found> {
         let id = self.id(req.headers())?;
         match &self.protection {
@@ -160,7 +161,7 @@ impl SessionCookie {
     }
 
     fn id(&self, headers: &HeaderMap) -> Result<SessionId, Found> {
-        // By bytes: other cookies may hold what is no ASCII.
+        // Other cookies may hold bytes that are not ASCII.
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
         let mut values = pairs.filter_map(|pair| {

@@ -1,4 +1,4 @@
-//! The functions of an application that find a user, synchronous or not.
+//! The functions by which an application finds a user, synchronous or not.
 
 use std::fmt::Display;
 use std::future::{Future, poll_fn};
@@ -14,9 +14,9 @@ use stockade_errors::__internal::catch_panic;
 
 use super::method::{AuthMethod, Challenge, Find, Found};
 
-/// What a function may give as the user: an `Option` of what can be serialised,
-/// a JSON value, or a `Result` of them. An error, null, false, 0 and empty text
-/// are no user.
+/// The result of a function that finds a user: an `Option` of a serialisable
+/// value, a JSON value, or a `Result` of these. An error, null, false, 0 and
+/// empty text are no user.
 ///
 /// Spec: Authentication › rule 3.
 #[diagnostic::on_unimplemented(
@@ -25,7 +25,7 @@ use super::method::{AuthMethod, Challenge, Find, Found};
     note = "return an Option of a type that implements Serialize, a serde_json::Value, or a Result of them"
 )]
 pub trait IntoUser {
-    /// The user as JSON, if there is one.
+    /// Returns the user as JSON, if there is one.
     fn into_user(self) -> Option<Value>;
 }
 
@@ -67,11 +67,11 @@ impl<T: IntoUser, E: Display> IntoUser for Result<T, E> {
     }
 }
 
-/// Marks the forms of functions.
+/// Markers for the forms of functions.
 pub mod form {
     use std::marker::PhantomData;
 
-    /// A function that does not wait.
+    /// A synchronous function.
     #[derive(Debug)]
     pub struct Sync<V>(PhantomData<V>);
     /// An `async` function.
@@ -123,7 +123,7 @@ where
     }
 }
 
-/// Without a user nobody knows whether the request carried something.
+/// Makes a finding without knowing whether the request had credentials.
 fn found(user: Option<Value>) -> Found {
     user.map_or(Found::Nothing, Found::User)
 }
@@ -140,7 +140,7 @@ pub trait Lookup<I, Marker>: Sized {
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod;
 }
 
-/// How credentials are read from a request.
+/// The reader of credentials in a request.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "only passed on")]
 pub struct CredentialReader<I> {

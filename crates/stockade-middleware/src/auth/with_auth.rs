@@ -1,4 +1,5 @@
-//! [`with_auth`] and [`Auth`]: the methods of authentication of a route.
+//! [`with_auth`] and [`Auth`]: the methods by which a route authenticates
+//! users.
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use super::method::{AuthMethod, Challenge, Find, Found};
 use super::{CredentialReader, Lookup, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
-/// Finds the user and attaches it to the request, or answers 401.
+/// Finds the user of a request and attaches it, or answers 401.
 ///
-/// Takes an [`Auth`], or a function from a token to a user. It decides anew: a
-/// user that middleware outside of it found does not count here.
+/// Takes an [`Auth`], or a function from a token to a user. A user that outer
+/// middleware has found does not count.
 ///
 /// ```
 /// use stockade_auth::Secret;
@@ -36,10 +37,11 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
     auth.into_auth().into_middleware().named("with_auth")
 }
 
-/// The methods to find the user of a request, and whether there must be one.
+/// The methods that find the user of a request, and whether a user is required.
 ///
-/// The methods are tried in their order; the first that finds a user counts. The
-/// user is a JSON value, which `User<T>` and [`Request::user`] give.
+/// The methods are tried in their order, and the first user that one finds
+/// counts. The user is a JSON value, which `User<T>` and [`Request::user`]
+/// give.
 ///
 /// Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
@@ -47,26 +49,26 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
 pub struct Auth {
     pub(super) methods: Vec<AuthMethod>,
     pub(super) required: bool,
-    /// Says what was wrong, as the form that takes a function does.
+    /// Adds the reason to a 401, as for the form that takes a function.
     pub(super) explains: bool,
-    /// The rules by which its methods refuse other origins.
+    /// The rules by which session cookies refuse other origins.
     pub(super) protections: Vec<CrossOriginProtection>,
 }
 
 impl Auth {
-    /// A token in `Authorization: Bearer`, verified by a secret, a ring of
-    /// them, or a JWK set. The user is the payload of the token.
+    /// Authenticates by a token in `Authorization: Bearer`, which a secret, a
+    /// key ring or a JWK set verifies. The user is the payload of the token.
     pub fn secret(keys: impl TokenKeys + 'static) -> Self {
         Self::tokens(keys, TokenVerifier::new())
     }
 
-    /// As [`secret`](Self::secret), with rules of its own: an issuer, an
-    /// audience, a leeway, required claims.
+    /// Authenticates as [`secret`](Self::secret) does, with the rules of
+    /// `verifier`: an issuer, an audience, a leeway, required claims.
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
         let find = move |req: &Request| match authorization(req) {
             Err(found) => found,
-            // It takes the whole value, so that the word is taken off in one
-            // place, and once.
+            // The verifier gets the whole value, so that `Bearer` is taken off
+            // in one place, and once.
             Ok(value) => match verifier.verify(value, &keys) {
                 Ok(claims) => {
                     let (json, value) = into_parts(claims);
@@ -78,10 +80,9 @@ impl Auth {
         Self::one(AuthMethod::new(Challenge::Bearer, Find::Sync(Arc::new(find))))
     }
 
-    /// A function from the request to a user or nothing:
-    /// `fn(&Request) -> Option<U>`, or `async fn(&mut Request) -> Option<U>`,
-    /// or the same with a `Result`. An error, a panic and a falsy value count
-    /// as no user.
+    /// Authenticates by a function from the request to a user: `fn(&Request) ->
+    /// Option<U>`, or `async fn(&mut Request) -> Option<U>`, or the same with a
+    /// `Result`. An error, a panic and a falsy value count as no user.
     ///
     /// ```
     /// use stockade_core::Request;
@@ -93,18 +94,18 @@ impl Auth {
     /// # let _ = auth;
     /// ```
     ///
-    /// A function that reads a cookie, or anything else that a browser sends by
-    /// itself, must not trust requests of other pages: put
+    /// A browser sends cookies and some other credentials with the requests of
+    /// other pages too. A function that reads such credentials needs
     /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
-    /// beside it. [`session`](Self::session) does so itself.
+    /// beside it; [`session`](Self::session) has that protection itself.
     ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Verify<M>) -> Self {
         Self::one(AuthMethod::new(Challenge::Bearer, verify.into_find().0))
     }
 
-    /// A key in the header `x-api-key`: `lookup` gets its hash, which is what
-    /// the application stores, and gives the user.
+    /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
+    /// of the key, which the application stores, and returns the user.
     ///
     /// # Beyond the spec
     /// The specification has no API keys.
@@ -112,18 +113,19 @@ impl Auth {
         Self::api_key_in(HeaderName::from_static("x-api-key"), lookup)
     }
 
-    /// As [`api_key`](Self::api_key), in another header.
+    /// Authenticates as [`api_key`](Self::api_key) does, by another header.
     pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
         let challenge = Challenge::Other(format!("ApiKey header=\"{header}\"").into());
         let read = move |req: &Request| only(req, &header).map(ApiKeyHash::of);
         Self::by(challenge, read, lookup)
     }
 
-    /// A name and a password in `Authorization: Basic` (RFC 7617). `realm` is
-    /// what a browser shows; quotes and control characters are left out of it.
+    /// Authenticates by a name and a password in `Authorization: Basic` (RFC
+    /// 7617). A browser shows `realm`; quotes and control characters are left
+    /// out of it.
     ///
-    /// A browser that has asked for them sends them with the requests of other
-    /// pages too: where people sign in by this, put
+    /// A browser that has asked for a password sends it with the requests of
+    /// other pages too. Where people sign in like this, put
     /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
     /// beside it.
     ///
@@ -139,14 +141,15 @@ impl Auth {
         Self::by(Challenge::Other(challenge.into()), read, lookup)
     }
 
-    /// A signed session id in a cookie: `lookup` gets the id and gives the user.
+    /// Authenticates by a signed session id in a cookie. `lookup` gets the id
+    /// and returns the user.
     ///
-    /// A browser sends the cookie with the requests of other pages too, so a
-    /// request that changes something and comes from a page of another origin is
-    /// 403, unless CORS lists that origin with credentials:
-    /// [`SessionCookie::cross_origin_protection`]. It counts where the session is
-    /// what finds the user: another method of [`or`](Self::or) may still find one,
-    /// and a request without the cookie is not looked at.
+    /// A browser sends the cookie with the requests of other pages too. So a
+    /// request that changes something and comes from a page of another origin
+    /// is 403, unless CORS lists that origin with credentials: see
+    /// [`SessionCookie::cross_origin_protection`]. A request without the cookie
+    /// is not checked, and another method of [`or`](Self::or) may still find a
+    /// user.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -186,9 +189,9 @@ impl Auth {
         Self { protections, ..auth }
     }
 
-    /// Tries the methods of `other` where the own ones find no user. One must be
-    /// found if either requires it; [`required`](Self::required) of the whole
-    /// says otherwise.
+    /// Adds the methods of `other`, which are tried where the own ones find no
+    /// user. A user is required if either side requires one, unless
+    /// [`required`](Self::required) is set afterwards.
     pub fn or(mut self, other: Self) -> Self {
         self.methods.extend(other.methods);
         self.required |= other.required;
@@ -197,8 +200,8 @@ impl Auth {
         self
     }
 
-    /// Whether the answer is 401 where there is no user. Default: true. If
-    /// false, the request goes on without one.
+    /// Sets whether a request without a user is answered 401. Default: true. If
+    /// false, the request goes on without a user.
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
         self
@@ -226,7 +229,7 @@ impl Auth {
         self.into_check().describing(describe)
     }
 
-    /// The methods, as a 401 names them where nothing was sent.
+    /// The challenges of a 401 for a request without credentials.
     fn challenges(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().map(|method| method.challenge.as_str())
     }
@@ -247,6 +250,8 @@ impl Auth {
         Middleware::new(move |req: &mut Request| authenticator.authenticate(req))
     }
 
+    /// Makes the 401 for the methods whose credentials were invalid.
+    ///
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
     pub(super) fn unauthorized(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
         let challenges =
@@ -263,9 +268,9 @@ impl Auth {
     }
 }
 
-/// What [`with_auth`] takes: an [`Auth`], or a function from a token to a user,
-/// `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`, which gets
-/// what stands after `Bearer` in `Authorization`.
+/// The argument of [`with_auth`]: an [`Auth`], or a function from a token to a
+/// user, `fn(String) -> Option<U>` or `async fn(String) -> Option<U>`. The
+/// function gets the text behind `Bearer` in `Authorization`.
 ///
 /// Spec: Authentication › rule 7.
 #[diagnostic::on_unimplemented(

@@ -1,12 +1,13 @@
-//! One entry of a list of addresses: with or without port, brackets, zone.
+//! Entries of address lists, called nodes in RFC 7239, section 6: an address
+//! with or without port, brackets and zone.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The address of an entry; `None` for what is not an address.
+/// Returns the address of an entry; `None` for text that is no address.
 ///
-/// `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]`,
-/// `[2001:db8::1]:4711`, and a zone (`fe80::1%eth0`), which is removed. An
-/// IPv4-mapped address is an IPv4 address.
+/// Takes `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]`,
+/// `[2001:db8::1]:4711`, and removes a zone (`fe80::1%eth0`). An IPv4-mapped
+/// address becomes an IPv4 address.
 pub(super) fn parse_address(entry: &[u8]) -> Option<IpAddr> {
     let entry = std::str::from_utf8(entry).ok()?;
     if let Some(rest) = entry.strip_prefix('[') {

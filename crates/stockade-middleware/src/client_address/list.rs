@@ -1,15 +1,16 @@
-//! Lists from the right, quotes respected.
+//! Lists that are read from the right, with quotes respected.
 //!
-//! From the right, because what a client wrote stands on the left: a quote that
-//! it opened and never closed must not swallow what the proxies appended.
+//! A client writes on the left of a list, and proxies append on the right. So a
+//! quote that a client opened and never closed must not swallow the entries of
+//! the proxies.
 
-/// The items between the separators, last one first, without white space around
-/// them. Empty items are there too.
+/// Returns the items between the separators, last one first and trimmed. Empty
+/// items are included.
 pub(super) fn from_right(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     list.rsplit(move |byte| *byte == separator).map(<[u8]>::trim_ascii)
 }
 
-/// As [`from_right`], where a separator between quotes separates nothing.
+/// Returns items as [`from_right`] does, but ignores separators between quotes.
 pub(super) fn from_right_quoted(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {
@@ -20,7 +21,7 @@ pub(super) fn from_right_quoted(list: &[u8], separator: u8) -> impl Iterator<Ite
     })
 }
 
-/// Where the last separator outside of quotes stands.
+/// Returns the index of the last separator outside of quotes.
 fn last_unquoted(list: &[u8], separator: u8) -> Option<usize> {
     let mut quoted = false;
     for (at, byte) in list.iter().enumerate().rev() {
@@ -33,7 +34,7 @@ fn last_unquoted(list: &[u8], separator: u8) -> Option<usize> {
     None
 }
 
-/// Whether an odd number of backslashes stands before `at`.
+/// Returns true if an odd number of backslashes stands before `at`.
 fn is_escaped(list: &[u8], at: usize) -> bool {
     list[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }

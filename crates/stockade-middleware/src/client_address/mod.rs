@@ -20,9 +20,10 @@
 //!
 //! # Where things are
 //!
-//! - `trust`: [`TrustProxy`], who is trusted and which header is read.
+//! - `trust`: [`TrustProxy`], the trusted proxies and the header that they
+//!   write.
 //! - `client`: [`client_address`], and [`warn_untrusted`].
-//! - `list`: lists from the right, quotes respected.
+//! - `list`: lists that are read from the right, with quotes respected.
 //! - `address`: one entry of a list (a node of RFC 7239).
 //!
 //! Spec: Router options › `trustProxy`; Limits › Client identity.

@@ -1,4 +1,4 @@
-//! [`TrustProxy`]: which proxies are trusted, and what they write.
+//! [`TrustProxy`]: the trusted proxies and the header that they write.
 //!
 //! Spec: Router options › `trustProxy`.
 
@@ -11,9 +11,10 @@ use stockade_errors::{ConfigError, Mistake};
 
 /// The proxies in front of the application that are trusted.
 ///
-/// By default none is: the client is whoever opened the connection.
+/// By default no proxy is trusted: the client is the other end of the
+/// connection.
 ///
-/// In code `trust_proxy(2)` and `trust_proxy(true)` make one; in a
+/// In code, `trust_proxy(2)` and `trust_proxy(true)` make one. In a
 /// configuration file it is a number, `true`, `false`, or a list of networks.
 ///
 /// ```
@@ -32,18 +33,18 @@ pub struct TrustProxy {
     pub(super) header: Header,
 }
 
-/// Who is trusted.
+/// The rule by which proxies are trusted.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) enum Trusted {
     #[default]
     Nobody,
-    /// So many proxies. Invariant: not 0.
+    /// This many proxies. Invariant: not 0.
     Hops(u8),
     /// Every proxy in these networks.
     Networks(Vec<IpNet>),
 }
 
-/// Where the proxies write.
+/// The header that the proxies write.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Header {
     #[default]
@@ -52,29 +53,29 @@ pub(super) enum Header {
 }
 
 impl TrustProxy {
-    /// No proxy is trusted: the client is the peer of the connection.
+    /// Trusts no proxy: the client is the peer of the connection.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Each request comes through exactly this many proxies; 0 is
-    /// [`none`](Self::none).
+    /// Trusts exactly this many proxies, through which each request comes. 0 is
+    /// the same as [`none`](Self::none).
     #[must_use]
     pub fn hops(count: u8) -> Self {
         let trusted = if count == 0 { Trusted::Nobody } else { Trusted::Hops(count) };
         Self { trusted, header: Header::default() }
     }
 
-    /// Every proxy in these networks is trusted, however many there are: for
-    /// networks where requests come through a changing number of proxies. A
-    /// single address is a network of one.
+    /// Trusts every proxy in these networks, for requests that come through a
+    /// changing number of proxies. A single address is a network of one.
     ///
     /// An empty list trusts nobody.
     ///
     /// # Errors
-    /// For each text that is neither an address nor `<address>/<prefix length>`,
-    /// and for a network of IPv4-mapped addresses that reaches beyond them.
+    /// Fails for each text that is neither an address nor `<address>/<prefix
+    /// length>`, and for a network of IPv4-mapped addresses that reaches beyond
+    /// them.
     pub fn networks<N: AsRef<str>>(
         networks: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
@@ -91,18 +92,17 @@ impl TrustProxy {
         Ok(Self { trusted, header: Header::default() })
     }
 
-    /// Reads the header `Forwarded` (RFC 7239) instead of `X-Forwarded-For`,
-    /// for proxies that write that one.
+    /// Reads the header `Forwarded` (RFC 7239) instead of `X-Forwarded-For`.
     ///
-    /// Only one of the two is ever read: a proxy passes on what a client wrote
-    /// into the other one.
+    /// Only one of the two is ever read, because a proxy passes on the other
+    /// one as the client wrote it.
     #[must_use]
     pub fn forwarded(mut self) -> Self {
         self.header = Header::Forwarded;
         self
     }
 
-    /// Whether any proxy is trusted.
+    /// Returns true if any proxy is trusted.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.trusted != Trusted::Nobody
@@ -148,8 +148,9 @@ fn network(text: &str) -> Option<IpNet> {
     }
 }
 
-/// Addresses are compared in their shortest form: a network of IPv4-mapped ones
-/// is one of IPv4. `None` if it reaches beyond those.
+/// Makes a network of IPv4-mapped addresses one of IPv4, because addresses are
+/// compared in their shortest form. Returns `None` if the network reaches
+/// beyond the mapped addresses.
 fn canonical(network: IpNet) -> Option<IpNet> {
     let IpAddr::V4(address) = network.addr().to_canonical() else {
         return Some(network);

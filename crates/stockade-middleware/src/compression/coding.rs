@@ -1,11 +1,11 @@
-//! [`Coding`]: the ways to compress, and the choice between them.
+//! [`Coding`]: the content codings, and the choice between them.
 //!
 //! Source: RFC 9110, sections 8.4.1 (content codings) and 12.5.3
 //! (Accept-Encoding); RFC 7932 (br), RFC 8878 (zstd), RFC 1952 (gzip).
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// A way to compress the bytes of a message.
+/// A content coding, which compresses the bytes of a message.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Coding {
@@ -18,7 +18,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// The name that stands in headers.
+    /// Returns the name that stands in headers.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Coding {
         }
     }
 
-    /// The coding of a name, in any case; `x-gzip` is gzip.
+    /// Returns the coding of a name, in any case; `x-gzip` is gzip.
     ///
     /// ```
     /// use stockade_middleware::Coding;
@@ -42,7 +42,7 @@ impl Coding {
         known.or_else(|| name.eq_ignore_ascii_case("x-gzip").then_some(Self::Gzip))
     }
 
-    /// All of them, in the order in which they are preferred.
+    /// All codings, in the order of preference.
     pub const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
     pub(super) fn header_value(self) -> HeaderValue {
@@ -50,8 +50,8 @@ impl Coding {
     }
 }
 
-/// The coding that the client wants most; of several the first one of
-/// `offered`. `None` when the bytes are to be sent as they are.
+/// Returns the coding that the client wants most; of several the first one of
+/// `offered`. `None` means that the bytes are sent as they are.
 pub(super) fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
     let wishes = headers.get_all(header::ACCEPT_ENCODING).iter();
     let wishes = wishes.filter_map(|value| value.to_str().ok());
@@ -74,7 +74,7 @@ pub(super) fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> 
     best.filter(|_| best_quality >= identity)
 }
 
-/// A name with its weight in thousandths; `None` for what cannot be read.
+/// Reads a name with its weight in thousandths; `None` for malformed text.
 fn wish(item: &str) -> Option<(&str, u16)> {
     let mut parts = item.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -85,7 +85,7 @@ fn wish(item: &str) -> Option<(&str, u16)> {
     Some((name, weight.map_or(Some(1_000), thousandths)?))
 }
 
-/// `0`, `1`, `0.25`: at most three digits, at most 1.
+/// Reads a weight such as `0`, `1` or `0.25`: at most three digits, at most 1.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, digits) = weight.split_once('.').unwrap_or((weight, ""));
     if digits.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! [`with_compression`]: responses as the client can read them.
+//! [`with_compression`]: compresses responses.
 //!
 //! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding)
 //! and 12.5.5 (Vary).
@@ -16,27 +16,25 @@ use super::encoder::{Compressed, compress};
 use crate::conditional::weaken;
 use crate::headers::{add_vary, has_token};
 
-/// Compresses responses by zstd, brotli or gzip, whichever the client wants
-/// most.
+/// Compresses responses by zstd, brotli or gzip, whichever the client prefers.
 ///
-/// Left as they are: bodies below [`min_size`](Compression::min_size), what has
-/// a `Content-Encoding` already, what says `Cache-Control: no-transform`, types
-/// that are compressed already or unknown (images, video, archives,
-/// `application/octet-stream`), and the answers 204, 205 and 206. A body that
-/// would not become smaller is sent as it is.
+/// Some responses stay as they are: bodies below
+/// [`min_size`](Compression::min_size), responses with a `Content-Encoding` or
+/// with `Cache-Control: no-transform`, types that are compressed already or
+/// unknown (images, video, archives, `application/octet-stream`), and the
+/// statuses 204, 205 and 206. A body that would not become smaller stays too.
 ///
-/// A response that depends on `Accept-Encoding` says so in `Vary`, also where it
-/// was not compressed; a 304 gets nothing but that. A strong `ETag` becomes weak,
-/// because the bytes are others now. An answer to HEAD has the headers of that
-/// to GET, the compressed length included where that of GET has it; the length
-/// that a HEAD route of its own says is left out.
+/// A response that depends on `Accept-Encoding` has it in `Vary`, compressed or
+/// not; a 304 gets nothing else. A strong `ETag` becomes weak, because the
+/// bytes change. A response to HEAD has the headers of the response to GET,
+/// with the compressed length where GET has it. The length that a HEAD route of
+/// its own sets is removed.
 ///
-/// A stream is compressed as it comes: what was written leaves as soon as the
-/// stream has nothing more for now, and an event stream is flushed after each
-/// event.
+/// A stream is compressed as it comes. The encoder is flushed whenever the
+/// stream pauses, and after each event of an event stream.
 ///
-/// Do not compress what holds a secret next to text that an attacker chooses:
-/// the length tells about the secret (BREACH).
+/// Do not compress a response that holds a secret next to text that an attacker
+/// chooses: the length reveals the secret (BREACH).
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -48,30 +46,30 @@ pub fn with_compression() -> Compression {
     Compression { codings: Coding::ALL.into(), min_size: DEFAULT_MIN_SIZE_BYTES }
 }
 
-/// What [`with_compression`] makes.
+/// The middleware of [`with_compression`].
 #[derive(Clone, Debug)]
 #[must_use = "it compresses nothing until a route or a router has it"]
 pub struct Compression {
     codings: Arc<[Coding]>,
-    /// In bytes.
+    /// The least length to compress, in bytes.
     min_size: u64,
 }
 
 impl Compression {
-    /// The codings to offer, the preferred one first; all by default.
+    /// Sets the codings to offer, the preferred one first; all by default.
     pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
         self.codings = codings.into_iter().collect();
         self
     }
 
-    /// The length from which on bodies are compressed, in bytes; 1,024 by
+    /// Sets the least length of a body that is compressed, in bytes; 1,024 by
     /// default. A stream of unknown length is always compressed.
     pub fn min_size(mut self, bytes: u64) -> Self {
         self.min_size = bytes;
         self
     }
 
-    /// Whether the response is one that is compressed for those who want it.
+    /// Returns true if the response is compressed for clients that want it.
     fn is_eligible(&self, is_head: bool, response: &Response) -> bool {
         let headers = response.headers();
         length_of(response, is_head).is_none_or(|length| length >= self.min_size)
@@ -94,7 +92,7 @@ impl Compression {
         };
         let is_events = media_type(&head.headers).is_some_and(|media| media == EVENTS);
         let body = match body.as_bytes() {
-            // Compressed at once, so that its length is known.
+            // A small body is compressed at once, so that its length is known.
             Some(bytes) if (1..=MAX_AT_ONCE_BYTES).contains(&bytes.len()) => {
                 match compress(coding, bytes) {
                     Ok(packed) if packed.len() < bytes.len() => packed.into(),
@@ -112,8 +110,8 @@ impl Compression {
     }
 }
 
-/// The length of the body before it is compressed. A HEAD route of its own has
-/// none, and may say which one GET has.
+/// Returns the length of the body before it is compressed. A HEAD route of its
+/// own has no body, but may state the length of GET.
 fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     let length = response.body().size_hint().exact();
     let said = response.headers().get(header::CONTENT_LENGTH).filter(|_| is_head);
@@ -121,23 +119,23 @@ fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     if length == Some(0) { said.or(length) } else { length }
 }
 
-/// Says in the head what has become of the body.
+/// Describes the compressed body in the headers.
 fn mark(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(header::CONTENT_ENCODING, coding.header_value());
     headers.remove(header::CONTENT_LENGTH);
-    // A range would be one of the compressed bytes.
+    // A range would refer to the compressed bytes.
     headers.remove(header::ACCEPT_RANGES);
     if let Some(weak) = headers.get(header::ETAG).and_then(weaken) {
         headers.insert(header::ETAG, weak);
     }
 }
 
-/// A 304 has the headers of the answer that the client has: if that was
+/// Gives a 304 the headers of the response that the client has: if that was
 /// compressed, its tag is the weak one.
 fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response {
     let headers = response.headers_mut();
     add_vary(headers, "accept-encoding");
-    // Tags that are no text are not those of ours.
+    // Our tags are text, so other bytes hold none of them.
     let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
     if let Some(weak) = headers.get(header::ETAG).and_then(weaken)
         && weak.to_str().is_ok_and(|weak| known.contains(weak))
@@ -147,14 +145,14 @@ fn revalidated(mut response: Response, known: Option<&HeaderValue>) -> Response 
     response
 }
 
-/// The media type without its parameters, in lower case.
+/// Returns the media type without its parameters, in lower case.
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str)?.ok()?;
     let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
     Some(essence.trim().to_ascii_lowercase())
 }
 
-/// Whether bytes of this type become smaller.
+/// Returns true if bytes of this type become smaller.
 fn is_compressible(media: impl AsRef<str>) -> bool {
     let media = media.as_ref();
     let Some((kind, subtype)) = media.split_once('/') else { return false };
@@ -192,17 +190,17 @@ impl IntoMiddleware<form::Ready> for Compression {
 
 /// 1 KiB.
 const DEFAULT_MIN_SIZE_BYTES: u64 = 1_024;
-/// Above it a body is compressed while it is sent.
+/// A larger body is compressed while it is sent.
 const MAX_AT_ONCE_BYTES: usize = 262_144;
 const EVENTS: &str = "text/event-stream";
-/// Answers without a body, and parts of one.
+/// Statuses of responses without a body, or with a part of one.
 const NEVER: [StatusCode; 4] = [
     StatusCode::NO_CONTENT,
     StatusCode::RESET_CONTENT,
     StatusCode::PARTIAL_CONTENT,
     StatusCode::NOT_MODIFIED,
 ];
-/// Subtypes of `application`, and what may stand after a `+`.
+/// Subtypes of `application`, and suffixes after a `+`.
 const COMPRESSIBLE: [&str; 14] = [
     "atom",
     "cbor",

@@ -1,9 +1,9 @@
-//! A body that decompresses what passes.
+//! [`Decompressed`]: a body that is decompressed as it passes.
 //!
-//! Bounded at every step: what comes out leaves in pieces of at most 16 KiB,
-//! and the next piece is made when somebody asks for it, so that whoever counts
-//! them can stop a bomb while it is small. Members that hold next to nothing
-//! cost work and no output, so there may be few of them.
+//! Each step is bounded. The output leaves in pieces of at most 16 KiB, and the
+//! next piece is made when it is polled for, so that a reader with a limit
+//! stops a decompression bomb while it is small. Members that hold next to
+//! nothing cost work without output, so their number is bounded too.
 
 use std::io;
 use std::pin::Pin;
@@ -36,14 +36,14 @@ impl Codec {
         }
     }
 
-    /// Whether the stream has ended.
+    /// Decodes into `room`. Returns true if the stream has ended.
     fn decode(
         &mut self,
         input: &mut PartialBuffer<&[u8]>,
         room: &mut WriteBuffer<'_>,
     ) -> io::Result<bool> {
         match self {
-            // Without input it would take its call for a mistake.
+            // Without input the codec would report an error.
             Self::Gzip(codec) if input.unwritten().is_empty() => codec.flush(room).map(|_| false),
             Self::Gzip(codec) => codec.decode(input, room),
             Self::Brotli(codec) => DecodeV2::decode(codec, input, room),
@@ -51,7 +51,7 @@ impl Codec {
         }
     }
 
-    /// Begins another stream after the end of one, where the format has that.
+    /// Begins the next stream of a format that allows several.
     fn again(&mut self) -> io::Result<()> {
         match self {
             Self::Gzip(codec) => codec.reinit(),
@@ -61,30 +61,30 @@ impl Codec {
     }
 }
 
-/// A body whose pieces come compressed.
+/// A body that arrives compressed.
 pub(super) struct Decompressed {
     body: HttpBody,
     codec: Codec,
-    /// What came and was not decoded yet.
+    /// Input that is not decoded yet.
     input: Bytes,
     room: Vec<u8>,
     state: DecoderState,
-    /// The codec may hold more than there was room for.
+    /// True if the output had no room left, so that the codec may hold more.
     was_full: bool,
     members: u64,
-    /// What has come out, in bytes.
+    /// The length of the output so far, in bytes.
     made: u64,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum DecoderState {
-    /// Nothing has come.
+    /// Before the first byte.
     Fresh,
-    /// Inside of a stream.
+    /// Within a stream.
     Inside,
     /// After the end of a stream, before another one.
     Between,
-    /// Nothing more comes.
+    /// After the end of the body.
     Ended,
 }
 
@@ -102,7 +102,7 @@ impl Decompressed {
         }
     }
 
-    /// Decodes as much as there is room for; `None` when more has to come.
+    /// Decodes as much as there is room for; `None` when it needs more input.
     fn advance(&mut self) -> io::Result<Option<Bytes>> {
         while self.was_full || !self.input.is_empty() {
             self.enter()?;
@@ -144,8 +144,8 @@ impl Decompressed {
         Ok(())
     }
 
-    /// Whether a brotli stream asks for a window of up to 1 GiB, which is no
-    /// part of RFC 7932 and which the decoder would nevertheless give it.
+    /// Returns true if a brotli stream asks for a window of up to 1 GiB, which
+    /// is not in RFC 7932 but which the decoder would grant.
     fn is_large_window(&self) -> bool {
         matches!(self.codec, Codec::Brotli(_))
             && self.input.first().is_some_and(|byte| byte & 0x7F == 0x11)
@@ -177,10 +177,10 @@ impl Body for Decompressed {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Pending => return Poll::Pending,
-                // Trailers have no data, and are left out.
+                // Trailers are dropped: they have no data.
                 Poll::Ready(Some(Ok(frame))) => self.input = frame.into_data().unwrap_or_default(),
                 Poll::Ready(Some(Err(error))) => return self.fail(error),
-                // It breaks off in the middle.
+                // The body breaks off within a stream.
                 Poll::Ready(None) if self.state == DecoderState::Inside => {
                     return self.fail(BodyError::Broken.into());
                 }
@@ -195,10 +195,10 @@ impl Body for Decompressed {
 }
 
 const ROOM_BYTES: usize = 16_384;
-/// How many members a body may have, however little they hold.
+/// The members that a body may have however little they hold.
 const FREE_MEMBERS: u64 = 64;
-/// How much each further one holds on average, in bytes. What packs in blocks
-/// for random access has 65,280 in each.
+/// The average output of each further member, in bytes. Formats for random
+/// access have 65,280 in each block.
 const MEMBER_BYTES: u64 = 512;
 /// 8 MiB, the most that a sender may ask for.
 ///

@@ -1,4 +1,4 @@
-//! [`with_decompression`]: requests whose bodies come compressed.
+//! [`with_decompression`]: decompresses the bodies of requests.
 //!
 //! Source: RFC 9110, sections 8.4 (Content-Encoding), 12.5.3 (Accept-Encoding in
 //! a response) and 15.5.16 (415).
@@ -12,17 +12,17 @@ use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request};
 use super::Coding;
 use super::decoder::Decompressed;
 
-/// Decompresses bodies of requests, so that everything behind it sees them as
-/// if they had come plainly: without `Content-Encoding` and `Content-Length`.
+/// Decompresses bodies of requests. The middleware and the handler behind it
+/// see a plain body, without `Content-Encoding` and `Content-Length`.
 ///
-/// The limit of the route holds twice: for the bytes that come, and for what
-/// they become. A bomb is answered 413 when it has reached the limit, and takes
-/// no more memory than the limit until then. What cannot be decompressed is a
-/// 400. Any other coding, and more than one, is a 415 with `Accept-Encoding`,
-/// which tells the client what is understood.
+/// The limit of the route holds twice: for the compressed bytes and for the
+/// decompressed ones. A decompression bomb is answered 413 when it has reached
+/// the limit, and takes no more memory than the limit until then. A body that
+/// cannot be decompressed is a 400. Any other coding, and more than one, is a
+/// 415 with the codings that are understood in `Accept-Encoding`.
 ///
-/// It has to come before middleware that reads the body; behind such middleware
-/// of this crate it is a mistake, which is reported when the router is built.
+/// This middleware has to come before middleware that reads the body. The other
+/// order is a mistake, which is reported when the router is built.
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -35,7 +35,7 @@ pub fn with_decompression() -> Decompression {
     Decompression { codings: Coding::ALL.into() }
 }
 
-/// What [`with_decompression`] makes.
+/// The middleware of [`with_decompression`].
 #[derive(Clone, Debug)]
 #[must_use = "it decompresses nothing until a route or a router has it"]
 pub struct Decompression {
@@ -43,13 +43,13 @@ pub struct Decompression {
 }
 
 impl Decompression {
-    /// The codings to understand; all by default.
+    /// Sets the codings to understand; all by default.
     pub fn codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
         self.codings = codings.into_iter().collect();
         self
     }
 
-    /// The coding of a body; `None` for a plain one.
+    /// Returns the coding of a body; `None` for a plain one.
     fn coding(&self, headers: &HeaderMap) -> Result<Option<Coding>, ApiError> {
         let mut found = None;
         for value in headers.get_all(header::CONTENT_ENCODING) {
@@ -57,7 +57,8 @@ impl Decompression {
             let names = names.split(',').map(str::trim);
             for name in names.filter(|name| !name.is_empty() && !is_identity(name)) {
                 let coding = Coding::parse(name).filter(|coding| self.codings.contains(coding));
-                // One inside of the other multiplies what a bomb can do.
+                // A coding within another one would multiply the size of a
+                // bomb.
                 if coding.is_none() || found.is_some() {
                     return Err(self.unsupported());
                 }

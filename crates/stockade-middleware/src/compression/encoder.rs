@@ -1,4 +1,4 @@
-//! A body that compresses what passes.
+//! [`Compressed`]: a body that is compressed as it passes.
 
 use std::io;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use stockade_core::{BoxError, HttpBody};
 
 use super::Coding;
 
-/// One of the encoders, and where it writes to.
+/// An encoder with its output.
 pub(super) struct Encoder {
     codec: Box<dyn EncodeV2 + Send>,
-    /// Where the codec writes to, again and again.
+    /// The buffer of each call of the codec.
     room: Vec<u8>,
-    /// What came out and was not taken.
+    /// Output that was not taken yet.
     out: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl Encoder {
         Self { codec, room: vec![0; ROOM_BYTES], out: Vec::new() }
     }
 
-    /// Takes bytes in; the encoder may keep them for a while.
+    /// Compresses bytes. The encoder may hold the output back.
     pub(super) fn encode(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut input = PartialBuffer::new(bytes);
         while !input.unwritten().is_empty() {
@@ -49,24 +49,25 @@ impl Encoder {
         Ok(())
     }
 
-    /// Brings everything out that was taken in.
+    /// Writes out everything that the encoder holds.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while !self.step(|codec, room| codec.flush(room))?.0 {}
         Ok(())
     }
 
-    /// Brings everything out and ends the stream.
+    /// Writes out everything and ends the stream.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         while !self.step(|codec, room| codec.finish(room))?.0 {}
         Ok(())
     }
 
-    /// What has come out.
+    /// Takes the output.
     pub(super) fn take(&mut self) -> Bytes {
         std::mem::take(&mut self.out).into()
     }
 
-    /// The answer of the codec, and how much it wrote.
+    /// Calls the codec. Returns its result, and the number of bytes that it
+    /// wrote.
     fn step<T>(
         &mut self,
         call: impl FnOnce(&mut dyn EncodeV2, &mut WriteBuffer<'_>) -> io::Result<T>,
@@ -86,37 +87,38 @@ pub(super) fn compress(coding: Coding, bytes: &[u8]) -> io::Result<Bytes> {
     Ok(encoder.take())
 }
 
-/// A body whose pieces leave compressed.
+/// A body that leaves compressed.
 ///
-/// What the encoder holds is flushed whenever the body has nothing more for
-/// now, so that nothing which was written waits for something that was not.
+/// The encoder is flushed whenever the body pauses, so that no data waits for
+/// later data.
 pub(super) struct Compressed {
     body: HttpBody,
-    /// What is left of a large piece.
+    /// The rest of a large piece.
     rest: Bytes,
     encoder: Encoder,
     flushes_each: bool,
-    /// The encoder holds bytes that were not flushed.
+    /// True if the encoder holds bytes that were not flushed.
     holds: bool,
     ended: bool,
 }
 
 impl Compressed {
-    /// `flushes_each` piece of the body, as the events of a stream want it.
+    /// Wraps a body. `flushes_each` flushes after each piece, as event streams
+    /// need it.
     pub(super) fn new(body: HttpBody, coding: Coding, flushes_each: bool) -> Self {
         let encoder = Encoder::new(coding);
         Self { body, rest: Bytes::new(), encoder, flushes_each, holds: false, ended: false }
     }
 
-    /// Compresses the next part of what is there. A large piece is taken in
-    /// parts, so that one body does not keep a thread for itself.
+    /// Compresses the next part of a piece. A large piece is taken in parts, so
+    /// that one body does not block its thread.
     fn advance(&mut self) -> io::Result<Bytes> {
         let part = self.rest.split_to(self.rest.len().min(PART_BYTES));
         self.encoder.encode(&part)?;
         self.holds = true;
         match self.flushes_each && self.rest.is_empty() {
             true => self.flush(),
-            // A few bytes are worth no frame.
+            // A few bytes are not worth a frame.
             false if self.encoder.out.len() < ROOM_BYTES => Ok(Bytes::new()),
             false => Ok(self.encoder.take()),
         }
@@ -152,7 +154,8 @@ impl Body for Compressed {
             } else {
                 match Pin::new(&mut self.body).poll_frame(cx) {
                     Poll::Ready(Some(Ok(frame))) => {
-                        // Trailers are left out: they would follow other bytes.
+                        // Trailers are dropped: they may be a checksum of the
+                        // plain bytes.
                         self.rest = frame.into_data().unwrap_or_default();
                         continue;
                     }
@@ -182,10 +185,11 @@ impl Body for Compressed {
 }
 
 const ROOM_BYTES: usize = 8_192;
-/// What is compressed between two looks at the connection.
+/// The bytes that are compressed before the connection is polled again.
 const PART_BYTES: usize = 65_536;
 const ZSTD_LEVEL: i32 = 3;
 const GZIP_LEVEL: i32 = 6;
 const BROTLI_QUALITY: i32 = 4;
-/// 512 KiB, against 4 MiB by default, of which each response would hold a few.
+/// 512 KiB. The default of 4 MiB would take several times that for each
+/// response.
 const BROTLI_WINDOW_BITS: i32 = 19;

@@ -15,10 +15,12 @@
 //! - `coding`: [`Coding`], and the choice by `Accept-Encoding`.
 //! - `compress`: [`with_compression`] and its rules.
 //! - `decompress`: [`with_decompression`] and its rules.
-//! - `encoder`, `decoder`: bodies that change the bytes which pass.
+//! - `encoder`, `decoder`: bodies that are compressed or decompressed as they
+//!   pass.
 //!
 //! # Beyond the spec
-//! The specification names neither. Source: RFC 9110, sections 8.4 and 12.5.3.
+//! The specification has no compression. Source: RFC 9110, sections 8.4 and
+//! 12.5.3.
 
 mod coding;
 mod compress;

@@ -1,4 +1,4 @@
-//! [`ETag`]: the name of one state of a resource.
+//! [`ETag`]: an entity tag, which names one state of a resource.
 //!
 //! Source: RFC 9110, section 8.8.3 (ETag).
 
@@ -21,21 +21,21 @@ use ring::digest::{Context, SHA256};
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct ETag {
     is_weak: bool,
-    /// Without the quotes.
+    /// The text without its quotes.
     ///
     /// Invariant: visible ASCII characters without quotes.
     opaque: Box<str>,
 }
 
 impl ETag {
-    /// The strong tag of these bytes: the same bytes give the same tag, in every
-    /// process. It has 32 hexadecimal digits, half of a SHA-256.
+    /// Makes the strong tag of these bytes: 32 hexadecimal digits, half of a
+    /// SHA-256. The same bytes give the same tag in every process.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self::of_parts(&[bytes])
     }
 
-    /// The strong tag of some bytes that are known in pieces.
+    /// Makes the strong tag of bytes that come in pieces.
     pub(super) fn of_parts(parts: &[&[u8]]) -> Self {
         let mut context = Context::new(&SHA256);
         for part in parts {
@@ -46,15 +46,16 @@ impl ETag {
         Self { is_weak: false, opaque: hex::encode(half.collect::<Vec<u8>>()).into() }
     }
 
-    /// The strong tag with this text, such as the number of a version; `None`
-    /// when it has other characters than visible ASCII ones, or a quote.
+    /// Makes a strong tag with this text, such as a version number; `None` if
+    /// the text has a quote or any character but visible ASCII ones.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"';
         text.bytes().all(allowed).then(|| Self { is_weak: false, opaque: text.into() })
     }
 
-    /// The same as a weak tag: bytes that mean the same may have it too.
+    /// Makes the tag weak, so that other bytes with the same meaning may have
+    /// it too.
     #[must_use]
     pub fn weak(mut self) -> Self {
         self.is_weak = true;
@@ -70,36 +71,36 @@ impl ETag {
         }
     }
 
-    /// Whether it is weak.
+    /// Returns true for a weak tag.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.is_weak
     }
 
-    /// Whether both are strong and the same.
+    /// Returns true if both tags are strong and the same.
     #[must_use]
     pub fn matches_strongly(&self, other: &Self) -> bool {
         !self.is_weak && !other.is_weak && self.opaque == other.opaque
     }
 
-    /// Whether their texts are the same.
+    /// Returns true if both tags have the same text.
     #[must_use]
     pub fn matches_weakly(&self, other: &Self) -> bool {
         self.opaque == other.opaque
     }
 
-    /// The tag at the beginning of a list, and what follows it.
+    /// Reads the tag at the beginning of a list. Returns the tag and the rest.
     fn split_first(text: &str) -> Option<(Self, &str)> {
         let (is_weak, quoted) = match text.strip_prefix("W/") {
             Some(quoted) => (true, quoted),
             None => (false, text),
         };
-        // There may be commas in it, but no quotes.
+        // A tag may have commas, but no quotes.
         let (opaque, rest) = quoted.strip_prefix('"')?.split_once('"')?;
         Some((Self { is_weak, ..Self::new(opaque)? }, rest))
     }
 
-    /// The tags of a list, up to the first one that is none.
+    /// Returns the tags of a list, up to the first malformed one.
     pub(super) fn list(text: &str) -> Vec<Self> {
         let between = |char: char| matches!(char, ' ' | '\t' | ',');
         let mut tags = Vec::new();
@@ -119,7 +120,7 @@ impl fmt::Display for ETag {
     }
 }
 
-/// The weak form of a header's strong tag; `None` when it is weak already.
+/// Returns the weak form of a header's strong tag; `None` for a weak one.
 #[cfg(feature = "compression")]
 pub(crate) fn weaken(value: &HeaderValue) -> Option<HeaderValue> {
     let text = value.to_str().ok().filter(|text| text.starts_with('"'))?;

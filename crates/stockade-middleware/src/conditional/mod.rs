@@ -1,8 +1,8 @@
-//! Entity tags and conditional requests: what has not changed is not sent, and
-//! what has changed is not overwritten.
+//! Entity tags and conditional requests: clients do not receive unchanged data
+//! again, and do not overwrite changes of others.
 //!
-//! [`with_etag`] does the reading side by itself. A handler that changes
-//! something takes [`Preconditions`] and checks them before it does:
+//! [`with_etag`] handles requests that read. A handler that changes a resource
+//! takes [`Preconditions`] and checks them first:
 //!
 //! ```
 //! use stockade_core::{ApiError, Handler};
@@ -19,12 +19,12 @@
 //!
 //! # Where things are
 //!
-//! - `etag`: [`ETag`], its text, and how two of them are compared.
+//! - `etag`: [`ETag`], its text, and the comparison of two tags.
 //! - `preconditions`: [`Preconditions`], and the order of their evaluation.
 //! - `with_etag`: [`with_etag`].
 //!
 //! # Beyond the spec
-//! The specification names none of it. Source: RFC 9110, section 13.
+//! The specification has no conditional requests. Source: RFC 9110, section 13.
 
 mod etag;
 mod preconditions;

@@ -1,4 +1,4 @@
-//! [`Preconditions`]: under which conditions a request wants to be carried out.
+//! [`Preconditions`]: the conditions under which a request is carried out.
 //!
 //! Source: RFC 9110, sections 13.1 and 13.2.2 (precedence).
 
@@ -14,7 +14,7 @@ use super::ETag;
 /// See the [module docs](super) for a handler that checks them.
 #[derive(Clone, Debug, Default)]
 pub struct Preconditions {
-    /// GET or HEAD.
+    /// True for GET and HEAD.
     reads: bool,
     if_match: Option<Tags>,
     if_unmodified_since: Option<SystemTime>,
@@ -22,15 +22,15 @@ pub struct Preconditions {
     if_modified_since: Option<SystemTime>,
 }
 
-/// What a list of tags asks for.
+/// The tags of a condition.
 #[derive(Clone, Debug)]
 enum Tags {
-    /// `*`: that there is anything at all.
+    /// `*`, for any existing resource.
     Any,
     List(Vec<ETag>),
 }
 
-/// What a resource is at the moment.
+/// The current state of a resource, for comparison with the conditions.
 #[derive(Clone, Debug, Default)]
 pub struct Validators {
     exists: bool,
@@ -38,45 +38,46 @@ pub struct Validators {
     modified: Option<SystemTime>,
 }
 
-/// What the conditions say.
+/// The result of the conditions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The request is to be carried out.
+    /// The request is carried out.
     Proceed,
-    /// The client has it already: 304. Only for GET and HEAD.
+    /// The client has the current state: 304. Only for GET and HEAD.
     NotModified,
-    /// The resource is not what the client thinks: 412.
+    /// The resource is not in the state that the client expects: 412.
     Failed,
 }
 
 impl Validators {
-    /// There is nothing yet.
+    /// Describes a resource that does not exist yet.
     #[must_use]
     pub fn absent() -> Self {
         Self::default()
     }
 
-    /// It has this tag.
+    /// Describes a resource with this tag.
     #[must_use]
     pub fn etag(etag: ETag) -> Self {
         Self { exists: true, etag: Some(etag), modified: None }
     }
 
-    /// It was changed last at this time, of which whole seconds count.
+    /// Describes a resource that was changed last at this time, in whole
+    /// seconds.
     #[must_use]
     pub fn modified(time: SystemTime) -> Self {
         Self { exists: true, etag: None, modified: Some(time) }
     }
 
-    /// It was changed last at this time as well.
+    /// Adds the time of the last change.
     #[must_use]
     pub fn and_modified(mut self, time: SystemTime) -> Self {
         self.modified = Some(time);
         self
     }
 
-    /// What a response says of itself.
+    /// Reads the validators of a response.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let etag = headers.get(header::ETAG).and_then(|value| ETag::parse(value.to_str().ok()?));
         Self { exists: true, etag, modified: date(headers, &header::LAST_MODIFIED) }
@@ -84,9 +85,9 @@ impl Validators {
 }
 
 impl Preconditions {
-    /// Those of a request with this method and these headers.
+    /// Reads the conditions of a request with this method and these headers.
     ///
-    /// A date that cannot be read, or that is there twice, is no condition.
+    /// A date that is malformed or there twice is ignored.
     #[must_use]
     pub fn of(method: &Method, headers: &HeaderMap) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl Preconditions {
         }
     }
 
-    /// Whether the request has to be carried out, given what is there.
+    /// Evaluates the conditions against the current state of the resource.
     ///
     /// ```
     /// use http::{HeaderMap, HeaderValue, Method};
@@ -136,10 +137,10 @@ impl Preconditions {
         }
     }
 
-    /// Stops a handler that must not go on; for methods that change something.
+    /// Stops a handler that must not go on, for methods that change a resource.
     ///
     /// # Errors
-    /// 412 when a condition does not hold.
+    /// Fails with 412 when a condition does not hold.
     pub fn check(&self, current: &Validators) -> Result<(), ApiError> {
         match self.evaluate(current) {
             Outcome::Failed => Err(failed()),
@@ -148,7 +149,7 @@ impl Preconditions {
     }
 }
 
-/// 412.
+/// Makes a 412.
 #[cold]
 pub(super) fn failed() -> ApiError {
     ApiError::new(412, "Precondition Failed")
@@ -170,10 +171,10 @@ impl Tags {
     }
 }
 
-/// The tags on all lines of a header, if it is there.
+/// Returns the tags on all lines of a header, if there are lines.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
     let lines: Vec<&str> =
-        // A line that is no text lists no tag.
+        // A line that is not text has no tags.
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
     match lines.as_slice() {
         [] => None,
@@ -188,7 +189,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(only.map(HeaderValue::to_str)?.ok()?.trim()).ok()
 }
 
-/// Seconds since 1970: a date in a header has no parts of one.
+/// Returns seconds since 1970, because a date in a header has no fractions.
 fn whole_seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_secs())
 }

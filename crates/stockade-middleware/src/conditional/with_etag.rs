@@ -1,4 +1,4 @@
-//! [`with_etag`]: answers that the client has already are not sent again.
+//! [`with_etag`]: entity tags, and conditional requests that read.
 //!
 //! Source: RFC 9110, sections 13.2 and 15.4.5 (304).
 
@@ -9,25 +9,25 @@ use stockade_core::{ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Re
 use super::preconditions::failed;
 use super::{ETag, Outcome, Preconditions, Validators};
 
-/// Gives answers to GET and HEAD an `ETag` and evaluates the conditions of the
-/// request: 304 without a body for what the client has, 412 for what is not as
-/// it must be.
+/// Gives responses to GET and HEAD an `ETag` and evaluates the conditions of
+/// the request: 304 without a body for a state that the client has, 412 for a
+/// state that it does not expect.
 ///
-/// The tag is made of the bytes and the content type of a whole body with the
-/// status 200. An `ETag` or a `Last-Modified` of the handler is kept and
-/// counts, also for a stream; a stream without them passes as it is.
+/// The tag is a hash of the bytes and the content type of a whole body with the
+/// status 200. An `ETag` or a `Last-Modified` of the handler is kept and used,
+/// also for a stream. A stream without either passes as it is.
 ///
 /// The tag is weak, so that a compressed and a plain answer may share it. With
 /// [`strong`](EntityTags::strong) clients can use it in `If-Match` and for
 /// ranges.
 ///
-/// A 412 keeps what the answer that it replaces says of the exchange, such as
-/// the headers of CORS and of a rate limit, cookies, `Vary` and the `ETag`. It
-/// loses what describes the content, and what would let a cache keep it for
-/// requests without that condition.
+/// A 412 keeps those headers of the replaced response that describe the
+/// exchange, such as those of CORS and of a rate limit, cookies, `Vary` and the
+/// `ETag`. It loses the headers that describe the content, and those by which a
+/// cache might keep it for requests without that condition.
 ///
-/// For methods that change something the conditions have to be checked before
-/// the handler does its work: it takes [`Preconditions`].
+/// For methods that change a resource the conditions have to be checked before
+/// the handler does its work, so the handler takes [`Preconditions`].
 ///
 /// ```
 /// use stockade_core::Middleware;
@@ -39,7 +39,7 @@ pub fn with_etag() -> EntityTags {
     EntityTags { are_strong: false }
 }
 
-/// What [`with_etag`] makes.
+/// The middleware of [`with_etag`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "it tags nothing until a route or a router has it"]
 pub struct EntityTags {
@@ -78,22 +78,23 @@ impl EntityTags {
         }
     }
 
-    /// The tag of a whole body. An empty answer to HEAD is that of a route of
-    /// its own: what GET would give is not known.
+    /// Makes the tag of a whole body. An empty response to HEAD comes from a
+    /// route of its own, and the body of GET is not known then.
     fn tag(self, method: &Method, response: &Response) -> Option<HeaderValue> {
         let bytes = response.body().as_bytes()?;
         if bytes.is_empty() && *method == Method::HEAD {
             return None;
         }
         let media = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-        // A body without a type is as good as one with an empty type.
+        // A body without a type has the tag of one with an empty type.
         let tag = ETag::of_parts(&[media.unwrap_or_default(), b"\n", bytes]);
         let tag = if self.are_strong { tag } else { tag.weak() };
         HeaderValue::try_from(tag.to_string()).ok()
     }
 }
 
-/// 304 with the headers that a cache needs, without those of the bytes.
+/// Makes a 304 with the headers that a cache needs, without those that describe
+/// the bytes.
 fn not_modified(response: Response) -> Response {
     let (mut head, _) = response.into_parts();
     head.status = StatusCode::NOT_MODIFIED;
@@ -104,7 +105,7 @@ fn not_modified(response: Response) -> Response {
     Response::from_parts(head, HttpBody::empty())
 }
 
-/// The refusal, with what the response says of the exchange.
+/// Adds the headers of the response that describe the exchange to the refusal.
 fn refused(response: Response, mut refusal: Response) -> Response {
     let (mut head, _) = response.into_parts();
     let of_the_content = OF_THE_BYTES.iter().chain(&OF_THE_CONTENT);
@@ -141,8 +142,8 @@ const OF_THE_BYTES: [HeaderName; 6] = [
     header::CONTENT_TYPE,
 ];
 
-/// What else a refusal does not take over: it describes another content, or
-/// lets a cache keep it.
+/// Further headers that a refusal does not take over: they describe other
+/// content, or let a cache keep the response.
 const OF_THE_CONTENT: [HeaderName; 7] = [
     header::AGE,
     header::CACHE_CONTROL,

@@ -1,10 +1,10 @@
-//! [`CookieError`]: why a cookie cannot be set.
+//! [`CookieError`]: the faults of a cookie.
 
 use std::fmt;
 
-/// Why a cookie cannot be set.
+/// The fault by which a cookie cannot be set.
 ///
-/// It comes from the program and not from the client: as an answer it is a 500.
+/// The program and not the client has made the fault, so the answer is a 500.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CookieError {

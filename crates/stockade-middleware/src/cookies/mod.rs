@@ -1,4 +1,4 @@
-//! Cookies: those that a request brings, and those that a response sets.
+//! Cookies of requests and of responses.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,4 +1,4 @@
-//! [`Cookies`]: what a request brings.
+//! [`Cookies`]: the cookies of a request.
 //!
 //! Source: RFC 6265bis, sections 4.2 (Cookie) and 5.8 (its order).
 
@@ -9,11 +9,11 @@ use stockade_core::{ApiError, FromRequest, Request};
 
 /// The cookies of a request; an argument of a handler.
 ///
-/// All lines of `Cookie` are read, as HTTP/2 splits them. What is not
-/// `name=value`, has no name, or is not UTF-8 is left out. Values are as they
-/// were sent: neither decoded nor freed from quotes. Only spaces and tabs around
-/// names and values are taken off, as browsers do before they look at the
-/// prefixes `__Host-` and `__Secure-`.
+/// All lines of `Cookie` are read, as HTTP/2 splits them. Parts that are not
+/// `name=value`, have no name or are not UTF-8 are skipped. Values are not
+/// decoded and keep their quotes. Spaces and tabs around names and values are
+/// removed, as browsers do before they look at the prefixes `__Host-` and
+/// `__Secure-`.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -31,7 +31,7 @@ pub struct Cookies {
 }
 
 impl Cookies {
-    /// Those in these headers.
+    /// Reads the cookies of these headers.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::COOKIE).iter();
@@ -44,14 +44,14 @@ impl Cookies {
         Self { pairs: pairs.collect() }
     }
 
-    /// The value of a cookie. Of several the first one counts: browsers send
-    /// the one with the longest path first.
+    /// Returns the value of a cookie. Of several the first one counts: browsers
+    /// send the one with the longest path first.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Names and values in their order, also those that are there again.
+    /// Returns names and values in their order, repeated ones included.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(name, value)| (&**name, &**value))
     }
@@ -63,15 +63,15 @@ impl FromRequest for Cookies {
     }
 }
 
-/// Names only: values are often secrets.
+/// Shows names only, because values are often secrets.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter().map(|(name, _)| name)).finish()
     }
 }
 
-/// Not all that Unicode calls white space: a browser takes a name that begins
-/// with U+2000 and `__Host-` for one without a prefix.
+/// Only spaces and tabs are white space here. A browser takes a name that
+/// begins with U+2000 and `__Host-` for one without a prefix.
 const WHITE: [char; 2] = [' ', '\t'];
 
 #[cfg(test)]

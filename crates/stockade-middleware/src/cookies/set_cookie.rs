@@ -1,4 +1,4 @@
-//! [`SetCookie`]: what a response sets.
+//! [`SetCookie`]: a cookie of a response.
 //!
 //! Source: RFC 6265bis, sections 4.1 (Set-Cookie) and 4.1.3 (name prefixes).
 
@@ -15,10 +15,10 @@ use crate::auth::SameSite;
 
 /// A cookie to be set: part of a reply, as in `(SetCookie::new("a", "1"), "text")`.
 ///
-/// By default it is `Secure`, `HttpOnly`, `SameSite=Lax`, with the path `/`,
-/// only for the host that sets it, until the browser is closed. What cannot be
-/// set is told by [`to_header_value`](Self::to_header_value), and as a reply is
-/// a 500.
+/// By default a cookie is `Secure`, `HttpOnly` and `SameSite=Lax`, has the path
+/// `/`, is only for the host that sets it, and lasts until the browser is
+/// closed. [`to_header_value`](Self::to_header_value) fails for a cookie that
+/// browsers would refuse; as part of a reply such a cookie is a 500.
 ///
 /// See the [module docs](super) for an example.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct SetCookie {
 }
 
 impl SetCookie {
-    /// A cookie with this name and value, and safe defaults.
+    /// Makes a cookie with this name and value, and safe defaults.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -53,67 +53,69 @@ impl SetCookie {
         }
     }
 
-    /// Makes the browser forget a cookie. Path and domain have to be those with
-    /// which it was set.
+    /// Makes a cookie that removes another one from the browser. Path and
+    /// domain have to be those with which it was set.
     pub fn removal(name: impl Into<String>) -> Self {
         Self::new(name, "").max_age(Duration::ZERO)
     }
 
-    /// Sends it only for paths below this one; `/` by default.
+    /// Sets the path below which the cookie is sent; `/` by default.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Sends it to all hosts of this domain as well; a leading dot is left out.
+    /// Sets a domain to all hosts of which the cookie is sent. A leading dot is
+    /// removed.
     pub fn domain(mut self, domain: impl Into<String>) -> Self {
         self.domain = Some(domain.into());
         self
     }
 
-    /// How long the browser keeps it, in whole seconds.
+    /// Sets the time for which the browser keeps the cookie, in whole seconds.
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
     }
 
-    /// Until when the browser keeps it, in whole seconds;
-    /// [`max_age`](Self::max_age) is stronger. A time before 1970 is 1970, one
-    /// after the year 9999 is left out.
+    /// Sets the time until which the browser keeps the cookie, in whole
+    /// seconds; [`max_age`](Self::max_age) wins over it. A time before 1970 is
+    /// written as 1970, and one after the year 9999 is not written.
     pub fn expires(mut self, expires: SystemTime) -> Self {
         self.expires = Some(expires);
         self
     }
 
-    /// With which requests of other sites it is sent; `Lax` by default.
+    /// Sets the requests of other sites with which the cookie is sent; `Lax` by
+    /// default.
     pub fn same_site(mut self, same_site: SameSite) -> Self {
         self.same_site = same_site;
         self
     }
 
-    /// Whether it is sent over HTTPS only; true by default.
+    /// Sets whether the cookie is sent over HTTPS only; true by default.
     pub fn secure(mut self, is_secure: bool) -> Self {
         self.is_secure = is_secure;
         self
     }
 
-    /// Whether scripts cannot see it; true by default.
+    /// Sets whether the cookie is hidden from scripts; true by default.
     pub fn http_only(mut self, is_http_only: bool) -> Self {
         self.is_http_only = is_http_only;
         self
     }
 
-    /// Whether each site that embeds this one has it for itself; false by
-    /// default.
+    /// Sets whether each site that embeds this one has a cookie of its own
+    /// (`Partitioned`); false by default.
     pub fn partitioned(mut self, is_partitioned: bool) -> Self {
         self.is_partitioned = is_partitioned;
         self
     }
 
-    /// The value of `Set-Cookie`.
+    /// Returns the value of `Set-Cookie`.
     ///
     /// # Errors
-    /// When a browser would refuse it, or read it as something else.
+    /// Fails when a browser would refuse the cookie, or read it as another one.
     pub fn to_header_value(&self) -> Result<HeaderValue, CookieError> {
         self.check()?;
         let mut text = format!("{}={}; Path={}", self.name, self.value, self.path);
@@ -137,7 +139,7 @@ impl SetCookie {
         if self.is_partitioned {
             text.push_str("; Partitioned");
         }
-        // By the checks it is ASCII without control characters.
+        // The checked text is ASCII without control characters.
         HeaderValue::try_from(text).map_err(|_| CookieError::Value)
     }
 
@@ -174,7 +176,7 @@ impl ReplyPart for SetCookie {
     }
 }
 
-/// Everything but the value, which is often a secret.
+/// Shows everything but the value, which is often a secret.
 impl fmt::Debug for SetCookie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetCookie")
@@ -190,7 +192,7 @@ fn push(text: &mut String, part: fmt::Arguments<'_>) {
     let _ = text.write_fmt(part);
 }
 
-/// Browsers compare the prefixes in any case.
+/// Returns true if a name has a prefix, in any case, as browsers compare.
 fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
@@ -214,7 +216,7 @@ fn is_domain(domain: &str) -> bool {
     !domain.is_empty() && !domain.starts_with('.') && domain.bytes().all(allowed)
 }
 
-/// The beginning of the year 10,000, which has no date in HTTP.
+/// Returns the beginning of the year 10,000, which HTTP has no date for.
 fn end_of_dates() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800)
 }

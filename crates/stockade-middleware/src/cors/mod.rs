@@ -1,4 +1,4 @@
-//! Cross-origin resource sharing: which origins may read a response.
+//! Cross-origin resource sharing (CORS): the origins that may read a response.
 //!
 //! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared from them
 //! once, and writes the headers of responses and preflights.

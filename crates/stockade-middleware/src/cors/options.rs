@@ -1,4 +1,4 @@
-//! [`CorsOptions`] and [`CorsOrigin`]: what is wanted.
+//! [`CorsOptions`] and [`CorsOrigin`]: the options of CORS.
 //!
 //! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
 
@@ -20,9 +20,9 @@ use serde_json::Value;
 /// );
 /// ```
 ///
-/// Reading one from a file never fails: what is neither an origin nor a list of
-/// origins is [`Malformed`](Self::Malformed), which logs a warning and counts as
-/// unset.
+/// Reading one from a file never fails. Any value but an origin or a list of
+/// origins becomes [`Malformed`](Self::Malformed), which logs a warning and
+/// counts as unset.
 ///
 /// Spec: Router options › `corsOrigin`; CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
@@ -33,27 +33,28 @@ pub enum CorsOrigin {
     /// The origin of development, without credentials.
     #[default]
     Unset,
-    /// This origin, whoever asks; `*` is every origin, without credentials.
+    /// This origin for every request; `*` allows every origin, without
+    /// credentials.
     One(String),
     /// The origin of the request, if it is in this list.
     List(Vec<String>),
-    /// Something else that a file has there, such as a number, `null` or a list
-    /// with a number in it, as JSON.
+    /// Another value from a file, as JSON, such as a number, `null` or a list
+    /// with a number in it.
     Malformed(String),
 }
 
 impl CorsOrigin {
-    /// Reads an option that may be absent, for `#[serde(deserialize_with)]`: where
-    /// it is there, `null` is a malformed origin and not an absent one.
+    /// Reads an option that may be absent, for `#[serde(deserialize_with)]`. A
+    /// `null` is a malformed origin and not an absent one.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Fails when the source fails.
     pub fn given<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Self>, D::Error> {
         Self::deserialize(source).map(Some)
     }
 }
 
-/// As it stands in a file.
+/// The notations of an origin in a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CorsOriginNotation {
@@ -102,21 +103,21 @@ impl From<Vec<&str>> for CorsOrigin {
     }
 }
 
-/// What the headers of CORS say.
+/// The options of CORS.
 ///
-/// They can be read from a configuration file, with the names of the fields or
-/// in camel case; an unknown key is an error.
+/// The options can be read from a configuration file, with the names of the
+/// fields or in camel case. An unknown key is an error.
 ///
 /// Spec: Response headers › CORS rules.
 ///
 /// # Beyond the spec
 ///
-/// Everything but the origin: the specification names no other header.
+/// The specification has the origin alone; the other options are additions.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CorsOptions {
-    /// Who may read responses. Default: unset.
+    /// The origins that may read responses. Default: unset.
     pub origin: CorsOrigin,
     /// The methods that a preflight allows. Default: GET, POST, PUT, DELETE,
     /// PATCH, OPTIONS.
@@ -127,16 +128,16 @@ pub struct CorsOptions {
     pub allowed_headers: Vec<String>,
     /// The response headers that a script may read beside the usual ones.
     /// Default: `RateLimit`, `RateLimit-Policy`, `Retry-After`, `X-Request-Id`.
-    /// Where `RateLimit` is among them and a response has the older
-    /// `X-RateLimit-*` headers, those are too.
+    /// With `RateLimit`, a script may also read the older `X-RateLimit-*`
+    /// headers of a response that has them.
     #[serde(alias = "exposedHeaders")]
     pub exposed_headers: Vec<String>,
-    /// How long a browser may keep the answer to a preflight, in seconds.
-    /// Default: 600.
+    /// The time for which a browser may cache the answer to a preflight, in
+    /// seconds. Default: 600.
     #[serde(alias = "maxAge")]
     pub max_age: u32,
-    /// Whether a page on a public network may reach this API on a private one;
-    /// otherwise a preflight that asks for it is refused. Default: false.
+    /// Allows a page on a public network to reach this API on a private one. If
+    /// false, a preflight that asks for it is refused. Default: false.
     #[serde(alias = "allowPrivateNetwork")]
     pub allow_private_network: bool,
 }
@@ -161,7 +162,7 @@ impl Default for CorsOptions {
 }
 
 impl CorsOptions {
-    /// The defaults, for this origin or these origins.
+    /// Makes the defaults for one origin or several.
     #[must_use]
     pub fn new(origin: impl Into<CorsOrigin>) -> Self {
         Self { origin: origin.into(), ..Self::default() }

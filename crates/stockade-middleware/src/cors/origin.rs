@@ -1,8 +1,8 @@
-//! What an origin looks like.
+//! The syntax of an origin.
 //!
 //! Source: RFC 6454, section 6.2.
 
-/// Whether the text is `<scheme>://<host>` or `<scheme>://<host>:<port>`, and
+/// Returns true for `<scheme>://<host>` and `<scheme>://<host>:<port>`, and for
 /// nothing more: no path, no user, not `null`, not `*`.
 pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {

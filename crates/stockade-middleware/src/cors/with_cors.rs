@@ -1,4 +1,4 @@
-//! [`with_cors`]: the headers of CORS on some routes, or inside another host.
+//! [`with_cors`]: CORS for some routes, or inside another host.
 //!
 //! Spec: Middleware helpers › `withCors`.
 
@@ -12,16 +12,18 @@ use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 /// Sets the headers of CORS on every response, errors included, and answers
 /// preflights with 204.
 ///
-/// This is for routes of another host (`to_host_router`, `to_actix_routes`), and
-/// for all routes of a group or a node of the tree. A single route of our own
-/// router has the key `cors` instead, which covers its preflights and every
-/// answer; `with_cors` there is a mistake of construction.
+/// This middleware is for routes of another host (`to_host_router`,
+/// `to_actix_routes`), and for all routes of a group or a node of the tree. A
+/// single route of our own router has the key `cors` instead, which covers its
+/// preflights and every response; `with_cors` on it is a mistake of
+/// construction.
 ///
 /// # Beyond the spec
 ///
-/// Where a group or a router has it, our own router answers the preflights of
-/// its routes by the same rules, those nearest to the handler; a `cors` of a
-/// route replaces them. Where OPTIONS is a route, preflights arrive here.
+/// Where a group or a router has this middleware, our own router answers the
+/// preflights of its routes by the same rules. Of several the one nearest to
+/// the handler counts, and a `cors` of a route replaces them. Where OPTIONS is
+/// a route, preflights reach the middleware.
 ///
 /// ```
 /// use stockade_middleware::{CorsOptions, with_cors};

@@ -14,12 +14,12 @@ use stockade_validation::{Rule, Schema, ValidationOptions};
 
 pub use self::rules::{InputRules, IntoInputRules, form};
 
-/// Checks fields of the body, each by its rule, in the order given. The body
-/// stays as it is. The rules are pairs of a field and an [`InputRule`], or JSON.
+/// Checks fields of the body, each by its rule, in the given order. The rules
+/// are pairs of a field and an [`InputRule`], or JSON. The body stays as it is.
 ///
-/// What fails is a 400 with a list of texts: `<field> is required`,
-/// `<field> must be of type <type>`, `<field> must be at least <n> characters`,
-/// `<field> must be at most <n> characters`, `<field> format is invalid`.
+/// A failure is a 400 with a list of texts: `<field> is required`, `<field>
+/// must be of type <type>`, `<field> must be at least <n> characters`, `<field>
+/// must be at most <n> characters`, `<field> format is invalid`.
 ///
 /// ```
 /// use stockade_middleware::{InputRule, InputType, with_input_validation};
@@ -38,8 +38,8 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// assert_eq!(check.name(), "with_input_validation");
 /// ```
 ///
-/// A rule that cannot work (an unknown key, a type that is none, a bad pattern)
-/// is reported when the router is built.
+/// An invalid rule (an unknown key, an unknown type, a malformed pattern) is
+/// reported when the router is built.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[doc(alias = "withInputValidation")]
@@ -74,10 +74,9 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
 
 /// The rule of one field; by default it allows everything.
 ///
-/// A field that is absent is only checked for being required. Null counts as
-/// absent for that alone: under a type, it is a value of another one. Lengths
-/// and a pattern ask for text: without a type, any other value, null too, fails
-/// as one that is not of type `string`.
+/// An absent field is only checked for being required. Null counts as absent
+/// there, but a `type` refuses it. Lengths and a pattern imply the type
+/// `string`, unless the rule has another one.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[derive(Clone, Debug, Default)]
@@ -104,48 +103,48 @@ pub enum InputType {
 }
 
 impl InputRule {
-    /// A rule that allows everything.
+    /// Makes a rule that allows everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The field must be there, and be neither null nor empty text.
+    /// Requires the field, and refuses null and empty text.
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// The value must be of this type. `type` in the specification.
+    /// Requires a value of this type. `type` in the specification.
     #[doc(alias = "type")]
     pub fn kind(mut self, kind: InputType) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// A text must have at least this many Unicode code points.
+    /// Requires at least this many Unicode code points.
     #[doc(alias = "minLength")]
     pub fn min_length(mut self, length: usize) -> Self {
         self.min_length = Some(length);
         self
     }
 
-    /// A text must have at most this many Unicode code points.
+    /// Allows at most this many Unicode code points.
     #[doc(alias = "maxLength")]
     pub fn max_length(mut self, length: usize) -> Self {
         self.max_length = Some(length);
         self
     }
 
-    /// A text must contain a match of this regular expression, within the
-    /// bounds of the keyword `pattern` of schemas. A bad one is reported when
-    /// the router is built.
+    /// Requires a match of this regular expression somewhere in the text,
+    /// within the bounds of the keyword `pattern` of schemas. A malformed
+    /// pattern is reported when the router is built.
     #[track_caller]
     pub fn pattern(mut self, pattern: &str) -> Self {
         self.pattern = Some(Rule::any().pattern(pattern).build());
         self
     }
 
-    /// What is wrong with the value of `field`.
+    /// Returns the failures of the value of `field`.
     fn faults(&self, field: &str, value: Option<&Value>) -> Vec<String> {
         let is_empty = |value: &&Value| value.is_null() || value.as_str() == Some("");
         if self.required && value.filter(|value| !is_empty(value)).is_none() {

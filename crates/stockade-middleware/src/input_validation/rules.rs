@@ -1,4 +1,4 @@
-//! [`IntoInputRules`]: what the rules of `with_input_validation` are made of.
+//! [`IntoInputRules`]: the notations of the rules of `with_input_validation`.
 
 use std::panic::Location;
 
@@ -18,7 +18,7 @@ pub struct InputRules {
 /// a field and an [`InputRule`], or JSON, an object of fields whose rules have
 /// the keys `required`, `type`, `minLength`, `maxLength` and `pattern`.
 ///
-/// `M` tells the two apart and is inferred.
+/// `M` is a marker of the notation and is inferred.
 ///
 /// Spec: Middleware helpers › `withInputValidation`.
 #[diagnostic::on_unimplemented(
@@ -37,7 +37,7 @@ pub mod form {
     #[derive(Debug)]
     pub struct Pairs;
 
-    /// JSON.
+    /// Rules as JSON.
     #[derive(Debug)]
     pub struct Json;
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::series::{BUCKETS, Series, Status};
 
-/// Writes everything; `series` are in the order in which they are shown.
+/// Writes all metrics. The `series` are in the order in which they are shown.
 pub(super) fn write(series: &[&Series]) -> String {
     let mut text = String::with_capacity(1_024 + series.len() * 1_024);
     // Writing into a String cannot fail.
@@ -39,12 +39,12 @@ fn write_to(text: &mut String, series: &[&Series]) -> fmt::Result {
     Ok(())
 }
 
-/// Whether anything has been seen of it.
+/// Returns true if the series has counted a request.
 fn is_known(series: &Series) -> bool {
     series.in_flight.load(Ordering::Relaxed) > 0 || series.statuses().next().is_some()
 }
 
-/// One line for each reason.
+/// Writes a line for each reason.
 fn rejections(text: &mut String, series: &Series) -> fmt::Result {
     for (reason, count) in series.rejections() {
         let (labels, reason) = (Labels(series), reason.label());

@@ -1,4 +1,4 @@
-//! What is counted of requests, as Prometheus text.
+//! Metrics of requests, as text for Prometheus.
 //!
 //! | metric | kind | labels |
 //! |---|---|---|
@@ -33,7 +33,7 @@
 //! # Where things are
 //!
 //! - `registry`: [`Metrics`]; the counting, without locks.
-//! - `reason`: why a request was refused.
+//! - `reason`: the reasons for which requests are refused.
 //! - `series`: the counters of one method and route.
 //! - `exposition`: the text that Prometheus reads.
 //! - `with_metrics`: [`with_metrics`].

@@ -1,4 +1,4 @@
-//! [`Reason`]: why a request was refused, as a label.
+//! [`Reason`]: the reason of a refusal, as a label.
 
 use std::error::Error as _;
 
@@ -6,7 +6,8 @@ use http::StatusCode;
 use stockade_core::{ApiError, Response, error_of};
 use tokio::time::error::Elapsed;
 
-/// Why a request was refused. The set is closed, so that it cannot grow.
+/// The reason for which a request was refused. The set is closed, so that the
+/// labels cannot grow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reason {
     BadRequest,
@@ -29,7 +30,7 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// All of them, in the order of their declaration.
+    /// All reasons, in the order of their declaration.
     pub(super) const ALL: [Self; 15] = [
         Self::BadRequest,
         Self::Validation,
@@ -48,13 +49,14 @@ impl Reason {
         Self::ServerError,
     ];
 
-    /// Why this response refuses its request; `None` where it does not.
+    /// Returns the reason for which a response refuses its request; `None` for
+    /// a success.
     pub(crate) fn of(response: &Response) -> Option<Self> {
         let reason = Self::of_status(response.status())?;
         Some(error_of(response).and_then(Self::of_error).unwrap_or(reason))
     }
 
-    /// What a status alone says.
+    /// Returns the reason that a status alone gives.
     pub(super) fn of_status(status: StatusCode) -> Option<Self> {
         Some(match status.as_u16() {
             ..400 => return None,
@@ -75,7 +77,7 @@ impl Reason {
         })
     }
 
-    /// What an error says beyond its status.
+    /// Returns the reason that an error gives beyond its status.
     fn of_error(error: &ApiError) -> Option<Self> {
         match error.status() {
             400 if error.details().is_some() => Some(Self::Validation),

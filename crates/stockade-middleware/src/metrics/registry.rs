@@ -21,9 +21,9 @@ use super::series::Series;
 /// Counters of requests by method and route; clones share them.
 ///
 /// There are at most [`max_series`](Self::max_series) pairs of a method and a
-/// route, each of about 800 bytes; what comes beyond is counted by method, with
-/// the route `(other)`. Methods that are not those of RFC 9110 and PATCH count
-/// as `OTHER`.
+/// route, each of about 800 bytes. Further pairs are counted by method, with
+/// the route `(other)`. Methods other than those of RFC 9110 and PATCH count as
+/// `OTHER`.
 ///
 /// See the [module docs](super) for an example.
 #[derive(Clone)]
@@ -38,11 +38,11 @@ struct Registry {
     /// An open table that only grows. Its length is a power of two, and it is
     /// at most half full, but for pairs that are added at the same time.
     slots: Box<[OnceLock<Series>]>,
-    /// What has no place in the table, one for each of [`METHODS`].
+    /// The series of pairs beyond the table, one for each of [`METHODS`].
     others: Box<[Series]>,
 }
 
-/// The place of a pair's counters in the registry.
+/// The index of a pair's counters in the registry.
 #[derive(Clone, Copy, Debug)]
 enum SeriesIndex {
     Slot(usize),
@@ -50,13 +50,14 @@ enum SeriesIndex {
 }
 
 impl Metrics {
-    /// Nothing was counted; at most 1,000 pairs of a method and a route.
+    /// Makes metrics for at most 1,000 pairs of a method and a route.
     #[must_use]
     pub fn new() -> Self {
         Self::with_max_series(DEFAULT_MAX_SERIES)
     }
 
-    /// At most this many pairs of a method and a route, and at most 65,536.
+    /// Makes metrics for at most this many pairs of a method and a route, and
+    /// at most 65,536.
     #[must_use]
     pub fn with_max_series(max_series: usize) -> Self {
         let max_series = max_series.min(MAX_SERIES);
@@ -72,15 +73,15 @@ impl Metrics {
         Self { registry: Arc::new(registry) }
     }
 
-    /// The largest number of pairs of a method and a route.
+    /// Returns the largest number of pairs of a method and a route.
     #[must_use]
     pub fn max_series(&self) -> usize {
         self.registry.max_series
     }
 
-    /// Counts a request that was answered with this status after this time, for
-    /// requests that neither a router nor [`with_metrics`](super::with_metrics)
-    /// sees: what a host answers by itself.
+    /// Counts a request with its status and its duration. This is for requests
+    /// that neither a router nor [`with_metrics`](super::with_metrics) sees,
+    /// because a host answers them itself.
     pub fn observe(
         &self,
         method: &Method,
@@ -92,7 +93,7 @@ impl Metrics {
         self.record(index, status, Reason::of_status(status), duration);
     }
 
-    /// Everything that was counted, in the text format of Prometheus.
+    /// Returns all metrics in the text format of Prometheus.
     #[must_use]
     pub fn text(&self) -> String {
         let registry = &*self.registry;
@@ -102,14 +103,14 @@ impl Metrics {
         exposition::write(&series)
     }
 
-    /// A handler that answers [`text`](Self::text), for a route such as
-    /// `/metrics`. Who may see it is up to the route.
+    /// Makes a handler that answers [`text`](Self::text), for a route such as
+    /// `/metrics`. The route decides who may read it.
     pub fn handler(&self) -> impl Fn() -> Ready<MetricsText> + Clone + Send + Sync + 'static {
         let metrics = self.clone();
         move || ready(MetricsText(metrics.text()))
     }
 
-    /// A request has begun; it is in flight until what this gives is dropped.
+    /// Counts a request as in flight until the returned guard is dropped.
     pub(crate) fn begin(&self, method: &Method, pattern: Option<&str>) -> InFlight {
         let index = self.index_of(method, pattern);
         if let Some(series) = self.at(index) {
@@ -118,7 +119,7 @@ impl Metrics {
         InFlight { metrics: self.clone(), index }
     }
 
-    /// The place of a pair, which is made if there is none.
+    /// Returns the index of a pair, and adds the pair if it is new.
     fn index_of(&self, method: &Method, pattern: Option<&str>) -> SeriesIndex {
         let registry = &*self.registry;
         let method = METHODS.iter().position(|known| *known == method.as_str());
@@ -128,7 +129,7 @@ impl Metrics {
         let is_it = |series: &Series| series.method == name && *series.route == *route;
 
         let last = registry.slots.len() - 1;
-        // Only as many bits of the hash count as the table has.
+        // The table needs only the lower bits of the hash.
         #[expect(clippy::cast_possible_truncation, reason = "the upper bits are not needed")]
         let first = registry.hasher.hash_one((name, route)) as usize & last;
         for step in 0..=last {
@@ -169,7 +170,8 @@ impl Metrics {
     }
 }
 
-/// A request in flight, until it is dropped, also when its client leaves.
+/// A guard for a request in flight. The request ends when the guard is dropped,
+/// also when its client leaves.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     metrics: Metrics,
@@ -177,7 +179,7 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Counts the answer.
+    /// Counts the response.
     pub(crate) fn record(&self, status: StatusCode, reason: Option<Reason>, duration: Duration) {
         self.metrics.record(self.index, status, reason, duration);
     }
@@ -204,7 +206,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// The answer of [`Metrics::handler`].
+/// The response of [`Metrics::handler`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MetricsText(pub String);
 

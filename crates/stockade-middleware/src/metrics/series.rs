@@ -9,18 +9,18 @@ use http::StatusCode;
 
 use super::reason::Reason;
 
-/// What is counted of one method and route.
+/// The counters of one method and route.
 #[derive(Debug)]
 pub(super) struct Series {
     pub(super) method: &'static str,
     pub(super) route: Box<str>,
     pub(super) in_flight: AtomicU64,
-    /// By the index in [`STATUSES`]; then one for each class, from 1xx to 5xx.
+    /// Requests by the index in [`STATUSES`]; then by class, from 1xx to 5xx.
     statuses: [AtomicU64; STATUSES.len() + 5],
-    /// By [`Reason`].
+    /// Refusals by [`Reason`].
     rejections: [AtomicU64; Reason::ALL.len()],
-    /// By the index in [`BUCKETS`]; the last one for what took longer. Each
-    /// request counts in one of them.
+    /// Durations by the index in [`BUCKETS`]; the last one for longer ones.
+    /// Each request counts in one bucket.
     buckets: [AtomicU64; BUCKETS.len() + 1],
     sum_micros: AtomicU64,
 }
@@ -54,7 +54,7 @@ impl Series {
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Statuses that occurred, and how often.
+    /// Returns the statuses that occurred, with their counts.
     pub(super) fn statuses(&self) -> impl Iterator<Item = (Status, u64)> {
         self.statuses.iter().enumerate().filter_map(|(place, counter)| {
             let count = counter.load(Ordering::Relaxed);
@@ -66,13 +66,14 @@ impl Series {
         })
     }
 
-    /// Why requests were refused, and how often.
+    /// Returns the reasons of refusals with their counts.
     pub(super) fn rejections(&self) -> impl Iterator<Item = (Reason, u64)> {
         let counts = self.rejections.iter().map(|counter| counter.load(Ordering::Relaxed));
         Reason::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0)
     }
 
-    /// How many requests ended within each bound of [`BUCKETS`], and in all.
+    /// Returns the number of requests within each bound of [`BUCKETS`], and in
+    /// all.
     pub(super) fn cumulated(&self) -> [u64; BUCKETS.len() + 1] {
         let mut sum = 0;
         self.buckets.each_ref().map(|counter| {
@@ -90,7 +91,7 @@ impl Series {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Status {
     Code(u16),
-    /// One that nobody has registered; 4 for 4xx.
+    /// A class of statuses that are not registered; 4 for 4xx.
     Class(usize),
 }
 
@@ -116,7 +117,7 @@ pub(super) const BUCKETS: [(u64, &str); 13] = [
     (10_000_000, "10"),
 ];
 
-/// Those of the registry, in order.
+/// The registered statuses, in order.
 const STATUSES: [u16; 59] = [
     101, 103, 200, 201, 202, 203, 204, 205, 206, 207, 208, 226, 300, 301, 302, 303, 304, 305, 307,
     308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417,

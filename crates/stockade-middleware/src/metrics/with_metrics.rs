@@ -1,18 +1,17 @@
-//! [`with_metrics`]: counts what passes.
+//! [`with_metrics`]: counts the requests of a route.
 
 use stockade_core::{Middleware, Next, Request};
 
 use super::Metrics;
 use crate::observation::Observation;
 
-/// Counts the requests that pass, and how long they take until the head of
-/// their answer is there. A request is in flight until the end of its answer,
-/// a stream included.
+/// Counts requests, and the time until the head of their response. A request is
+/// in flight until the end of its response, a stream included.
 ///
-/// It is for single routes and for other hosts: a router counts every request
-/// by its option `metrics`, also those that no middleware sees. It should come
-/// first, so that it sees what other middleware refuses. A request whose client
-/// leaves is not counted as answered.
+/// This middleware is for single routes and for other hosts. A router counts
+/// every request by its option `metrics`, also those that no middleware sees.
+/// The middleware should come first, so that it sees the refusals of other
+/// middleware. A request whose client leaves is not counted as answered.
 ///
 /// See the [module docs](super) for an example.
 #[must_use]

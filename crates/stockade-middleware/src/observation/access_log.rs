@@ -11,20 +11,20 @@ use stockade_core::{ErrorContext, Request};
 
 use crate::request_id::{TraceParent, X_REQUEST_ID};
 
-/// What is known of a request before its answer.
+/// The part of a line that is known before the response.
 pub(crate) struct AccessLogLine {
     context: ErrorContext,
     client: Option<IpAddr>,
     trace: Option<TraceParent>,
 }
 
-/// How a request ended.
+/// The end of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestEnd {
-    /// `None` when there was no answer.
+    /// `None` if there was no response.
     pub(super) status: Option<StatusCode>,
     pub(super) bytes: Option<u64>,
-    /// Whether the client has not got all of it.
+    /// True if the client has not got the whole response.
     pub(super) aborted: bool,
 }
 
@@ -38,12 +38,12 @@ impl fmt::Display for RequestEnd {
 }
 
 impl AccessLogLine {
-    /// Whether anybody reads the lines.
+    /// Returns true if the logger wants the lines.
     pub(crate) fn is_wanted() -> bool {
         log::log_enabled!(target: TARGET, Level::Info)
     }
 
-    /// The line of a request that may have been named elsewhere.
+    /// Begins the line of a request, which may have an id from outside.
     pub(crate) fn of(req: &Request) -> Self {
         let mut context = ErrorContext::of(req);
         if context.id().is_none() {
@@ -55,7 +55,7 @@ impl AccessLogLine {
         Self { context, client: req.client_ip(), trace: TraceParent::of(req.headers()) }
     }
 
-    /// Logs that the request has come.
+    /// Logs the arrival of the request.
     pub(crate) fn log_request(&self) {
         let (method, route) = self.place();
         log::debug!(
@@ -68,7 +68,7 @@ impl AccessLogLine {
         );
     }
 
-    /// Logs how it ended.
+    /// Logs the end of the request.
     pub(super) fn log_end(&self, end: RequestEnd, duration: Duration) {
         let (method, route) = self.place();
         let status = end.status.map(|status| status.as_u16());
@@ -94,7 +94,7 @@ impl AccessLogLine {
     }
 }
 
-/// Whether an id can be nothing but an id: a client wrote it.
+/// Returns true if an id of a client has nothing but plain characters.
 fn is_plain(id: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+/=".contains(&byte);
     id.len() <= MAX_ID_BYTES && !id.is_empty() && id.bytes().all(is_plain)

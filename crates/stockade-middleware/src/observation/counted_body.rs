@@ -1,4 +1,4 @@
-//! [`CountedBody`]: the body of an answer that knows how it ends.
+//! [`CountedBody`]: a response body that reports its end.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,13 +9,13 @@ use stockade_core::{BoxError, HttpBody};
 
 use super::Observation;
 
-/// A stream whose bytes are counted; its end is the end of the request.
+/// A stream whose bytes are counted. Its end is the end of the request.
 pub(super) struct CountedBody {
     body: HttpBody,
     observation: Observation,
     bytes: u64,
-    /// How many bytes there will be, if that is known: a server need not ask
-    /// for more than those.
+    /// The length of the whole body, if it is known. A server need not poll
+    /// behind that.
     announced: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl CountedBody {
         Self { body, observation, bytes: 0, announced }
     }
 
-    /// A stream that has ended already is an end too.
+    /// Makes a body for the response.
     pub(super) fn into_body(self) -> HttpBody {
         HttpBody::new(self)
     }

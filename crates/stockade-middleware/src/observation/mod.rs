@@ -1,10 +1,10 @@
-//! What is noted of a request from its beginning to the end of its answer: its
-//! name, its line in the access log, its part in the metrics.
+//! Observation of a request from its beginning to the end of its response: its
+//! id, its line in the access log, its part in the metrics.
 //!
-//! A router does it as a fixed stage, so that no answer is missed: neither 404,
-//! 405, 413 and 429 nor preflights, for which no middleware runs.
-//! [`with_logging`](crate::with_logging) and `with_metrics` do the same for
-//! single routes and for other hosts.
+//! A router observes each request in a fixed stage, so that no response is
+//! missed: neither 404, 405, 413 and 429 nor preflights, for which no
+//! middleware runs. [`with_logging`](crate::with_logging) and `with_metrics` do
+//! the same for single routes and for other hosts.
 //!
 //! ```
 //! use stockade_core::{Request, Response};
@@ -25,13 +25,13 @@
 //!
 //! # Where things are
 //!
-//! - `observers`: [`Observers`], what a router has.
-//! - `request`: [`Observation`], what is noted of one request.
+//! - `observers`: [`Observers`], the observation that a router is set to.
+//! - `request`: [`Observation`], the observation of one request.
 //! - `access_log`: the line in the log.
-//! - `counted_body`: the body of an answer, with its bytes counted.
+//! - `counted_body`: the body of a response, whose bytes are counted.
 //!
 //! # Beyond the spec
-//! The specification has none of it but `withLogging`.
+//! The specification has `withLogging` and nothing else of this.
 
 mod access_log;
 mod counted_body;

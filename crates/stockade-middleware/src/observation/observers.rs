@@ -1,4 +1,4 @@
-//! [`Observers`]: what a router notes of every request.
+//! [`Observers`]: the observation of every request of a router.
 
 use stockade_core::Request;
 
@@ -7,7 +7,7 @@ use super::{AccessLogLine, Observation};
 use crate::metrics::Metrics;
 use crate::request_id::{RequestIds, RequestNames};
 
-/// What is noted of every request. Default: nothing.
+/// The kinds of observation that a router is set to. Default: none.
 #[derive(Clone, Debug, Default)]
 pub struct Observers {
     request_ids: Option<RequestIds>,
@@ -17,9 +17,10 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// RequestNames the requests, if `request_ids` says how, and writes a line in the
-    /// log for each, if `access_log` says so; that costs little while the logger
-    /// does not want the info level of `stockade::access`.
+    /// Makes observers that give requests ids if `request_ids` is set, and
+    /// write a line in the access log if `access_log` is true. The log costs
+    /// little while the logger does not want the info level of
+    /// `stockade::access`.
     #[must_use]
     pub fn new(request_ids: Option<RequestIds>, access_log: bool) -> Self {
         Self {
@@ -30,7 +31,7 @@ impl Observers {
         }
     }
 
-    /// Counts the requests too.
+    /// Sets the metrics in which requests are counted.
     #[cfg(feature = "metrics")]
     #[must_use]
     pub fn metrics(mut self, metrics: Option<Metrics>) -> Self {
@@ -38,7 +39,7 @@ impl Observers {
         self
     }
 
-    /// Whether nothing is noted.
+    /// Returns true if nothing is observed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         #[cfg(feature = "metrics")]
@@ -48,11 +49,11 @@ impl Observers {
         self.request_ids.is_none() && !self.access_log
     }
 
-    /// A request begins, whose route and client are known: it is named and
-    /// counted.
+    /// Begins the observation of a request whose route and client are known,
+    /// and gives it an id.
     ///
-    /// If the system has no random bytes it goes on without a name, and that is
-    /// logged.
+    /// If the system has no random bytes, the request goes on without an id,
+    /// and the log says so.
     pub fn enter(&self, req: &mut Request) -> Observation {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
         let line = self.logs().then(|| AccessLogLine::of(req));
@@ -75,7 +76,7 @@ impl Observers {
     }
 }
 
-/// The names, unless the system has no random bytes.
+/// Returns the ids, or logs that the system has no random bytes.
 fn known(names: Result<RequestNames, stockade_core::ApiError>) -> Option<RequestNames> {
     names
         .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))

@@ -1,4 +1,4 @@
-//! [`Observation`]: what is noted of one request.
+//! [`Observation`]: the observation of one request.
 
 use std::fmt;
 use std::time::Instant;
@@ -12,24 +12,25 @@ use super::counted_body::CountedBody;
 use crate::metrics::{InFlight, Metrics, Reason};
 use crate::request_id::RequestNames;
 
-/// One request, from its beginning to the end of its answer.
+/// A request under observation, from its beginning to the end of its response.
 ///
-/// Dropping it before [`leave`](Self::leave) means that the client has left:
-/// then the line in the log says so, and the request is no longer in flight.
+/// Dropping the observation before [`leave`](Self::leave) means that the client
+/// has left: the line in the log says so, and the request is no longer in
+/// flight.
 #[must_use = "dropping it means that the client has left"]
 pub struct Observation {
     started: Instant,
     is_head: bool,
     status: Option<StatusCode>,
     names: Option<RequestNames>,
-    /// `None` when it was written, or nobody wants it.
+    /// `None` if the line was written, or is not wanted.
     line: Option<AccessLogLine>,
     #[cfg(feature = "metrics")]
     in_flight: Option<InFlight>,
 }
 
 impl Observation {
-    /// Nothing is noted yet, and the time runs.
+    /// Begins an observation and starts its time.
     pub(crate) fn begin(method: &Method) -> Self {
         Self {
             started: Instant::now(),
@@ -47,13 +48,13 @@ impl Observation {
         self
     }
 
-    /// Writes this line when the request ends.
+    /// Sets the line to write at the end of the request.
     pub(crate) fn logging(mut self, line: Option<AccessLogLine>) -> Self {
         self.line = line;
         self
     }
 
-    /// Counts the request among those of its method and route.
+    /// Counts the request under its method and route.
     #[cfg(feature = "metrics")]
     pub(crate) fn counting(
         mut self,
@@ -65,15 +66,15 @@ impl Observation {
         self
     }
 
-    /// Adds the names of the request to the headers of its answer.
+    /// Adds the ids of the request to the headers of its response.
     pub fn name(&self, headers: &mut HeaderMap) {
         if let Some(names) = &self.names {
             names.write_to(headers);
         }
     }
 
-    /// The answer goes out. A body that is a stream is put into one that counts
-    /// its bytes and knows how it ended.
+    /// Records the response. A stream is wrapped in a body that counts its
+    /// bytes and reports its end.
     pub fn leave(mut self, response: &mut Response) {
         let status = response.status();
         self.status = Some(status);
@@ -93,13 +94,13 @@ impl Observation {
         }
     }
 
-    /// There is no answer but an error, which somebody else answers.
+    /// Records an error that outer code will answer.
     pub(crate) fn fail(mut self, error: &ApiError) {
         self.status = StatusCode::from_u16(error.status()).ok();
         self.end(None, false);
     }
 
-    /// The end; what is done later has no effect.
+    /// Writes the line and ends the counting. A second call has no effect.
     pub(super) fn end(&mut self, bytes: Option<u64>, aborted: bool) {
         if let Some(line) = self.line.take() {
             line.log_end(

@@ -1,4 +1,4 @@
-//! [`RequestId`]: the name of one request.
+//! [`RequestId`]: the id of one request.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use stockade_core::{ApiError, FromRequest, Request};
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a
 /// handler.
 ///
-/// [`with_request_id`](super::with_request_id) has to run before, or the router
-/// has to name its requests (`RouterOptions::request_id`): without either the
-/// answer is a 500.
+/// A handler that takes it needs [`with_request_id`](super::with_request_id)
+/// before it, or a router that gives its requests ids
+/// (`RouterOptions::request_id`). Without either the answer is a 500.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -29,9 +29,9 @@ pub struct RequestId {
 }
 
 impl RequestId {
-    /// The id that the client sent in `X-Request-Id`. One that is empty or
-    /// longer than 128 bytes, that has anything but visible ASCII characters, or
-    /// that is there twice is not believed.
+    /// Returns the id that the client sent in `X-Request-Id`. An id is ignored
+    /// if it is empty, longer than 128 bytes, not visible ASCII, or there
+    /// twice.
     #[must_use]
     pub fn sent(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(X_REQUEST_ID).iter();
@@ -42,30 +42,30 @@ impl RequestId {
         is_sound.then(|| Self { value: value.clone() })
     }
 
-    /// A new id: 16 random bytes as 32 hexadecimal digits.
+    /// Makes a new id: 16 random bytes as 32 hexadecimal digits.
     ///
     /// # Errors
-    /// When the system has no random bytes, which is a 500.
+    /// Fails with 500 when the system has no random bytes.
     pub fn random() -> Result<Self, ApiError> {
         let digits = hex::encode(random_bytes::<16>()?);
         Ok(Self { value: HeaderValue::try_from(digits).map_err(ApiError::internal)? })
     }
 
-    /// The id of a request on which [`with_request_id`](super::with_request_id)
-    /// has run.
+    /// Returns the id of a request on which
+    /// [`with_request_id`](super::with_request_id) has run.
     #[must_use]
     pub fn of(req: &Request) -> Option<&Self> {
         req.extensions().get()
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // By the invariant of `value` it is text.
         self.value.to_str().unwrap_or_default()
     }
 
-    /// The id as the value of a header.
+    /// Returns the id as the value of a header.
     #[must_use]
     pub fn to_header_value(&self) -> HeaderValue {
         self.value.clone()
@@ -96,7 +96,7 @@ impl fmt::Debug for RequestId {
     }
 }
 
-/// Random bytes of the system.
+/// Returns random bytes of the system.
 pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], ApiError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(ApiError::internal)?;

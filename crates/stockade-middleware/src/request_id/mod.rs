@@ -1,5 +1,5 @@
-//! RequestNames for requests: an id that is in the request, in the response and in the
-//! logs, and the trace that a request belongs to.
+//! Ids of requests, which stand in the request, in the response and in the
+//! logs; and the distributed trace of a request.
 //!
 //! ```
 //! use stockade_core::{Handler, Middleware};
@@ -19,7 +19,7 @@
 //! - `with_request_id`: [`with_request_id`].
 //!
 //! # Beyond the spec
-//! The specification names none of it. Source: W3C Trace Context, level 1.
+//! The specification has no request ids. Source: W3C Trace Context, level 1.
 
 mod id;
 mod trace;

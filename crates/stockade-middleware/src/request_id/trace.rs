@@ -36,8 +36,8 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// Reads the value of `traceparent`. Of a later version what this one knows
-    /// is read; it is written as version 00.
+    /// Reads the value of `traceparent`. A later version is read as far as
+    /// version 00 goes, and written as version 00.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let known = text.get(..LENGTH_BYTES)?;
@@ -58,10 +58,10 @@ impl TraceParent {
         is_sound.then_some(Self { trace_id, parent_id, flags })
     }
 
-    /// The beginning of a new trace, which nobody has decided to sample.
+    /// Begins a new trace, which is not sampled.
     ///
     /// # Errors
-    /// When the system has no random bytes, which is a 500.
+    /// Fails with 500 when the system has no random bytes.
     pub fn random() -> Result<Self, ApiError> {
         let (mut trace_id, mut parent_id) = (random_bytes()?, random_bytes()?);
         keep_from_zero(&mut trace_id);
@@ -69,35 +69,37 @@ impl TraceParent {
         Ok(Self { trace_id, parent_id, flags: 0 })
     }
 
-    /// The same trace with a new parent: what to send to the next service.
+    /// Makes the value for a request to the next service: the same trace with a
+    /// new parent.
     ///
     /// # Errors
-    /// When the system has no random bytes, which is a 500.
+    /// Fails with 500 when the system has no random bytes.
     pub fn child(&self) -> Result<Self, ApiError> {
         let mut parent_id = random_bytes()?;
         keep_from_zero(&mut parent_id);
         Ok(Self { parent_id, ..*self })
     }
 
-    /// The id of the trace: 32 hexadecimal digits.
+    /// Returns the id of the trace: 32 hexadecimal digits.
     #[must_use]
     pub fn trace_id(&self) -> String {
         hex::encode(self.trace_id)
     }
 
-    /// The id of the caller's step: 16 hexadecimal digits.
+    /// Returns the id of the caller's span: 16 hexadecimal digits.
     #[must_use]
     pub fn parent_id(&self) -> String {
         hex::encode(self.parent_id)
     }
 
-    /// Whether the caller may have recorded its part.
+    /// Returns true if the caller may have recorded its span.
     #[must_use]
     pub fn is_sampled(&self) -> bool {
         self.flags & 1 == 1
     }
 
-    /// The one in these headers, if there is exactly one and it is valid.
+    /// Returns the `traceparent` of these headers, if there is exactly one and
+    /// it is valid.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         Self::parse(only(headers)?.to_str().ok()?)
     }
@@ -109,11 +111,11 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// The trace that a request belongs to, if it belongs to one; an argument of a
-/// handler.
+/// The trace of a request, if it has one; an argument of a handler.
 ///
-/// It needs [`with_request_id`](super::with_request_id) only for traces that
-/// begin here: what the client sent is validated in any case.
+/// Only traces that begin here need
+/// [`with_request_id`](super::with_request_id). The headers of the client are
+/// validated in any case.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TraceContext {
     parent: Option<TraceParent>,
@@ -121,13 +123,13 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// The place in the trace.
+    /// Returns the position of the request in the trace.
     #[must_use]
     pub fn parent(&self) -> Option<&TraceParent> {
         self.parent.as_ref()
     }
 
-    /// What tracing systems have noted in `tracestate`, to be passed on as it
+    /// Returns `tracestate`, the data of tracing systems, to be passed on as it
     /// is; `None` without a valid `traceparent`.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
@@ -147,14 +149,14 @@ impl FromRequest for TraceContext {
     }
 }
 
-/// Leaves only a valid trace in the headers; begins one if that is wanted. Gives
-/// the one that is there then.
+/// Removes an invalid trace from the headers, and begins a trace if that is
+/// wanted. Returns the trace that the headers have then.
 pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<HeaderValue>, ApiError> {
     if let Some(sent) = sent(headers) {
         return Ok(Some(sent.clone()));
     }
     headers.remove(TRACEPARENT);
-    // It says nothing without the other.
+    // `tracestate` means nothing without `traceparent`.
     headers.remove(TRACESTATE);
     if !begins {
         return Ok(None);
@@ -165,18 +167,18 @@ pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<Heade
     Ok(Some(value))
 }
 
-/// The one that was sent, if it is valid.
+/// Returns the trace that was sent, if it is valid.
 pub(super) fn sent(headers: &HeaderMap) -> Option<&HeaderValue> {
     only(headers).filter(|value| value.to_str().is_ok_and(|it| TraceParent::parse(it).is_some()))
 }
 
-/// The value, if there is exactly one.
+/// Returns the value, if there is exactly one.
 fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     values.next().filter(|_| values.next().is_none())
 }
 
-/// Digits in lower case only, as the standard has them.
+/// Reads digits in lower case only, as the standard demands.
 fn part<const N: usize>(text: &str) -> Option<[u8; N]> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let mut bytes = [0; N];
@@ -184,7 +186,7 @@ fn part<const N: usize>(text: &str) -> Option<[u8; N]> {
     is_sound.then_some(bytes)
 }
 
-/// All zeroes would be invalid.
+/// Makes random bytes, which are not all zero: that would be invalid.
 fn keep_from_zero(id: &mut [u8]) {
     if id.iter().all(|byte| *byte == 0)
         && let Some(last) = id.last_mut()
@@ -195,7 +197,7 @@ fn keep_from_zero(id: &mut [u8]) {
 
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
-/// Of version 00.
+/// The length of version 00.
 const LENGTH_BYTES: usize = 55;
 
 #[cfg(test)]

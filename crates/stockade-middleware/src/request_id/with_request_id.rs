@@ -1,4 +1,4 @@
-//! [`with_request_id`]: a name for each request.
+//! [`with_request_id`]: an id for each request.
 
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer};
@@ -9,24 +9,24 @@ use super::RequestId;
 use super::id::X_REQUEST_ID;
 use super::trace::{TRACEPARENT, tidy};
 
-/// Gives each request an id: the one in `X-Request-Id`, if it can be believed,
-/// else a new one. It is in the request's headers, in [`RequestId`] and in
-/// [`Request::id`] for everything that comes later, and in the response, errors
-/// included.
+/// Gives each request an id: the one in `X-Request-Id` if it is valid, else a
+/// new one. The id is in the headers of the request, in [`RequestId`], in
+/// [`Request::id`] and in the response, errors included.
 ///
 /// `traceparent` and `tracestate` reach the handler if they are valid, and are
-/// dropped otherwise; a valid `traceparent` stands in the response too.
+/// removed otherwise. A valid `traceparent` stands in the response too.
 ///
-/// It is for single routes and for other hosts. What a router is given as its
-/// option `request_id` names every request, also those that no middleware sees;
-/// a request that has its name already keeps it.
+/// This middleware is for single routes and for other hosts. A router with the
+/// option `request_id` gives every request an id, also those that no middleware
+/// sees. A request that has an id keeps it.
 ///
 /// See the [module docs](super) for an example.
 pub fn with_request_id() -> RequestIds {
     RequestIds { believe_client: true, begin_traces: false }
 }
 
-/// What [`with_request_id`] makes: how requests are named.
+/// The middleware of [`with_request_id`], and the option `request_id` of a
+/// router.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[must_use = "it names nothing until a route or a router has it"]
@@ -41,7 +41,7 @@ impl Default for RequestIds {
     }
 }
 
-/// The names of one request.
+/// The id of a request, and its `traceparent`.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestNames {
     id: RequestId,
@@ -50,7 +50,7 @@ pub(crate) struct RequestNames {
 }
 
 impl RequestNames {
-    /// Adds them to the headers of a response.
+    /// Adds both to the headers of a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.id.to_header_value());
         if let Some(trace) = &self.trace {
@@ -60,21 +60,21 @@ impl RequestNames {
 }
 
 impl RequestIds {
-    /// Whether an id of the client is taken over; true by default. A server
-    /// that strangers reach directly may not want that.
+    /// Sets whether the id of the client is used; true by default. Set it to
+    /// false for a server that strangers reach directly.
     pub fn believe_client(mut self, believes: bool) -> Self {
         self.believe_client = believes;
         self
     }
 
-    /// Whether a request without a valid `traceparent` begins a trace of its
-    /// own; false by default.
+    /// Sets whether a request without a valid `traceparent` begins a trace;
+    /// false by default.
     pub fn begin_traces(mut self, begins: bool) -> Self {
         self.begin_traces = begins;
         self
     }
 
-    /// RequestNames a request, unless it has a name.
+    /// Gives a request an id, unless it has one.
     pub(crate) fn enter(self, req: &mut Request) -> Result<RequestNames, ApiError> {
         let known = RequestId::of(req).cloned();
         let is_new = known.is_none();
@@ -110,7 +110,7 @@ impl IntoMiddleware<form::Ready> for RequestIds {
 /// object with `believe_client` and `begin_traces`.
 ///
 /// # Errors
-/// For anything else.
+/// Fails for any other value.
 pub fn optional_request_ids<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Option<RequestIds>, D::Error> {

@@ -1,7 +1,7 @@
 //! The security headers of every response, errors and preflights included.
 //!
-//! [`SecurityHeaders`] is prepared once; for a response it adds what the
-//! response does not already say itself.
+//! [`SecurityHeaders`] is prepared once. A response keeps each header that it
+//! has set itself.
 //!
 //! ```
 //! use http::HeaderMap;

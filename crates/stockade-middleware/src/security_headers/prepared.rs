@@ -1,4 +1,4 @@
-//! [`SecurityHeaders`]: the list of headers, and putting it on a response.
+//! [`SecurityHeaders`]: the prepared headers.
 //!
 //! Hot: [`SecurityHeaders::apply`] allocates nothing of its own; the map grows
 //! if it has no room.
@@ -28,13 +28,13 @@ use stockade_errors::{ConfigError, Mistake};
 /// | `Cross-Origin-Opener-Policy` | `same-origin` |
 /// | `Cross-Origin-Resource-Policy` | `same-origin` |
 ///
-/// None of them stands in the way of a cross-origin use that CORS allows: a
-/// CORS request is not subject to `Cross-Origin-Resource-Policy`.
+/// The defaults do not restrict cross-origin requests that CORS allows:
+/// `Cross-Origin-Resource-Policy` does not apply to those.
 ///
-/// It can be read from a configuration file: an object of header names, each
-/// with its value, or `false` to drop a header of the table, or `true` to keep
-/// it; the others keep their defaults. `true` or `false` for any other name is
-/// an error.
+/// In a configuration file it is an object of header names, each with a value
+/// as text, `false` to drop a default header or `true` to keep it. Headers that
+/// are not named keep their defaults. `true` or `false` for a name without a
+/// default is an error.
 ///
 /// Spec: Response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,21 +52,21 @@ impl Default for SecurityHeaders {
 }
 
 impl SecurityHeaders {
-    /// The default headers.
+    /// Makes the default headers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No headers at all, as `enable_security_headers(false)` has it.
+    /// Makes an empty list, as `enable_security_headers(false)` does.
     #[doc(alias = "enableSecurityHeaders")]
     pub fn none() -> Self {
         Self { list: Vec::new() }
     }
 
-    /// Gives a header another value, or adds it.
+    /// Sets the value of a header.
     ///
     /// # Errors
-    /// When `name` is no name of a header or `value` cannot stand in one.
+    /// Fails when `name` is no header name or `value` is no header value.
     #[track_caller]
     pub fn set(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         let mistake = |what: String| Mistake::new(what).at(Location::caller());
@@ -82,21 +82,20 @@ impl SecurityHeaders {
         Ok(self)
     }
 
-    /// Drops a header; a name that is not there changes nothing.
+    /// Removes a header. A name that is not in the list changes nothing.
     pub fn without(mut self, name: &str) -> Self {
         self.list.retain(|(own, _)| !own.as_str().eq_ignore_ascii_case(name));
         self
     }
 
-    /// Adds `Cache-Control: no-store`, for an API whose answers no cache may
-    /// keep. A response that says its own `Cache-Control` keeps that.
+    /// Adds `Cache-Control: no-store`, so that no cache keeps a response. A
+    /// response with its own `Cache-Control` keeps that.
     pub fn no_store(mut self) -> Self {
         self.put(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         self
     }
 
-    /// Adds each header that `headers` does not have yet: what a handler says
-    /// itself stays.
+    /// Adds each header that `headers` does not have yet.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.list {
             if let Entry::Vacant(place) = headers.entry(name) {
@@ -105,13 +104,13 @@ impl SecurityHeaders {
         }
     }
 
-    /// How many headers there are, for whoever gives a header map its size.
+    /// Returns the number of headers, to reserve room in a header map.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are no headers.
+    /// Returns true if there are no headers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -141,7 +140,7 @@ fn is_default(name: &str) -> bool {
     DEFAULT_HEADERS.iter().any(|(known, _)| known.as_str().eq_ignore_ascii_case(name))
 }
 
-/// What is said of `true` or `false` for a header that has no default.
+/// Makes the message for `true` or `false` where a header has no default.
 #[cold]
 fn no_default(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
@@ -149,12 +148,12 @@ fn no_default(name: &str) -> String {
         .map(|(known, _)| (strsim::damerau_levenshtein(known.as_str(), &lower), known));
     let near = rated.iter().min_by_key(|(slips, _)| *slips).filter(|(slips, _)| *slips <= SLIPS);
     let near = near.map(|(_, known)| format!(", did you mean {:?}?", known.as_str()));
-    // Without a similar name nothing is proposed.
+    // Without a similar name there is no proposal.
     let near = near.unwrap_or_default();
     format!("{name:?} has no default to keep or to drop: give its value as text{near}")
 }
 
-/// What a configuration file says of one header.
+/// The notation of one header in a configuration file.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the value of the header as text, or true or false")]
 enum Change {
@@ -162,7 +161,7 @@ enum Change {
     Value(String),
 }
 
-/// As many letters may be wrong in a name that is meant to be another one.
+/// The typing errors up to which a name is taken for a misspelt one.
 const SLIPS: usize = 4;
 
 const DEFAULT_HEADERS: [(HeaderName, &str); 8] = [

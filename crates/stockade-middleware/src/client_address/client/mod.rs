@@ -1,4 +1,4 @@
-//! [`client_address`]: the trusted hop of a chain of proxies.
+//! [`client_address`]: finds the client behind a chain of trusted proxies.
 //!
 //! Hot: nothing is allocated, and without a trusted proxy no header is read.
 //!
@@ -15,23 +15,21 @@ use super::address::parse_address;
 use super::list::{from_right, from_right_quoted};
 use super::trust::{Header, TrustProxy, Trusted};
 
-/// The address of the client; `peer` is the other end of the connection, if the
-/// host knows it.
+/// Returns the address of the client. `peer` is the other end of the
+/// connection, if the host knows it.
 ///
-/// - Nobody trusted: the peer.
-/// - A number of proxies: the lines of the header are joined, empty items are
-///   left out, and the client is the entry that many places left of the peer.
-///   If the list is shorter, the peer: a short chain must not let a client
-///   choose its address.
-/// - Networks: from the peer to the left, the first address that is not in one
-///   of them; the leftmost one if all are. Without a peer there is nobody to
-///   trust.
+/// - No proxy is trusted: the peer.
+/// - A number of proxies is trusted: the entry that many places left of the
+///   peer, in the joined lines of the header without empty items. If the list
+///   is shorter: the peer, because a short chain must not let a client choose
+///   its address.
+/// - Networks are trusted: from the peer to the left, the first address that is
+///   in none of them; the leftmost one if all are trusted.
 ///
 /// Without a peer no header is believed, and there is no address.
 ///
-/// What is not an address is the peer. An IPv4-mapped address is an IPv4
-/// address. In `Forwarded` an element without `for` is an entry that is not an
-/// address.
+/// An entry that is no address counts as the peer, and so does an element of
+/// `Forwarded` without `for`. An IPv4-mapped address is an IPv4 address.
 ///
 /// Spec: Limits › Client identity.
 #[must_use]
@@ -42,7 +40,7 @@ pub fn client_address(
 ) -> Option<IpAddr> {
     let peer = peer.map(|peer| peer.to_canonical());
     let found = match (&trust.trusted, trust.header) {
-        // Nobody is at the other end whom a header could be believed from.
+        // Without a peer nobody has vouched for the header.
         (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
         (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),
@@ -57,11 +55,11 @@ pub fn client_address(
     found.or(peer)
 }
 
-/// Warns when `X-Forwarded-For` or `Forwarded` arrives and no proxy is trusted:
-/// then all clients behind a proxy share one address.
+/// Warns when `X-Forwarded-For` or `Forwarded` arrives and no proxy is trusted.
+/// All clients behind a proxy share one address then.
 ///
-/// It warns once for each `warned`, which is one flag for a process. Gives
-/// whether it did.
+/// Warns once for each `warned`, which is one flag for a process. Returns true
+/// if it has warned.
 ///
 /// Spec: Limits › Without `trustProxy` behind a proxy.
 pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBool) -> bool {
@@ -83,13 +81,13 @@ pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBo
     true
 }
 
-/// The entry `count` places left of the peer.
+/// Returns the entry `count` places left of the peer.
 fn hop<'h>(count: u8, mut entries: impl Iterator<Item = &'h [u8]>) -> Option<IpAddr> {
     let places = usize::from(count).checked_sub(1)?;
     parse_address(entries.nth(places)?)
 }
 
-/// The first address, from the peer to the left, that is not in a network.
+/// Returns the first address, from the peer to the left, that is in no network.
 fn first_untrusted<'h>(
     networks: &[IpNet],
     peer: Option<IpAddr>,
@@ -106,13 +104,14 @@ fn first_untrusted<'h>(
     Some(last)
 }
 
-/// The entries of `X-Forwarded-For`, last one first.
+/// Returns the entries of `X-Forwarded-For`, last one first.
 fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(X_FORWARDED_FOR).into_iter().rev().map(HeaderValue::as_bytes);
     lines.flat_map(|line| from_right(line, b',')).filter(|entry| !entry.is_empty())
 }
 
-/// The values of `for` in `Forwarded`, last one first; empty without a `for`.
+/// Returns the values of `for` in `Forwarded`, last one first; empty for an
+/// element without `for`.
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(FORWARDED).into_iter().rev().map(HeaderValue::as_bytes);
     let elements = lines.flat_map(|line| from_right_quoted(line, b','));
@@ -121,7 +120,7 @@ fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
         .map(|element| from_right_quoted(element, b';').find_map(value_of_for).unwrap_or_default())
 }
 
-/// The value of a `for=value` or `for="value"`.
+/// Returns the value of a `for=value` or `for="value"`.
 fn value_of_for(pair: &[u8]) -> Option<&[u8]> {
     let (name, value) = pair.split_at_checked(4)?;
     if !name.eq_ignore_ascii_case(b"for=") {

@@ -1,4 +1,4 @@
-//! [`Cors`]: the prepared headers, and putting them on responses.
+//! [`Cors`]: the prepared rules and headers.
 //!
 //! Hot: [`Cors::apply`] clones prepared values; it allocates only when the map
 //! grows.
@@ -37,19 +37,19 @@ pub struct Cors {
     methods: Option<HeaderValue>,
     allowed_headers: Option<HeaderValue>,
     exposed_headers: Option<HeaderValue>,
-    /// The same for a response with the older headers of a rate limit, if they
-    /// are told.
+    /// The exposed headers for a response with the older headers of a rate
+    /// limit.
     exposed_with_legacy: Option<HeaderValue>,
     max_age: HeaderValue,
     allow_private_network: bool,
 }
 
-/// Whom to answer, and what.
+/// The rule by which an origin is allowed.
 #[derive(Clone, Debug)]
 enum Rule {
-    /// The same for every request.
+    /// The same origin for every request.
     Always { origin: HeaderValue, credentials: bool },
-    /// The request's origin, if it is one of these, with credentials.
+    /// The origin of the request, if it is listed, with credentials.
     Listed(Vec<HeaderValue>),
 }
 
@@ -60,13 +60,14 @@ impl Default for Cors {
 }
 
 impl Cors {
-    /// Whether the answer depends on the request's `Origin`.
+    /// Returns true if the headers depend on the `Origin` of the request.
     #[must_use]
     pub fn reads_origin(&self) -> bool {
         matches!(self.rule, Rule::Listed(_))
     }
 
-    /// The origins of the request on which the answer depends, if it does.
+    /// Returns the listed origins, on which the headers depend; empty if they
+    /// depend on none.
     #[must_use]
     pub fn origins(&self) -> &[HeaderValue] {
         match &self.rule {
@@ -77,10 +78,10 @@ impl Cors {
 
     /// Prepares the headers.
     ///
-    /// It never fails. A malformed origin logs a warning and counts as unset,
-    /// and so does a list with one; a malformed method or name of a header logs
-    /// a warning, and the default stands in its list's place. Origins beside `*`
-    /// log a warning that they have no effect.
+    /// Malformed options log a warning and never fail. A malformed origin
+    /// counts as unset, and so does a list with one. A malformed method or
+    /// header name brings back the default of its list. Origins beside `*` have
+    /// no effect.
     ///
     /// Spec: CORS rules, rule 5.
     #[must_use]
@@ -109,11 +110,11 @@ impl Cors {
         }
     }
 
-    /// Puts the headers on a response; `origin` is the request's, as
+    /// Adds the headers to a response. `origin` is the one of the request, as
     /// [`origin_of`] gives it.
     ///
-    /// `Vary` is appended to what is there, once. Whom the response itself
-    /// allows is removed: it would pass the rules by.
+    /// `Origin` is appended to `Vary`, once. An origin that the response itself
+    /// allows is removed, because it would bypass the rules.
     pub fn apply(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) {
         response.remove(ACCESS_CONTROL_ALLOW_ORIGIN);
         response.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
@@ -135,14 +136,14 @@ impl Cors {
         }
     }
 
-    /// The same rules for another origin, or for others.
+    /// Returns the same rules for another origin, or for several.
     #[must_use]
     pub fn with_origin(&self, origin: &CorsOrigin) -> Self {
         Self { rule: Rule::of(origin), ..self.clone() }
     }
 
-    /// Puts the headers on the answer to a preflight, which is a 204 whether it
-    /// is allowed or refused: a refused one has none of them.
+    /// Adds the headers to the answer to a preflight. The answer is a 204 in
+    /// any case; a refused one has no headers of CORS but `Vary`.
     pub fn preflight(&self, request: &HeaderMap, response: &mut HeaderMap) {
         let private = request.get(REQUEST_PRIVATE_NETWORK).is_some_and(|value| value == "true");
         if private && !self.allow_private_network {
@@ -160,7 +161,7 @@ impl Cors {
         }
     }
 
-    /// Names the origin that may read the response; false if none may.
+    /// Adds the origin that may read the response. Returns false if none may.
     fn allow(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) -> bool {
         self.vary(response);
         let (allowed, credentials) = match &self.rule {
@@ -177,7 +178,7 @@ impl Cors {
         true
     }
 
-    /// Tells caches when the answer depends on the request's origin.
+    /// Adds `Vary` when the headers depend on the origin of the request.
     fn vary(&self, response: &mut HeaderMap) {
         if matches!(self.rule, Rule::Listed(_)) && !varies(response) {
             response.append(VARY, HeaderValue::from_static("Origin"));
@@ -228,22 +229,21 @@ impl Rule {
     }
 }
 
-/// In the extensions of a response: its headers of CORS are decided, by rules of
-/// the route, and those of the router do not apply.
+/// Marks a response, in its extensions, whose headers of CORS are decided by
+/// rules of the route. The rules of the router do not apply to it.
 ///
-/// [`with_cors`](crate::with_cors) leaves it there.
+/// [`with_cors`](crate::with_cors) inserts it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CorsDecided;
 
-/// The `Origin` of a request, if there is exactly one: of several none is
-/// believed.
+/// Returns the `Origin` of a request, if there is exactly one.
 #[must_use]
 pub fn origin_of(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut values = headers.get_all(ORIGIN).iter();
     values.next().filter(|_| values.next().is_none())
 }
 
-/// Whether a request is a CORS preflight: OPTIONS with `Origin` and
+/// Returns true for a CORS preflight: OPTIONS with `Origin` and
 /// `Access-Control-Request-Method`.
 #[must_use]
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
@@ -252,7 +252,7 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The entry of the list that equals the origin of the request.
+/// Returns the entry of the list that equals the origin of the request.
 ///
 /// `null` is never in a list, because it is no origin.
 fn listed<'l>(list: &'l [HeaderValue], origin: Option<&HeaderValue>) -> Option<&'l HeaderValue> {
@@ -260,7 +260,7 @@ fn listed<'l>(list: &'l [HeaderValue], origin: Option<&HeaderValue>) -> Option<&
     list.iter().find(|item| *item == origin)
 }
 
-/// An origin, or `*`, as the value of a header.
+/// Makes a header value of an origin or `*`.
 fn readable(origin: &str) -> Option<HeaderValue> {
     if origin != "*" && !is_origin(origin) {
         return None;
@@ -268,8 +268,8 @@ fn readable(origin: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(origin).ok()
 }
 
-/// Tokens as the value of a header, `None` inside for an empty list; `None` if
-/// one is no token.
+/// Makes a header value of tokens, with `None` inside for an empty list.
+/// Returns `None` if a text is no token.
 fn joined(tokens: &[String]) -> Option<Option<HeaderValue>> {
     if tokens.is_empty() {
         return Some(None);
@@ -280,7 +280,8 @@ fn joined(tokens: &[String]) -> Option<Option<HeaderValue>> {
     value.map(Some)
 }
 
-/// The list with the older headers of a rate limit, if it has `RateLimit`.
+/// Returns the list with the older headers of a rate limit, if it has
+/// `RateLimit`.
 fn with_legacy(exposed: &HeaderValue) -> Option<HeaderValue> {
     let exposed = exposed.to_str().ok()?;
     let mut names = exposed.split(',').map(str::trim);
@@ -289,7 +290,7 @@ fn with_legacy(exposed: &HeaderValue) -> Option<HeaderValue> {
         .then(|| HeaderValue::try_from(format!("{exposed}, {LEGACY_HEADERS}")).ok())?
 }
 
-/// Whether `Vary` already names the origin, or everything.
+/// Returns true if `Vary` already has `Origin` or `*`.
 fn varies(response: &HeaderMap) -> bool {
     let lines = response.get_all(VARY).into_iter().map(HeaderValue::as_bytes);
     let mut names = lines.flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
