@@ -1,10 +1,10 @@
-//! The moments of chrono as dates.
+//! Dates of the crate chrono.
 
 use ::chrono::{DateTime, FixedOffset, TimeZone, Utc};
 
 use crate::{Date, FromDate, SerializationError, ToDate};
 
-/// A leap second counts as the second after it.
+/// A leap second counts as the second that follows.
 impl<Tz: TimeZone> ToDate for DateTime<Tz> {
     fn to_date(&self) -> Result<Date, SerializationError> {
         Date::from_millis(self.timestamp_millis())

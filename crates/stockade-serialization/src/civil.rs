@@ -1,7 +1,7 @@
-//! Days to years, months and days, and the text of a moment.
+//! Calendar dates: days as years, months and days, and the text of a moment.
 //!
 //! The calendar is the Gregorian one for all times, as in ISO 8601 and in
-//! JavaScript: the year 0 is there, and a leap year.
+//! JavaScript: there is a year 0, and it is a leap year.
 //!
 //! Source: ECMAScript 2025, section 21.4.1.32 (Date Time String Format).
 
@@ -28,10 +28,10 @@ pub(crate) fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     f.write_str(str::from_utf8(rest).map_err(|_| fmt::Error)?)
 }
 
-/// Puts a number in the place of zeros.
+/// Writes a number over zeros.
 fn put(zeros: &mut [u8], mut number: i64) {
     for digit in zeros.iter_mut().rev() {
-        // A digit: no number that comes here is negative.
+        // The remainder is a digit, because no number here is negative.
         *digit += u8::try_from(number % 10).unwrap_or_default();
         number /= 10;
     }
@@ -50,11 +50,11 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     cursor.0.is_empty().then_some(day * MS_PER_DAY + of_day)
 }
 
-/// What is left of a text.
+/// The rest of a text.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
-    /// Days since 1970.
+    /// Reads a date as days since 1970.
     fn date(&mut self) -> Option<i64> {
         let year = self.year()?;
         self.one_of(b"-")?;
@@ -65,7 +65,8 @@ impl Cursor<'_> {
         is_there.then(|| days_from_civil(year, month, day))
     }
 
-    /// Four digits, or a sign and six; the year 0 has no minus.
+    /// Reads a year of four digits, or of a sign and six digits; the year 0 has
+    /// no minus.
     fn year(&mut self) -> Option<i64> {
         match self.one_of(b"+-") {
             None => self.number(4),
@@ -74,7 +75,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Milliseconds since midnight; what is finer is cut off.
+    /// Reads a time as milliseconds since midnight, without finer digits.
     fn time(&mut self) -> Option<i64> {
         let hour = self.number_below(24)?;
         self.one_of(b":")?;
@@ -89,7 +90,7 @@ impl Cursor<'_> {
         Some(milliseconds)
     }
 
-    /// Milliseconds of one digit or more after the point.
+    /// Reads one digit or more after the point as milliseconds.
     fn fraction(&mut self) -> Option<i64> {
         let mut milliseconds = self.number(1)? * 100;
         let mut unit = 10;
@@ -100,7 +101,7 @@ impl Cursor<'_> {
         Some(milliseconds)
     }
 
-    /// How far the time is ahead of UTC, in milliseconds.
+    /// Reads the offset from UTC in milliseconds.
     fn offset(&mut self) -> Option<i64> {
         let sign = match self.one_of(b"Zz+-")? {
             b'+' => 1,
@@ -122,7 +123,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// Takes exactly so many digits.
+    /// Takes exactly this number of digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (taken, rest) = self.0.split_at_checked(digits)?;
         let number = taken.iter().try_fold(0, |number, byte| {
@@ -146,8 +147,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-// Inside, a year begins in March and month 0 is March: then the leap day is
-// the last of its year, and lengths of months repeat every five months.
+// The arithmetic lets a year begin in March, as month 0. Then the leap day is
+// the last of its year, and the lengths of months repeat every five months.
 
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -156,7 +157,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_BEFORE_1970;
-    // At most one off, because no year is longer than 366 days.
+    // The estimate is at most one off, because no year is longer than 366 days.
     let mut year = (days * 400).div_euclid(DAYS_PER_400_YEARS);
     if days < days_before_year(year) {
         year -= 1;
@@ -169,12 +170,12 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
 }
 
-/// Days from 1 March of the year 0 to 1 March of this year.
+/// Returns the days from 1 March of the year 0 to 1 March of this year.
 fn days_before_year(year: i64) -> i64 {
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)
 }
 
-/// Days from 1 March to the first of this month, of which March is 0.
+/// Returns the days from 1 March to the first of this month, where March is 0.
 fn days_before_month(month: i64) -> i64 {
     (month * 153 + 2) / 5
 }

@@ -1,4 +1,4 @@
-//! [`CustomSerialization`]: own functions in the place of the helpers.
+//! [`CustomSerialization`]: functions of the application that replace helpers.
 //!
 //! Spec: Middleware › `withSerialization`, option `custom`.
 
@@ -48,13 +48,13 @@ type WriteSet = dyn Fn(Vec<Value>) -> Outcome<Value> + Send + Sync;
 type ReadSet = dyn Fn(Value) -> Outcome<Vec<Value>> + Send + Sync;
 
 impl CustomSerialization {
-    /// Replaces nothing.
+    /// Makes a value that replaces nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes dates.
+    /// Sets the function that writes dates.
     #[must_use]
     pub fn serialize_date<E: Into<BoxError>>(
         mut self,
@@ -64,7 +64,7 @@ impl CustomSerialization {
         self
     }
 
-    /// Reads dates.
+    /// Sets the function that reads dates.
     #[must_use]
     pub fn deserialize_date<E: Into<BoxError>>(
         mut self,
@@ -74,8 +74,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Writes maps, of which it gets the entries in their order: key and value,
-    /// both as JSON, the key not yet as a text.
+    /// Sets the function that writes maps. It gets the entries in their order,
+    /// each a key and a value as JSON; the key is not yet made a text.
     #[must_use]
     pub fn serialize_map<E: Into<BoxError>>(
         mut self,
@@ -85,8 +85,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Reads maps, of which it gives the entries: key and value, both as JSON,
-    /// the key not as a text unless it is one.
+    /// Sets the function that reads maps. It returns the entries, each a key
+    /// and a value as JSON; a key may be any JSON.
     #[must_use]
     pub fn deserialize_map<E: Into<BoxError>>(
         mut self,
@@ -96,7 +96,8 @@ impl CustomSerialization {
         self
     }
 
-    /// Writes sets, of which it gets the elements as JSON in their order.
+    /// Sets the function that writes sets. It gets the elements as JSON, in
+    /// their order.
     #[must_use]
     pub fn serialize_set<E: Into<BoxError>>(
         mut self,
@@ -106,7 +107,7 @@ impl CustomSerialization {
         self
     }
 
-    /// Reads sets, of which it gives the elements as JSON.
+    /// Sets the function that reads sets. It returns the elements as JSON.
     #[must_use]
     pub fn deserialize_set<E: Into<BoxError>>(
         mut self,
@@ -121,7 +122,7 @@ fn failed(error: impl Into<BoxError>) -> SerializationError {
     SerializationError::Custom(error.into())
 }
 
-/// Says which helpers are replaced.
+/// Shows which helpers are replaced.
 impl fmt::Debug for CustomSerialization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CustomSerialization")

@@ -33,8 +33,8 @@ use crate::civil;
 /// Writes a date as ISO 8601 in UTC with milliseconds, as JavaScript's
 /// `toISOString` does.
 ///
-/// What is finer than a millisecond is cut off, towards the past. Years from 0
-/// to 9999 have four digits, all others a sign and six.
+/// Fractions of a millisecond are cut off, towards the past. Years from 0 to
+/// 9999 have four digits, all others a sign and six.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -58,12 +58,12 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 /// Reads a date in ISO 8601.
 ///
 /// # Beyond the spec
-/// The date may stand alone, which is its midnight in UTC. A time has hours and
-/// minutes, then maybe seconds, then maybe a fraction, of which the digits
-/// after milliseconds are dropped, and always `Z` or an offset such as
-/// `+02:00`: without it the text names no moment. `t` and `z` may be small. A
-/// year has four digits, or a sign and six. Hour 24, second 60 and the year
-/// `-000000` are not read.
+/// A date alone is midnight in UTC. A time has hours and minutes, then optional
+/// seconds, then an optional fraction, and always `Z` or an offset such as
+/// `+02:00`, because without one the text names no moment. Digits beyond
+/// milliseconds are dropped. `t` and `z` may be lower case. A year has four
+/// digits, or a sign and six. Hour 24, second 60 and the year `-000000` are
+/// refused.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -77,17 +77,17 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 ///
 /// # Errors
 /// [`UnreadableDate`](SerializationError::UnreadableDate), a 400, when the text
-/// is none of that, or a date that JavaScript or `D` cannot hold.
+/// is no such date, or one that JavaScript or `D` cannot hold.
 ///
 /// Spec: Serialization helpers.
 pub fn deserialize_date<D: FromDate>(text: &str) -> Result<D, SerializationError> {
     D::from_date(text.parse()?).map_err(|_| SerializationError::unreadable_date(text))
 }
 
-/// For `#[serde(with = "stockade_serialization::date")]`: writes a date.
+/// Writes a date, for `#[serde(with = "stockade_serialization::date")]`.
 ///
 /// # Errors
-/// As [`serialize_date`], and when the serializer fails.
+/// Fails as [`serialize_date`] does, and when the serializer fails.
 pub fn serialize<D, S>(date: &D, serializer: S) -> Result<S::Ok, S::Error>
 where
     D: ToDate + ?Sized,
@@ -96,10 +96,10 @@ where
     date.to_date().map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// For `#[serde(with = "stockade_serialization::date")]`: reads a date.
+/// Reads a date, for `#[serde(with = "stockade_serialization::date")]`.
 ///
 /// # Errors
-/// As [`deserialize_date`], and when there is no text.
+/// Fails as [`deserialize_date`] does, and when there is no text.
 pub fn deserialize<'de, D, S>(deserializer: S) -> Result<D, S::Error>
 where
     D: FromDate,
@@ -109,8 +109,8 @@ where
     D::from_date(date).map_err(de::Error::custom)
 }
 
-/// For `#[serde(with = "stockade_serialization::date::option")]`: a date or
-/// `null`.
+/// Functions for a date or `null`, for `#[serde(with =
+/// "stockade_serialization::date::option")]`.
 pub mod option {
     use super::{
         Date, Deserialize, Deserializer, FromDate, Serialize, Serializer, ToDate, de, ser,
@@ -119,8 +119,8 @@ pub mod option {
     /// Writes a date, or `null` for `None`.
     ///
     /// # Errors
-    /// As [`serialize_date`](super::serialize_date), and when the serializer
-    /// fails.
+    /// Fails as [`serialize_date`](super::serialize_date) does, and when the
+    /// serializer fails.
     pub fn serialize<D, S>(date: &Option<D>, serializer: S) -> Result<S::Ok, S::Error>
     where
         D: ToDate,
@@ -133,8 +133,8 @@ pub mod option {
     /// Reads a date, or `None` from `null`.
     ///
     /// # Errors
-    /// As [`deserialize_date`](super::deserialize_date), and when there is
-    /// neither text nor `null`.
+    /// Fails as [`deserialize_date`](super::deserialize_date) does, and when
+    /// there is neither text nor `null`.
     pub fn deserialize<'de, D, S>(deserializer: S) -> Result<Option<D>, S::Error>
     where
         D: FromDate,
@@ -145,11 +145,11 @@ pub mod option {
     }
 }
 
-/// A moment as JavaScript has it: whole milliseconds, at most 8.64e15 away from
-/// 1970-01-01T00:00:00Z.
+/// A moment with the precision and range of JavaScript: whole milliseconds, at
+/// most 8.64e15 away from 1970-01-01T00:00:00Z.
 ///
-/// Its `Display` and its `Serialize` are the text of [`serialize_date`], its
-/// `FromStr` and its `Deserialize` read what [`deserialize_date`] reads.
+/// `Display` and `Serialize` write the text of [`serialize_date`]. `FromStr`
+/// and `Deserialize` read the texts of [`deserialize_date`].
 ///
 /// ```
 /// use stockade_serialization::Date;
@@ -173,7 +173,8 @@ impl Date {
     /// The first moment: -271821-04-20T00:00:00.000Z.
     pub const MIN: Self = Self { milliseconds: -MAX_MS };
 
-    /// The moment so many milliseconds after 1970 began.
+    /// Makes the moment this number of milliseconds after the beginning of
+    /// 1970.
     ///
     /// # Errors
     /// [`DateOutOfRange`](SerializationError::DateOutOfRange) above 8.64e15 and
@@ -186,13 +187,13 @@ impl Date {
         }
     }
 
-    /// Milliseconds since 1970 began; negative before.
+    /// Returns the milliseconds since the beginning of 1970; negative before.
     #[must_use]
     pub fn as_millis(self) -> i64 {
         self.milliseconds
     }
 
-    /// The moment in the middle of which a nanosecond is.
+    /// Makes the moment of the millisecond that a nanosecond is in.
     pub(crate) fn from_nanos(nanoseconds: i128) -> Result<Self, SerializationError> {
         let milliseconds = nanoseconds.div_euclid(NS_PER_MS);
         i64::try_from(milliseconds)
@@ -248,36 +249,35 @@ impl de::Visitor<'_> for DateVisitor {
 
 /// A type that names a moment.
 ///
-/// It is there for [`Date`] and `SystemTime`, and with the features of these
-/// names for `jiff::Timestamp`, `jiff::Zoned`, `chrono::DateTime` and
+/// [`Date`] and `SystemTime` implement it. With the features `jiff`, `chrono`
+/// and `time`, so do `jiff::Timestamp`, `jiff::Zoned`, `chrono::DateTime` and
 /// `time::OffsetDateTime`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no moment",
     note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
 )]
 pub trait ToDate {
-    /// The moment, cut to milliseconds towards the past.
+    /// Returns the moment, cut to milliseconds towards the past.
     ///
     /// # Errors
-    /// [`DateOutOfRange`](SerializationError::DateOutOfRange) when it is more
-    /// than 8.64e15 ms away from 1970.
+    /// [`DateOutOfRange`](SerializationError::DateOutOfRange) when the moment
+    /// is more than 8.64e15 ms away from 1970.
     fn to_date(&self) -> Result<Date, SerializationError>;
 }
 
 /// A type that can be made of a moment.
 ///
-/// It is there for the types that have [`ToDate`]; those with a time zone get
-/// UTC.
+/// The types with [`ToDate`] implement it. Those with a time zone get UTC.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made of a date",
     note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
 )]
 pub trait FromDate: Sized {
-    /// The value that names this moment.
+    /// Makes the value that names this moment.
     ///
     /// # Errors
     /// [`DateOutOfRange`](SerializationError::DateOutOfRange) when the type
-    /// cannot hold it.
+    /// cannot hold the moment.
     fn from_date(date: Date) -> Result<Self, SerializationError>;
 }
 

@@ -1,4 +1,4 @@
-//! [`SerializationError`]: why something cannot be written or read.
+//! [`SerializationError`]: the errors of writing and reading.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use stockade_errors::{ApiError, BoxError};
 
 /// A value that cannot become JSON, or JSON that cannot become a value.
 ///
-/// As an [`ApiError`], what cannot be read is a 400, because it came from the
-/// client, and everything else is a 500.
+/// As an [`ApiError`], an error of reading is a 400, because the data came from
+/// the client. Any other error is a 500.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SerializationError {
@@ -32,7 +32,7 @@ pub enum SerializationError {
     TooDeep,
     /// JSON does not fit the type that is wanted.
     Unreadable {
-        /// What does not fit.
+        /// The reason.
         message: String,
     },
     /// A text is no date, or one that the type cannot hold.
@@ -42,7 +42,7 @@ pub enum SerializationError {
     },
     /// The `Serialize` of a type failed.
     Unwritable {
-        /// What it said.
+        /// The text of its error.
         message: String,
     },
 }
@@ -75,14 +75,14 @@ impl fmt::Display for SerializationError {
 impl std::error::Error for SerializationError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // Its text is ours already.
+            // `Display` shows the text of the error itself.
             Self::Custom(source) => source.source(),
             _ => None,
         }
     }
 }
 
-/// A 400 for what cannot be read, a 500 for everything else.
+/// Makes a 400 of an error of reading, and a 500 of any other.
 impl From<SerializationError> for ApiError {
     fn from(error: SerializationError) -> Self {
         match error {
@@ -95,7 +95,7 @@ impl From<SerializationError> for ApiError {
     }
 }
 
-/// What is kept of a text that somebody else wrote.
+/// Returns the beginning of a text from outside.
 fn shortened(text: &str) -> String {
     text.chars().take(MAX_KEPT_CHARS).collect()
 }

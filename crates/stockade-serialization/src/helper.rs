@@ -1,4 +1,4 @@
-//! [`Serialization`] and [`Deserialization`]: the helpers as options have them.
+//! [`Serialization`] and [`Deserialization`]: the helpers with their options.
 //!
 //! Spec: Middleware › `withSerialization`.
 
@@ -32,16 +32,16 @@ pub struct Serialization {
 }
 
 impl Serialization {
-    /// The helpers as these options have them.
+    /// Makes the helpers with these options.
     pub fn new(options: impl Into<Arc<SerializationOptions>>) -> Self {
         Self { options: options.into() }
     }
 
-    /// Writes a date, as [`serialize_date`] or the own function in its place.
+    /// Writes a date as [`serialize_date`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`serialize_date`], when dates are switched off, and when the own
-    /// function fails.
+    /// Fails as [`serialize_date`] does, when dates are switched off, and when
+    /// the custom function fails.
     pub fn date<D: ToDate + ?Sized>(&self, date: &D) -> Result<String, SerializationError> {
         enabled(self.options.enable_date, ENABLE_DATE)?;
         match &self.options.custom.write_date {
@@ -50,11 +50,11 @@ impl Serialization {
         }
     }
 
-    /// Writes a map, as [`serialize_map`] or the own function in its place.
+    /// Writes a map as [`serialize_map`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`serialize_map`], when maps are switched off, and when the own
-    /// function fails.
+    /// Fails as [`serialize_map`] does, when maps are switched off, and when
+    /// the custom function fails.
     pub fn map<'a, M, K, V>(&self, map: &'a M) -> Result<Value, SerializationError>
     where
         M: ?Sized,
@@ -71,11 +71,11 @@ impl Serialization {
         write(map.into_iter().map(entry).collect::<Result<_, SerializationError>>()?)
     }
 
-    /// Writes a set, as [`serialize_set`] or the own function in its place.
+    /// Writes a set as [`serialize_set`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`serialize_set`], when sets are switched off, and when the own
-    /// function fails.
+    /// Fails as [`serialize_set`] does, when sets are switched off, and when
+    /// the custom function fails.
     pub fn set<'a, C>(&self, set: &'a C) -> Result<Value, SerializationError>
     where
         C: ?Sized,
@@ -109,16 +109,16 @@ pub struct Deserialization {
 }
 
 impl Deserialization {
-    /// The helpers as these options have them.
+    /// Makes the helpers with these options.
     pub fn new(options: impl Into<Arc<SerializationOptions>>) -> Self {
         Self { options: options.into() }
     }
 
-    /// Reads a date, as [`deserialize_date`] or the own function in its place.
+    /// Reads a date as [`deserialize_date`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`deserialize_date`], when dates are switched off, and when the own
-    /// function fails.
+    /// Fails as [`deserialize_date`] does, when dates are switched off, and
+    /// when the custom function fails.
     pub fn date<D: FromDate>(&self, text: &str) -> Result<D, SerializationError> {
         enabled(self.options.enable_date, ENABLE_DATE)?;
         match &self.options.custom.read_date {
@@ -129,11 +129,11 @@ impl Deserialization {
         }
     }
 
-    /// Reads a map, as [`deserialize_map`] or the own function in its place.
+    /// Reads a map as [`deserialize_map`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`deserialize_map`], when maps are switched off, and when the own
-    /// function fails.
+    /// Fails as [`deserialize_map`] does, when maps are switched off, and when
+    /// the custom function fails.
     pub fn map<M, K, V>(&self, value: Value) -> Result<M, SerializationError>
     where
         M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,
@@ -148,11 +148,11 @@ impl Deserialization {
         read(value)?.into_iter().map(entry).collect()
     }
 
-    /// Reads a set, as [`deserialize_set`] or the own function in its place.
+    /// Reads a set as [`deserialize_set`] does, or by the custom function.
     ///
     /// # Errors
-    /// As [`deserialize_set`], when sets are switched off, and when the own
-    /// function fails.
+    /// Fails as [`deserialize_set`] does, when sets are switched off, and when
+    /// the custom function fails.
     pub fn set<C>(&self, value: Value) -> Result<C, SerializationError>
     where
         C: FromIterator<C::Item> + IntoIterator<Item: DeserializeOwned>,

@@ -1,4 +1,4 @@
-//! The moments of jiff as dates.
+//! Dates of the crate jiff.
 
 use ::jiff::tz::TimeZone;
 use ::jiff::{Timestamp, Zoned};
@@ -14,7 +14,8 @@ impl ToDate for Timestamp {
 
 impl FromDate for Timestamp {
     fn from_date(date: Date) -> Result<Self, SerializationError> {
-        // Its `from_millisecond` refuses the last second that it has.
+        // `Timestamp::from_millisecond` refuses the last second of a
+        // `Timestamp`.
         Self::from_nanosecond(i128::from(date.as_millis()) * NS_PER_MS)
             .map_err(|_| SerializationError::DateOutOfRange)
     }

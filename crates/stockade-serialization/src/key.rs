@@ -1,4 +1,4 @@
-//! Keys of maps: to text, and back.
+//! Keys of maps as text.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::read::{ReadError, ValueReader};
 
-/// A text stands for itself, everything else for its JSON text.
+/// Makes the text of a key: a text stays, any other value becomes its JSON
+/// text.
 pub(crate) fn text(key: Value) -> String {
     match key {
         Value::String(text) => text,
@@ -21,14 +22,14 @@ pub(crate) fn text(key: Value) -> String {
 pub(crate) struct KeyReader(pub(crate) String);
 
 impl KeyReader {
-    /// An integer as it is written: no plus, no leading zeros, so that two
-    /// texts are two keys.
+    /// Reads an integer without plus and leading zeros, so that different texts
+    /// are different keys.
     fn integer<N: Display + FromStr>(&self, visitor: &impl Expects) -> Result<N, ReadError> {
         let number = self.0.parse::<N>().ok().filter(|number| number.to_string() == self.0);
         number.ok_or_else(|| visitor.got_text(&self.0))
     }
 
-    /// A scalar in JSON's notation.
+    /// Reads a scalar in JSON's notation.
     fn scalar<T: serde::de::DeserializeOwned>(
         &self,
         visitor: &impl Expects,
@@ -36,13 +37,13 @@ impl KeyReader {
         serde_json::from_str(&self.0).map_err(|_| visitor.got_text(&self.0))
     }
 
-    /// What the text says as JSON; itself, where it is none.
+    /// Reads the text as JSON, or keeps it as a text.
     fn json(self) -> ValueReader {
         ValueReader(serde_json::from_str(&self.0).unwrap_or(Value::String(self.0)))
     }
 }
 
-/// A visitor, which knows what it expects.
+/// A visitor, whose expectation stands in the error.
 trait Expects {
     fn got_text(&self, text: &str) -> ReadError;
 }
@@ -72,7 +73,7 @@ macro_rules! integers {
     };
 }
 
-/// What is no scalar is in the text as JSON.
+/// Types that are no scalars stand in the text as JSON.
 macro_rules! through_json {
     ($($deserialize:ident($($argument:ident: $kind:ty),*)),* $(,)?) => {
         $(

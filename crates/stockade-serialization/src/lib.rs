@@ -1,8 +1,8 @@
 //! Dates, maps and sets as JSON, usable alone: no HTTP, no runtime.
 //!
-//! [`serialize_for_json`] makes JSON of anything that has serde's `Serialize`:
-//! dates become text as JavaScript writes it, maps become objects whatever
-//! their keys are, sets become arrays.
+//! [`serialize_for_json`] makes JSON of any value with serde's `Serialize`.
+//! Dates become text as JavaScript writes it, maps become objects whatever
+//! their keys are, and sets become arrays.
 //!
 //! ```
 //! use std::collections::{BTreeMap, BTreeSet};
@@ -41,34 +41,34 @@
 //! | bytes | an array of numbers |
 //! | everything else | as serde_json has it |
 //!
-//! Two keys that become the same text are an error, and so is nesting beyond
-//! [`MAX_DEPTH`] levels, which is what data with a cycle ends in. (A `Mutex`
-//! in a cycle is locked twice by serde itself, and then the program waits for
-//! itself.)
+//! Two keys that become the same text are an error. So is nesting beyond
+//! [`MAX_DEPTH`] levels, which data with a cycle has. (serde locks a `Mutex` in
+//! a cycle twice, so that the program hangs.)
 //!
 //! # Dates of other crates
 //!
-//! With the features `jiff`, `chrono` and `time`, their types that name a
-//! moment have [`ToDate`] and [`FromDate`]. Inside of other data they decide
-//! themselves what they give to serde, usually a text with another precision,
-//! and nothing tells that text from any other: a field of such a type gets
-//! `#[serde(with = "stockade_serialization::date")]`. A field that is a
-//! `SystemTime` before 1970 needs it too, because serde refuses those.
+//! With the features `jiff`, `chrono` and `time`, the types of these crates
+//! that name a moment have [`ToDate`] and [`FromDate`]. Inside other data they
+//! pass serde a text of their own, usually with another precision, which cannot
+//! be told from any other text. So a field of such a type needs `#[serde(with =
+//! "stockade_serialization::date")]`. A `SystemTime` before 1970 needs it too,
+//! because serde refuses those.
 //!
-//! `SystemTime` is known by its serde name and the names of its fields,
-//! `secs_since_epoch` and `nanos_since_epoch`. What serde keeps in a buffer of
-//! its own while reading (`flatten`, `untagged`) is read as serde does it.
+//! `SystemTime` is recognised by its serde name and the names of its fields,
+//! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
+//! reading (`flatten`, `untagged`) is read as serde does it.
 //!
 //! # Where things are
 //!
 //! - [`mod@date`], [`map`], [`set`]: the pairs, and the functions for fields.
-//! - `civil`: days to years, months and days, and the text of a moment.
-//! - `write`, `read`: from and to what serde knows; `key`: keys as text.
-//! - `nesting`: how deep we are.
+//! - `civil`: calendar dates, and the text of a moment.
+//! - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
+//!   keys as text.
+//! - `nesting`: the levels of nesting.
 //! - `options`: [`SerializationOptions`]; `custom`: [`CustomSerialization`];
 //!   `helper`: [`Serialization`] and [`Deserialization`].
 //! - `error`: [`SerializationError`].
-//! - `json`: [`to_json`], the bytes of an answer as serde_json writes them.
+//! - `json`: [`to_json`], a fast writer of the same bytes as serde_json.
 //!
 //! Spec: Serialization helpers.
 

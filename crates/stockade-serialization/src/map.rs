@@ -30,9 +30,9 @@ use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 
 /// Makes an object of a map, in the order of the map.
 ///
-/// Keys become text: texts, dates, `char`s and unit variants are that text,
-/// everything else its JSON text, such as `7` or `[1,2]`. Values are written as
-/// by [`serialize_for_json`].
+/// Keys become text. Texts, dates, `char`s and unit variants become their own
+/// text, any other key its JSON text, such as `7` or `[1,2]`. Values are
+/// written as by [`serialize_for_json`].
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -46,7 +46,8 @@ use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 /// ```
 ///
 /// # Errors
-/// As [`serialize_for_json`]; two keys that become the same text are one.
+/// Fails as [`serialize_for_json`] does, also for two keys that become the same
+/// text.
 ///
 /// Spec: Serialization helpers.
 pub fn serialize_map<'a, M, K, V>(map: &'a M) -> Result<Value, SerializationError>
@@ -67,10 +68,10 @@ where
 
 /// Makes a map of an object.
 ///
-/// `M` is whatever collects pairs: `HashMap`, `BTreeMap`, also a `Vec` of
-/// pairs, which keeps the order. Keys are read from what [`serialize_map`] made
-/// of them. Integers must be written as it writes them (`7`, not `07` or `+7`),
-/// so that no two keys of an object are the same one.
+/// `M` is any collection of pairs: `HashMap`, `BTreeMap`, also a `Vec` of
+/// pairs, which keeps the order. Keys are read from the texts that
+/// [`serialize_map`] makes. Integers must be written as it writes them (`7`,
+/// not `07` or `+7`), so that different keys of an object stay different.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -103,10 +104,10 @@ where
     entries.into_iter().map(entry).collect()
 }
 
-/// For `#[serde(with = "stockade_serialization::map")]`: writes a map.
+/// Writes a map, for `#[serde(with = "stockade_serialization::map")]`.
 ///
 /// # Errors
-/// As [`serialize_map`], and when the serializer fails.
+/// Fails as [`serialize_map`] does, and when the serializer fails.
 pub fn serialize<'a, M, K, V, S>(map: &'a M, serializer: S) -> Result<S::Ok, S::Error>
 where
     M: ?Sized,
@@ -118,10 +119,10 @@ where
     serialize_map(map).map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// For `#[serde(with = "stockade_serialization::map")]`: reads a map.
+/// Reads a map, for `#[serde(with = "stockade_serialization::map")]`.
 ///
 /// # Errors
-/// As [`deserialize_map`], and when the deserializer fails.
+/// Fails as [`deserialize_map`] does, and when the deserializer fails.
 pub fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
 where
     M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,

@@ -1,7 +1,7 @@
-//! How deep this thread is in the data that it writes or reads.
+//! Levels of nesting in the data that a thread writes or reads.
 //!
-//! The count belongs to the thread, as its stack does: so it goes on when a
-//! field that is written by [`map`](crate::map) begins anew inside of another.
+//! The count belongs to the thread, as the stack does. So it goes on when a
+//! field that [`map`](crate::map) writes starts a serializer of its own.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -9,31 +9,31 @@ use std::thread::LocalKey;
 
 use crate::SerializationError;
 
-/// The deepest nesting of arrays and objects; what is deeper is an error.
+/// The deepest nesting of arrays and objects. Deeper data is an error.
 ///
-/// A variant with content counts for the object that names it and for its
-/// content. `Some` and newtypes leave no trace in JSON and are counted apart,
-/// up to twice as many.
+/// A variant with content counts as two levels: the object that names it and
+/// its content. `Some` and newtypes leave no trace in JSON. They are counted
+/// apart, up to twice as many.
 pub const MAX_DEPTH: usize = 128;
 
 const MAX_WRAPPERS: usize = 2 * MAX_DEPTH;
 
-/// Some levels, which are left when this is dropped.
+/// A guard for levels, which are left when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Levels {
     counter: &'static LocalKey<Cell<usize>>,
     count: usize,
-    /// It belongs to the thread whose levels it counts.
+    /// Keeps the guard on the thread whose levels it counts.
     not_send: PhantomData<*const ()>,
 }
 
 impl Levels {
-    /// Goes so many arrays or objects deeper.
+    /// Enters this number of arrays or objects.
     pub(crate) fn enter(count: usize) -> Result<Self, SerializationError> {
         Self::add(&DEPTH, count, MAX_DEPTH)
     }
 
-    /// Goes into something that leaves no trace in JSON.
+    /// Enters a `Some` or a newtype, which leaves no trace in JSON.
     pub(crate) fn unwrap_one() -> Result<Self, SerializationError> {
         Self::add(&WRAPPERS, 1, MAX_WRAPPERS)
     }

@@ -1,4 +1,4 @@
-//! [`SerializationOptions`]: which helpers there are.
+//! [`SerializationOptions`]: the options of the helpers.
 //!
 //! Spec: Middleware › `withSerialization`.
 
@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use crate::CustomSerialization;
 
-/// Which helpers [`Serialization`](crate::Serialization) and
-/// [`Deserialization`](crate::Deserialization) have; by default all, and none
-/// of them replaced.
+/// The options of [`Serialization`](crate::Serialization) and
+/// [`Deserialization`](crate::Deserialization). By default all helpers are on,
+/// and none is replaced.
 ///
-/// An option concerns the helper of that name, not what is inside of other
-/// data: a map of dates is written whatever `enable_date` is.
+/// An option affects the helper of that name and not the inside of other data:
+/// a map of dates is written whatever `enable_date` is.
 ///
 /// ```
 /// use stockade_serialization::SerializationOptions;
@@ -24,17 +24,17 @@ use crate::CustomSerialization;
 #[non_exhaustive]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SerializationOptions {
-    /// Whether there are the helpers for dates. Default: true.
+    /// Switches the helpers for dates on. Default: true.
     #[doc(alias = "enableDate")]
     pub enable_date: bool,
-    /// Whether there are the helpers for maps. Default: true.
+    /// Switches the helpers for maps on. Default: true.
     #[doc(alias = "enableMap")]
     pub enable_map: bool,
-    /// Whether there are the helpers for sets. Default: true.
+    /// Switches the helpers for sets on. Default: true.
     #[doc(alias = "enableSet")]
     pub enable_set: bool,
-    /// Own functions in the place of helpers. Default: none. A helper that is
-    /// switched off is so with an own function too.
+    /// Functions that replace helpers. Default: none. A function does not
+    /// switch its helper on.
     #[serde(skip)]
     pub custom: CustomSerialization,
 }
@@ -51,7 +51,7 @@ impl Default for SerializationOptions {
 }
 
 impl SerializationOptions {
-    /// The defaults.
+    /// Makes options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

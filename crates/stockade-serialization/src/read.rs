@@ -1,4 +1,4 @@
-//! From JSON to anything that serde can make.
+//! Reading of JSON into any type that serde can make.
 
 use std::fmt;
 
@@ -11,14 +11,15 @@ use crate::key::KeyReader;
 use crate::nesting::Levels;
 use crate::{Date, SerializationError};
 
-/// Reads what [`serialize_for_json`](crate::serialize_for_json) has written.
+/// Reads the JSON that [`serialize_for_json`](crate::serialize_for_json)
+/// writes.
 ///
-/// Unlike `serde_json::from_value`, it reads dates as `SystemTime`, integers
-/// beyond 64 bits from texts, and keys of maps that are no text.
+/// Unlike `serde_json::from_value`, it reads a date as `SystemTime`, an integer
+/// beyond 64 bits from a text, and a key of a map as any type.
 ///
 /// # Beyond the spec
-/// The specification names no function for this way. `null` is not read as a
-/// float, although that is what a float that is not finite becomes.
+/// The specification has no such function. A float that is not finite is
+/// written as `null`, but `null` is not read as a float.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -45,12 +46,13 @@ pub(crate) fn read_key<K: DeserializeOwned>(text: String) -> Result<K, Serializa
     K::deserialize(KeyReader(text)).map_err(Into::into)
 }
 
-/// Goes into an array or an object; what is too deep is the client's fault.
+/// Enters an array or an object. Nesting that is too deep is the client's
+/// fault.
 pub(crate) fn enter_to_read() -> Result<Levels, SerializationError> {
     Levels::enter(1).map_err(|error| ReadError::from(error).into())
 }
 
-/// What does not fit.
+/// An error of reading, with its message.
 #[derive(Debug)]
 pub(crate) struct ReadError(String);
 
@@ -60,7 +62,7 @@ impl From<ReadError> for SerializationError {
     }
 }
 
-/// What goes wrong while reading comes from the client, whatever it is.
+/// Any error of reading comes from the data of the client.
 impl From<SerializationError> for ReadError {
     fn from(error: SerializationError) -> Self {
         Self(error.to_string())
@@ -200,7 +202,7 @@ fn readers<'de>(
     )
 }
 
-/// Gives serde the two fields that it reads a `SystemTime` from.
+/// Passes the two fields to serde that it reads a `SystemTime` from.
 fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     let date: Date = text.parse()?;
     let Ok(milliseconds) = u64::try_from(date.as_millis()) else {
@@ -210,7 +212,7 @@ fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, R
     visitor.visit_map(MapDeserializer::new(SYSTEM_TIME_FIELDS.into_iter().zip(values)))
 }
 
-/// Whether serde means a `SystemTime` by this.
+/// Returns true if this is serde's description of a `SystemTime`.
 fn is_system_time(name: &str, fields: &[&str]) -> bool {
     name == SYSTEM_TIME && fields == SYSTEM_TIME_FIELDS
 }

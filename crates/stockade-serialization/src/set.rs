@@ -42,7 +42,7 @@ use crate::{SerializationError, deserialize_from_json, serialize_for_json};
 /// ```
 ///
 /// # Errors
-/// As [`serialize_for_json`].
+/// Fails as [`serialize_for_json`] does.
 ///
 /// Spec: Serialization helpers.
 pub fn serialize_set<'a, C>(set: &'a C) -> Result<Value, SerializationError>
@@ -56,8 +56,8 @@ where
 
 /// Makes a set of an array.
 ///
-/// `C` is whatever collects the elements: `HashSet`, `BTreeSet`, also a `Vec`.
-/// An element that comes twice is once in a set, as in JavaScript's.
+/// `C` is any collection of the elements: `HashSet`, `BTreeSet`, also a `Vec`.
+/// A set keeps repeated elements once, as in JavaScript.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -86,10 +86,10 @@ where
     elements.into_iter().map(deserialize_from_json).collect()
 }
 
-/// For `#[serde(with = "stockade_serialization::set")]`: writes a set.
+/// Writes a set, for `#[serde(with = "stockade_serialization::set")]`.
 ///
 /// # Errors
-/// As [`serialize_set`], and when the serializer fails.
+/// Fails as [`serialize_set`] does, and when the serializer fails.
 pub fn serialize<'a, C, S>(set: &'a C, serializer: S) -> Result<S::Ok, S::Error>
 where
     C: ?Sized,
@@ -99,10 +99,10 @@ where
     serialize_set(set).map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// For `#[serde(with = "stockade_serialization::set")]`: reads a set.
+/// Reads a set, for `#[serde(with = "stockade_serialization::set")]`.
 ///
 /// # Errors
-/// As [`deserialize_set`], and when the deserializer fails.
+/// Fails as [`deserialize_set`] does, and when the deserializer fails.
 pub fn deserialize<'de, C, D>(deserializer: D) -> Result<C, D::Error>
 where
     C: FromIterator<C::Item> + IntoIterator<Item: DeserializeOwned>,

@@ -1,4 +1,4 @@
-//! The moments of time as dates.
+//! Dates of the crate time.
 
 use ::time::OffsetDateTime;
 

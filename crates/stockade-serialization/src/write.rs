@@ -1,4 +1,4 @@
-//! From anything that serde can read to JSON.
+//! Writing of any type with `Serialize` as JSON.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::nesting::Levels;
 use crate::read::{SYSTEM_TIME, SYSTEM_TIME_FIELDS};
 use crate::{Date, SerializationError, key};
 
-/// Makes JSON of anything: dates become ISO 8601 texts, maps objects, sets
-/// arrays, at every depth, also inside of maps and sets.
+/// Makes JSON of any value. Dates become ISO 8601 texts, maps become objects
+/// and sets become arrays, at every depth.
 ///
-/// The [module docs](crate) have a table of what becomes what.
+/// The [crate docs](crate) have a table of all conversions.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// What goes wrong while writing.
+/// An error of writing.
 #[derive(Debug)]
 struct WriteError(SerializationError);
 
@@ -127,8 +127,8 @@ impl Serializer for ValueWriter {
     }
 
     fn serialize_f32(self, value: f32) -> Written {
-        // Widened as it is, 0.1 would become 0.10000000149011612. The text is
-        // always a number, unless the value is none.
+        // A cast would make 0.10000000149011612 of 0.1. The text is always a
+        // number, unless the value is NaN or infinite.
         Ok(value.to_string().parse::<f64>().ok().into())
     }
 
@@ -247,7 +247,7 @@ struct ItemsWriter {
 impl ItemsWriter {
     fn new(len: usize, variant: Option<&'static str>) -> Result<Self, WriteError> {
         let levels = Levels::enter(1 + usize::from(variant.is_some()))?;
-        // The length is only a hint, and not ours.
+        // The length is only a hint, and comes from outside.
         let items = Vec::with_capacity(len.min(MAX_RESERVED));
         Ok(Self { _inside: levels, items, variant })
     }
@@ -278,7 +278,7 @@ struct EntriesWriter {
 impl EntriesWriter {
     fn new(name: &'static str, variant: Option<&'static str>) -> Result<Self, WriteError> {
         let levels = match name {
-            // They become a text, or what they hold.
+            // These become a text, or their content.
             SYSTEM_TIME | RAW_VALUE | NUMBER => Levels::unwrap_one()?,
             _ => Levels::enter(1 + usize::from(variant.is_some()))?,
         };
@@ -299,7 +299,7 @@ impl EntriesWriter {
     }
 }
 
-/// The text of a `SystemTime`, if these are its two fields.
+/// Returns the text of a `SystemTime`, if these are its two fields.
 fn system_time(entries: &Map<String, Value>) -> Option<Written> {
     let [seconds, nanoseconds] = SYSTEM_TIME_FIELDS.map(|field| entries.get(field)?.as_u64());
     let (seconds, nanoseconds) = (i128::from(seconds?), i128::from(nanoseconds?));
@@ -309,16 +309,16 @@ fn system_time(entries: &Map<String, Value>) -> Option<Written> {
     })
 }
 
-/// The value of a text that is JSON already.
+/// Reads the value of a text that is JSON already.
 fn embedded(entries: &Map<String, Value>) -> Written {
-    // An empty text is no JSON, so that a text that is missing is an error.
+    // An empty text is no JSON, so a missing text is an error.
     let json = entries.values().next().and_then(Value::as_str).unwrap_or_default();
     let value: Value = serde_json::from_str(json).map_err(WriteError::custom)?;
     check_depth(&value)?;
     Ok(value)
 }
 
-/// Whether a value, which serde_json has bounded, fits where we are.
+/// Fails if a value, which serde_json has bounded, is too deep at this level.
 fn check_depth(value: &Value) -> Result<(), SerializationError> {
     match value {
         Value::Array(items) => {
@@ -333,7 +333,7 @@ fn check_depth(value: &Value) -> Result<(), SerializationError> {
     }
 }
 
-/// The content of a variant is in an object under its name.
+/// Puts the content of a variant into an object under its name.
 fn tagged(variant: Option<&str>, value: Value) -> Value {
     match variant {
         Some(variant) => Map::from_iter([(variant.to_owned(), value)]).into(),

@@ -1,11 +1,11 @@
-//! The buffer that JSON is written in.
+//! The buffer for JSON.
 
 use std::io;
 
-/// Bytes, the first of which are written.
+/// A buffer of bytes, the first of which are written.
 ///
-/// The rest are zeros and not spare capacity, because without `unsafe` a slice
-/// of known length is the only place that several writes can share one check.
+/// The rest are zeros and not spare capacity. Without `unsafe`, only a slice of
+/// known length lets several writes share one bounds check.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -14,7 +14,8 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Begins anew in what [`into_scratch`](Self::into_scratch) gave.
+    /// Makes an empty buffer of bytes that [`into_scratch`](Self::into_scratch)
+    /// gave.
     #[inline]
     pub(super) fn new(scratch: Vec<u8>) -> Self {
         Self { bytes: scratch, written: 0 }
@@ -25,7 +26,7 @@ impl Buffer {
         &self.bytes[..self.written]
     }
 
-    /// What is written, without a copy.
+    /// Returns the written bytes, without a copy.
     pub(super) fn into_written(mut self) -> Vec<u8> {
         self.bytes.truncate(self.written);
         self.bytes
@@ -35,8 +36,8 @@ impl Buffer {
         self.bytes
     }
 
-    /// The next so many bytes, if there is place for them. They count as
-    /// written after [`wrote`](Self::wrote).
+    /// Returns the next `size` bytes, if there is room. They count as written
+    /// after [`wrote`](Self::wrote).
     #[inline]
     pub(super) fn place(&mut self, size: usize) -> Option<&mut [u8]> {
         self.bytes.get_mut(self.written..self.written.saturating_add(size))
@@ -47,7 +48,7 @@ impl Buffer {
         self.written += size;
     }
 
-    /// Makes place for so many bytes; false, if there is some already.
+    /// Makes room for `size` bytes. Returns false if there is room already.
     #[cold]
     pub(super) fn grow(&mut self, size: usize) -> bool {
         let wanted = self.written + size;
@@ -86,7 +87,7 @@ impl Buffer {
     }
 }
 
-/// For serde_json, which writes what is rare.
+/// Lets serde_json write the rare parts.
 impl io::Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.slice(bytes);
@@ -98,8 +99,8 @@ impl io::Write for Buffer {
     }
 }
 
-/// Copies the first and the last `SIZE` bytes, which is all between once and
-/// twice that. The two slices have the same length.
+/// Copies the first and the last `SIZE` bytes of a slice of `SIZE` to twice
+/// `SIZE` bytes, which is all of it. Both slices have the same length.
 #[inline]
 pub(super) fn copy_ends<const SIZE: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(first)) = (to.first_chunk_mut::<SIZE>(), from.first_chunk()) {

@@ -1,4 +1,4 @@
-//! Arrays and objects that are being written.
+//! Writing of arrays and objects.
 
 use serde::ser::{self, Serialize};
 use serde_json::Error;
@@ -9,12 +9,11 @@ use crate::json::key::KeyWriter;
 use crate::json::string;
 use crate::json::value::JsonWriter;
 
-/// An array, an object, or what takes its place.
+/// An array or object that is being written, or a struct that holds JSON.
 pub(crate) struct Compound<'a> {
     out: &'a mut Buffer,
-    /// What stands before the next item: the bracket, later a comma. The
-    /// bracket is not written before, so that it and the quotation mark of a
-    /// name are one write.
+    /// The byte before the next item: the bracket, later a comma. The bracket
+    /// is delayed, so that it and the quotation mark of a name are one write.
     lead: u8,
     /// serde_json's name of a struct that holds JSON, otherwise empty.
     embedded: &'static str,
@@ -31,7 +30,7 @@ impl<'a> Compound<'a> {
         Self { out, lead: b'{', embedded: "" }
     }
 
-    /// A struct whose only field is JSON already.
+    /// Begins a struct whose only field is JSON already.
     #[inline]
     pub(crate) fn embedded(out: &'a mut Buffer, name: &'static str) -> Self {
         Self { out, lead: b',', embedded: name }

@@ -1,4 +1,4 @@
-//! Keys of maps, which are texts in JSON.
+//! Writing of the keys of maps, which are strings in JSON.
 
 use std::{fmt, io};
 
@@ -20,7 +20,7 @@ impl<'a> KeyWriter<'a> {
     }
 }
 
-/// What serde_json says to such a key: its error cannot be made by others.
+/// Returns serde_json's error for such a key, which only serde_json can make.
 #[cold]
 fn refusal<T: Serialize>(key: &T) -> Error {
     let mut theirs = serde_json::Serializer::new(io::sink());

@@ -1,13 +1,13 @@
-//! Hot: the bytes of a JSON answer, as serde_json writes them but faster.
+//! Hot: writing of JSON, byte for byte as serde_json writes it, but faster.
 //!
-//! - `to_json`: [`to_json`], and the buffer that a thread keeps; `buffer`: how
-//!   it is written.
-//! - `value`: one value; `compound`: the items of an array or object.
+//! - `to_json`: [`to_json`], and the buffer that a thread keeps; `buffer`: the
+//!   buffer.
+//! - `value`: one value; `compound`: arrays and objects.
 //! - `key`: keys of maps; `embedded`: JSON that is text already.
 //! - `string`: strings and their escapes, by blocks of bytes.
 //!
-//! A call makes one allocation, the result. What is rare, as errors are, is
-//! asked of serde_json, so that it stays the same.
+//! A call makes one allocation, the result. The rare parts, such as errors,
+//! come from serde_json, so that they are the same.
 
 mod buffer;
 mod compound;

@@ -1,4 +1,4 @@
-//! Texts and their escapes (RFC 8259, section 7).
+//! Strings and their escapes (RFC 8259, section 7).
 
 use crate::json::buffer::{Buffer, copy_ends, copy_last};
 
@@ -16,8 +16,8 @@ pub(crate) fn write(out: &mut Buffer, text: &str) {
     write_long(out, text);
 }
 
-/// Apart, because a function that calls none saves no registers: a short text
-/// takes a fifth fewer instructions.
+/// A function of its own: without this call the caller saves no registers, and
+/// a short text takes a fifth fewer instructions.
 #[inline(never)]
 fn write_long(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();
@@ -42,8 +42,8 @@ fn write_slowly(out: &mut Buffer, text: &str) {
     out.push(b'"');
 }
 
-/// Writes what stands before the value of a field: a bracket or a comma, the
-/// name, a colon. A name is rarely longer than 32 bytes.
+/// Writes the part of a field before its value: a bracket or a comma, the name,
+/// a colon. A name is rarely longer than 32 bytes.
 pub(crate) fn write_name(out: &mut Buffer, lead: u8, name: &str) {
     let bytes = name.as_bytes();
     let size = bytes.len() + 4;
@@ -81,11 +81,11 @@ pub(crate) fn write_content(out: &mut Buffer, text: &str) {
     }
 }
 
-/// Copies a text to a place of the same length, unless a byte of it needs an
-/// escape; then the place holds anything.
+/// Copies a text to a slice of the same length. Returns false if a byte needs
+/// an escape; then the slice holds garbage.
 ///
-/// What is not a whole number of blocks is two blocks, of which some bytes are
-/// the same ones: the first bytes and the last.
+/// A text that is no whole number of blocks is copied as its first and its last
+/// block, which overlap.
 #[inline(always)]
 fn copy_short(to: &mut [u8], text: &[u8]) -> bool {
     match text.len() {
@@ -130,16 +130,16 @@ fn copy_blocks(to: &mut [u8], text: &[u8]) -> bool {
     is_plain(last.as_chunks().0)
 }
 
-/// The first and the last bytes. The text is at least that long.
+/// Returns the first and the last bytes of a text that is at least that long.
 #[inline]
 fn ends<const SIZE: usize>(text: &[u8]) -> [[u8; SIZE]; 2] {
     [text.first_chunk(), text.last_chunk()].map(|it| it.copied().unwrap_or([0; SIZE]))
 }
 
-/// Whether no byte needs an escape.
+/// Returns true if no byte needs an escape.
 ///
-/// Without a branch for each byte, and with subtraction instead of comparison,
-/// so that the compiler makes one instruction of those of 16.
+/// The check has no branch for each byte, and subtracts instead of comparing,
+/// so that the compiler makes one instruction for 16 bytes.
 #[inline]
 fn is_plain(blocks: &[[u8; 16]]) -> bool {
     let marked = blocks.iter().fold([0; 16], |mut marked, block| {
@@ -159,8 +159,8 @@ const fn needs_escape(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Eight bytes to the highest bit of each that needs an escape. The lowest of
-/// the marks is right; above it there may be wrong ones, from a borrow.
+/// Sets the highest bit of each of eight bytes that needs an escape. The lowest
+/// mark is right; a borrow may make wrong marks above it.
 #[inline]
 fn marks(word: u64) -> u64 {
     let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word;
@@ -184,11 +184,13 @@ fn write_escaped(out: &mut Buffer, text: &[u8]) {
 }
 
 const PIECE: usize = 64;
-/// The most that becomes of a piece, and what is written beyond its end.
+/// The longest output of a piece, and the bytes that are written beyond its
+/// end.
 const ESCAPED: usize = 6 * PIECE + 8;
 
-/// Returns how much of the place is written. It counts by itself: a count in
-/// the buffer made texts full of escapes take half as long again.
+/// Escapes a text. Returns the number of bytes written, which is counted here
+/// because a count in the buffer made texts full of escapes take half as long
+/// again.
 fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(block) = text.first_chunk::<8>() {
@@ -201,7 +203,7 @@ fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
             at += put_byte(place, at, *byte);
             taken += 1;
         }
-        // They were all in the block: `taken` is at most its length.
+        // `taken` is at most the length of the block.
         text = text.get(taken..).unwrap_or_default();
     }
     for byte in text {

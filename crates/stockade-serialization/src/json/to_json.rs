@@ -1,4 +1,4 @@
-//! [`to_json`], and the buffer that it writes in.
+//! [`to_json`], and the buffer of a thread.
 
 use std::cell::Cell;
 
@@ -9,11 +9,11 @@ use crate::json::value::JsonWriter;
 
 /// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`.
 ///
-/// The text is made in a buffer of the thread, which keeps at most 64 KiB
+/// The JSON is written into a buffer of the thread, which keeps at most 64 KiB
 /// between two calls. The result is one allocation whose capacity is its
 /// length, so that `bytes::Bytes` takes it as it is. Above 16 KiB the buffer
-/// itself is the result, with a capacity of at most 64 KiB or, if that is more,
-/// twice its length.
+/// itself is the result, with a capacity of at most 64 KiB or twice its length,
+/// whichever is more.
 ///
 /// Unlike [`serialize_for_json`](crate::serialize_for_json), dates and the
 /// keys of maps are what their `Serialize` makes of them, and nesting has no
@@ -36,11 +36,11 @@ use crate::json::value::JsonWriter;
 /// `serde_json::to_vec`.
 ///
 /// # Beyond the spec
-/// It differs from serde_json where a type breaks a promise. An array or
-/// object that is announced as empty and is not comes out whole, where
-/// serde_json writes what is no JSON. A `Display` that fails is an error, where
-/// serde_json panics. The structs that serde_json names `$serde_json::private::…`
-/// are known whatever its features are.
+/// The output differs from serde_json where a type breaks a promise. An array
+/// or object that is announced as empty and is not is written whole, where
+/// serde_json writes invalid JSON. A `Display` that fails is an error, where
+/// serde_json panics. The structs that serde_json names
+/// `$serde_json::private::…` are known whatever its features are.
 ///
 /// Spec: Serialization helpers.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
@@ -49,10 +49,10 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::
     finish(buffer, result)
 }
 
-/// The buffer is away from here while it is in use: a `Serialize` that calls
-/// [`to_json`] itself gets a new one, and a panic loses no more than this one.
+/// Takes the buffer of the thread. A `Serialize` that calls [`to_json`] itself
+/// gets a new one, and a panic loses no more than this one.
 fn take() -> Buffer {
-    // A thread that ends has none any more.
+    // A thread that ends has no buffer any more.
     Buffer::new(SCRATCH.try_with(Cell::take).unwrap_or_default())
 }
 
@@ -70,7 +70,7 @@ fn finish(
 
 fn give_back(scratch: Vec<u8>) {
     if scratch.capacity() <= MAX_KEPT {
-        // Where there is no place to keep it, it is dropped.
+        // A thread that ends drops the buffer.
         let _ended = SCRATCH.try_with(|kept| kept.set(scratch));
     }
 }
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// The capacity of the buffer that the thread keeps.
+    /// Returns the capacity of the buffer that the thread keeps.
     fn kept() -> usize {
         let scratch = SCRATCH.take();
         let capacity = scratch.capacity();

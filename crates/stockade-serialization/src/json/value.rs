@@ -1,4 +1,4 @@
-//! Any value as JSON.
+//! Writing of any value.
 
 use std::fmt::{self, Write as _};
 
@@ -243,7 +243,7 @@ impl<'a> Serializer for JsonWriter<'a> {
     }
 }
 
-/// Takes the pieces of a text that is made by `Display`.
+/// Writes the pieces of a `Display` with their escapes.
 struct Escaping<'a>(&'a mut Buffer);
 
 impl fmt::Write for Escaping<'_> {
