@@ -1,4 +1,4 @@
-//! [`ApiKey`] and [`ApiKeyHash`]: keys that programs show, hashed at rest.
+//! [`ApiKey`] and [`ApiKeyHash`]: keys of programs, hashed at rest.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,11 +12,11 @@ use subtle::ConstantTimeEq;
 use crate::random::array;
 use crate::{RandomError, base64url};
 
-/// A new API key, to be shown to its owner once; what is stored is its
+/// A new API key, to be shown to its owner once. An application stores its
 /// [`hash`](Self::hash).
 ///
-/// It has 256 random bits, so one round of SHA-256 is enough: there is nothing
-/// to guess, and no salt is needed to look it up.
+/// A key has 256 random bits and cannot be guessed. So one round of SHA-256 is
+/// enough, and the hash needs no salt.
 ///
 /// ```
 /// use stockade_auth::{ApiKey, ApiKeyHash};
@@ -39,26 +39,27 @@ pub struct ApiKey {
     text: String,
 }
 
-/// The SHA-256 of an API key, which may be stored; its text is 64 lower-case
-/// hex characters, and one key always has the same, so that it can be a key of
-/// a table.
+/// The SHA-256 of an API key, for storage. Its text is 64 lower-case hex
+/// characters, the same for the same key, so that it can be looked up in a
+/// table.
 ///
-/// Two are compared for equality in constant time. Their order, and so a look
-/// in a map, takes as long as it takes: it tells of the hash, not of the key.
+/// Equality is checked in constant time. Their order, and so a search in a map,
+/// is not, which may reveal something of the hash but not of the key.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiKeyHash {
     digest: [u8; 32],
 }
 
 impl ApiKey {
-    /// A random key: `prefix`, `_` and 43 characters of base64url.
+    /// Makes a random key: `prefix`, `_` and 43 characters of base64url.
     ///
-    /// The prefix says whose key it is, to people and to scanners for leaked
-    /// secrets; without one there is no `_`. It has 0 to 32 characters, each an
+    /// The prefix tells people and scanners for leaked secrets whose key it is.
+    /// Without a prefix there is no `_`. It has 0 to 32 characters, each an
     /// ASCII letter or digit, `_` or `-`, so that a key fits into a header.
     ///
     /// # Errors
-    /// When the prefix is another, or the operating system gives no randomness.
+    /// Fails for any other prefix, and when the operating system gives no
+    /// randomness.
     pub fn generate(prefix: &str) -> Result<Self, ApiKeyError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if prefix.len() > MAX_PREFIX_LENGTH || !prefix.bytes().all(is_allowed) {
@@ -69,13 +70,13 @@ impl ApiKey {
         Ok(Self { text: format!("{prefix}{separator}{random}") })
     }
 
-    /// The key itself, for its owner and nobody else.
+    /// Returns the key itself, for its owner and nobody else.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What is stored in its place.
+    /// Returns the hash of the key, for storage.
     #[must_use]
     pub fn hash(&self) -> ApiKeyHash {
         ApiKeyHash::of(&self.text)
@@ -89,7 +90,7 @@ impl fmt::Debug for ApiKey {
 }
 
 impl ApiKeyHash {
-    /// The hash of a key that a client sent.
+    /// Makes the hash of a key that a client sent.
     #[must_use]
     pub fn of(key: &str) -> Self {
         let mut bytes = [0; 32];
@@ -99,14 +100,14 @@ impl ApiKeyHash {
         Self { digest: bytes }
     }
 
-    /// Whether this is the hash of `key`, in constant time.
+    /// Returns true if this is the hash of `key`, in constant time.
     #[must_use]
     pub fn verify(&self, key: &str) -> bool {
         *self == Self::of(key)
     }
 }
 
-/// In constant time.
+/// Compares in constant time.
 impl PartialEq for ApiKeyHash {
     fn eq(&self, other: &Self) -> bool {
         self.digest.ct_eq(&other.digest).into()
@@ -121,7 +122,7 @@ impl Hash for ApiKeyHash {
     }
 }
 
-/// By the bytes, as the texts are ordered; not in constant time.
+/// Compares the bytes, in the order of the texts; not in constant time.
 impl Ord for ApiKeyHash {
     fn cmp(&self, other: &Self) -> Ordering {
         self.digest.cmp(&other.digest)
@@ -151,7 +152,7 @@ impl FromStr for ApiKeyHash {
     }
 }
 
-/// Why an API key was not made; as an [`ApiError`] it is a 500.
+/// The error of making an API key. As an [`ApiError`] it is a 500.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ApiKeyError {
@@ -186,7 +187,7 @@ impl From<ApiKeyError> for ApiError {
     }
 }
 
-/// A stored text is not the hash of an API key.
+/// The error for a stored text that is no hash of an API key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ApiKeyHashError(());
 
@@ -198,7 +199,7 @@ impl fmt::Display for ApiKeyHashError {
 
 impl std::error::Error for ApiKeyHashError {}
 
-/// Longer prefixes are refused; in bytes, which are characters here.
+/// The longest prefix, in bytes, which are characters here.
 const MAX_PREFIX_LENGTH: usize = 32;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! base64url without padding, read strictly: one text for each byte string.
+//! base64url without padding, read strictly, so that each byte string has one
+//! text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,12 +23,13 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// Reads the 43 characters of exactly 32 bytes.
 pub(crate) fn decode_32(text: &[u8]) -> Option<[u8; 32]> {
     let mut bytes = [0; 33];
-    // The library wants room for whole groups of four characters.
+    // The library needs room for whole groups of four characters.
     let length = URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()?;
     if length == 32 { bytes.first_chunk().copied() } else { None }
 }
 
-/// How many characters `bytes` bytes become; `None` above `usize::MAX`.
+/// Returns the number of characters of this number of bytes; `None` above
+/// `usize::MAX`.
 pub(crate) fn encoded_len(bytes: usize) -> Option<usize> {
     base64::encoded_len(bytes, false)
 }

@@ -1,4 +1,4 @@
-//! [`BasicCredentials`]: user and password of an `Authorization` header.
+//! [`BasicCredentials`]: user and password in an `Authorization` header.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub struct BasicCredentials {
 impl BasicCredentials {
     /// Reads the whole value of an `Authorization` header.
     ///
-    /// `None` for another scheme (its case does not matter), base64 that is not
+    /// Returns `None` for another scheme (in any case), base64 that is not
     /// canonical and padded, text that is not UTF-8, control characters, a
     /// missing colon, and values above 4,096 bytes.
     #[must_use]
@@ -52,21 +52,22 @@ impl BasicCredentials {
         Some(Self { text, colon })
     }
 
-    /// The user, which has no colon and may be empty.
+    /// Returns the user, which has no colon and may be empty.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.text[..self.colon]
     }
 
-    /// The password, which may have colons and may be empty.
+    /// Returns the password, which may have colons and may be empty.
     #[must_use]
     pub fn password(&self) -> &str {
         &self.text[self.colon + 1..]
     }
 
-    /// Whether both are these, in a time that depends on the lengths only.
+    /// Returns true if user and password are these. The time depends on the
+    /// lengths only.
     ///
-    /// For users with a stored hash, take
+    /// For users with a stored hash, use
     /// [`verify_password`](crate::verify_password) instead.
     #[must_use]
     pub fn matches(&self, user: &str, password: &str) -> bool {

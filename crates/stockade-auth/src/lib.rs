@@ -1,4 +1,4 @@
-//! Authentication: tokens, passwords, API keys, signed session ids; usable
+//! Authentication by tokens, passwords, API keys and signed session ids, usable
 //! alone: no HTTP, no runtime.
 //!
 //! ```
@@ -34,32 +34,32 @@
 //! # Promises
 //!
 //! Secrets, keys and passwords are never printed. Signatures and hashes are
-//! compared in constant time. Nothing here panics, whatever it is given.
-//! A [`Secret`] takes HS256 only, and a JWK set asymmetric algorithms only.
+//! compared in constant time. No input makes this crate panic. A [`Secret`]
+//! takes HS256 only, and a JWK set asymmetric algorithms only.
 //!
 //! # Beyond the specification
 //!
 //! Where it is silent or leaves a choice:
 //!
 //! - A time in a token is a number from 0 to 2^53 - 1, of which the whole part
-//!   counts; anything else, null too, makes the token malformed. An `nbf` that
-//!   is none is refused by `generate_jwt` too, and so is nesting that
-//!   `verify_token` would not read.
-//! - The `kid` of a token is not looked at where secrets verify: every secret
-//!   of a ring is tried.
+//!   counts. Any other value, null too, makes the token malformed.
+//!   `generate_jwt` refuses such an `nbf` too, and nesting that `verify_token`
+//!   would not read.
+//! - The `kid` of a token is ignored where secrets verify: every secret of a
+//!   ring is tried.
 //! - A `JwkSource` never fetches while it verifies, so that no request waits
-//!   for another server and forged tokens cannot make it ask: it says that it
-//!   wants to, and the program does it.
-//! - Of Wycheproof's 40 cases for HS256, 36 agree: 367 and 370 are the same
-//!   text as the valid 357, and 372 and 373 want a foreign character in
-//!   base64url skipped.
+//!   for another server, and forged tokens cause no fetches. It reports that it
+//!   needs a refresh, and the program fetches.
+//! - Of Wycheproof's 40 cases for HS256, 36 agree. Cases 367 and 370 are the
+//!   same text as the valid 357, and 372 and 373 expect a foreign character in
+//!   base64url to be skipped.
 //!
 //! Spec: Authentication.
 //!
 //! # Where things are
 //!
 //! - `secret`: [`Secret`], [`KeyRing`]; `random`: [`generate_token`].
-//! - `token`: making and judging tokens; `verify` in it is the hot path.
+//! - `token`: issuing and verifying tokens; `verify` in it is the hot path.
 //! - `jwks`: public keys of other issuers.
 //! - `password`, `api_key`, `session`, `basic`.
 

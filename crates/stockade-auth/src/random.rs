@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use stockade_errors::{ApiError, ConfigError, Mistake};
 
-/// A random text of `2 * bytes` lower-case hex characters; not a JWT.
+/// Returns a random text of `2 * bytes` lower-case hex characters; not a JWT.
 ///
 /// The specification's default is [`DEFAULT_TOKEN_BYTES`].
 ///
@@ -48,8 +48,8 @@ pub const MAX_TOKEN_BYTES: usize = 1_048_576;
 
 /// The operating system gave no random bytes.
 ///
-/// On the systems that Rust supports this does not happen after start-up; a
-/// program can only give up what it was about to make.
+/// Systems that Rust supports have random bytes after start-up. A program can
+/// only give up its current work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RandomError(());
 
@@ -72,7 +72,7 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
     getrandom::fill(bytes).map_err(|_| RandomError(()))
 }
 
-/// An array of random bytes.
+/// Returns an array of random bytes.
 pub(crate) fn array<const N: usize>() -> Result<[u8; N], RandomError> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! [`Secret`] and [`KeyRing`]: what tokens and session ids are signed with.
+//! [`Secret`] and [`KeyRing`]: the keys that sign tokens and session ids.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -13,7 +13,7 @@ use crate::base64url;
 
 /// A secret for HMAC-SHA256, with its key prepared once.
 ///
-/// It cannot be empty, is cheap to clone, and is never printed.
+/// A secret is never empty, is cheap to clone, and is never printed.
 ///
 /// ```
 /// use stockade_auth::Secret;
@@ -31,11 +31,11 @@ pub struct Secret {
 struct Inner {
     key: hmac::Key,
     kid: Option<String>,
-    /// The header of the tokens it signs, as base64url.
+    /// The header of the tokens that this secret signs, as base64url.
     header: String,
 }
 
-/// One or more secrets: the first signs, all of them verify.
+/// A ring of one or more secrets: the first signs, all of them verify.
 ///
 /// To change a secret, put the new one in front and keep the old one until the
 /// last token that it signed has expired.
@@ -59,10 +59,10 @@ pub struct KeyRing {
 }
 
 impl Secret {
-    /// A secret of this text or these bytes, as they are.
+    /// Makes a secret of a text or of bytes.
     ///
-    /// Fewer than 32 bytes are accepted with a warning in the log, because
-    /// RFC 7518, section 3.2, asks for as many bytes as the hash has.
+    /// Fewer than 32 bytes are accepted with a warning in the log. RFC 7518,
+    /// section 3.2, demands as many bytes as the hash has.
     ///
     /// # Errors
     /// When `secret` is empty.
@@ -87,10 +87,11 @@ impl Secret {
         Ok(Self { inner: Arc::new(Inner { key, kid: None, header: header(None) }) })
     }
 
-    /// Gives the secret a name, which its tokens carry as `kid`.
+    /// Sets the name of the secret, which its tokens carry as `kid`.
     ///
-    /// The name is for people and for other verifiers. It is not trusted here:
-    /// a token is tried with every secret of a ring, whatever its `kid` says.
+    /// The name is for people and for other verifiers. This crate does not
+    /// trust it: a token is tried with every secret of a ring, whatever its
+    /// `kid` is.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         let kid = kid.into();
@@ -99,23 +100,24 @@ impl Secret {
         Self { inner: Arc::new(Inner { key, kid: Some(kid), header }) }
     }
 
-    /// The name given with [`with_kid`](Self::with_kid).
+    /// Returns the name that [`with_kid`](Self::with_kid) set.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.inner.kid.as_deref()
     }
 
-    /// The base64url header of the tokens that this secret signs.
+    /// Returns the base64url header of the tokens that this secret signs.
     pub(crate) fn header(&self) -> &str {
         &self.inner.header
     }
 
-    /// The HMAC-SHA256 of `message`, 32 bytes.
+    /// Returns the HMAC-SHA256 of `message`, 32 bytes.
     pub(crate) fn sign(&self, message: &[u8]) -> hmac::Tag {
         hmac::sign(&self.inner.key, message)
     }
 
-    /// Whether `tag` is the whole HMAC-SHA256 of `message`, in constant time.
+    /// Returns true if `tag` is the whole HMAC-SHA256 of `message`, in constant
+    /// time.
     pub(crate) fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
         hmac::verify(&self.inner.key, message, tag).is_ok()
     }
@@ -128,27 +130,28 @@ impl fmt::Debug for Secret {
 }
 
 impl KeyRing {
-    /// A ring of one secret, the one that signs.
+    /// Makes a ring of one secret, the one that signs.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { signer: secret, others: Vec::new() }
     }
 
-    /// Adds a secret that verifies and does not sign.
+    /// Adds a secret that verifies but does not sign.
     ///
-    /// A forged token costs an HMAC for each secret, so keep the ring short.
+    /// Keep the ring short, because a forged token costs an HMAC for each
+    /// secret.
     #[must_use]
     pub fn or(mut self, secret: Secret) -> Self {
         self.others.push(secret);
         self
     }
 
-    /// The secret that signs.
+    /// Returns the secret that signs.
     pub(crate) fn signer(&self) -> &Secret {
         &self.signer
     }
 
-    /// The secrets that only verify.
+    /// Returns the secrets that only verify.
     pub(crate) fn others(&self) -> &[Secret] {
         &self.others
     }
@@ -160,7 +163,8 @@ impl From<Secret> for KeyRing {
     }
 }
 
-/// The header of a token, with its members in the order of the specification.
+/// Returns the header of a token, with its members in the order of the
+/// specification.
 ///
 /// Spec: Authentication data.
 fn header(kid: Option<&str>) -> String {
@@ -173,7 +177,7 @@ fn header(kid: Option<&str>) -> String {
     base64url::encode(json.as_bytes())
 }
 
-/// Shorter secrets are warned of. RFC 7518, section 3.2.
+/// The length below which a secret logs a warning. RFC 7518, section 3.2.
 const SHORT_SECRET: usize = 32;
 
 #[cfg(test)]

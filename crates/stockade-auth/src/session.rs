@@ -11,9 +11,8 @@ use crate::{RandomError, SigningKeys, base64url};
 
 /// The random id of a session, 256 bits.
 ///
-/// What a client keeps is the signed form, so that guessing does not even reach
-/// the store of the sessions. The cookie, its attributes and the store are for
-/// whoever calls this.
+/// A client keeps the signed form, so that a guessed id does not even reach the
+/// store. The caller provides the cookie, its attributes and the store.
 ///
 /// ```
 /// use stockade_auth::{Secret, SessionId};
@@ -35,7 +34,7 @@ pub struct SessionId {
 }
 
 impl SessionId {
-    /// A new id.
+    /// Makes a new id.
     ///
     /// # Errors
     /// When the operating system gives no randomness.
@@ -43,11 +42,11 @@ impl SessionId {
         Ok(Self { bytes: array()? })
     }
 
-    /// The signed form: 43 characters of id, a dot, 43 characters of
+    /// Returns the signed form: 43 characters of id, a dot, 43 characters of
     /// HMAC-SHA256, all of which may stand in a cookie.
     ///
-    /// The same secret may sign tokens: what is signed here begins with a text
-    /// that no token begins with.
+    /// The same secret may sign tokens too: a session id is signed behind a
+    /// prefix that no token begins with.
     #[must_use]
     pub fn sign<K: SigningKeys + ?Sized>(&self, keys: &K) -> String {
         let tag = keys.signer().sign(&self.message());
@@ -57,7 +56,7 @@ impl SessionId {
         signed
     }
 
-    /// The id of a signed form; `None` unless one of the keys signed it.
+    /// Reads the id of a signed form; `None` unless one of the keys signed it.
     ///
     /// The signature is compared in constant time.
     #[must_use]
@@ -68,7 +67,7 @@ impl SessionId {
         find_signer(keys, &id.message(), &tag).map(|_| id)
     }
 
-    /// What is signed.
+    /// Returns the bytes that are signed.
     fn message(&self) -> [u8; DOMAIN.len() + 32] {
         let mut message = [0; DOMAIN.len() + 32];
         let (domain, id) = message.split_at_mut(DOMAIN.len());
@@ -78,17 +77,19 @@ impl SessionId {
     }
 }
 
-/// No token begins with it, because a colon is no character of base64url.
+/// The prefix of the signed bytes. No token begins with it, because base64url
+/// has no colon.
 const DOMAIN: &[u8] = b"stockade:session:1:";
 
-/// The 43 characters of base64url, without the signature, for the store.
+/// Writes the 43 characters of base64url, without the signature, for the store.
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&base64url::encode(&self.bytes))
     }
 }
 
-/// Whoever knows the id has the session, if the signing secret leaks as well.
+/// Shows nothing of the id, which opens the session to anyone who has the
+/// secret too.
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SessionId(..)")
@@ -105,7 +106,7 @@ impl FromStr for SessionId {
     }
 }
 
-/// In constant time.
+/// Compares in constant time.
 impl PartialEq for SessionId {
     fn eq(&self, other: &Self) -> bool {
         self.bytes.ct_eq(&other.bytes).into()
@@ -114,7 +115,7 @@ impl PartialEq for SessionId {
 
 impl Eq for SessionId {}
 
-/// A text is not the id of a session.
+/// The error for a text that is no session id.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionIdError(());
 

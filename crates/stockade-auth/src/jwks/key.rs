@@ -9,8 +9,8 @@ use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPubli
 
 use crate::base64url;
 
-/// A public key of a set. A key is for the algorithm that its `alg` names, and
-/// without `alg` for those of its type, never for one of another type.
+/// A public key of a set. It is for the algorithm that its `alg` names, or
+/// without `alg` for those of its type, and never for one of another type.
 #[derive(Clone, Debug)]
 pub(super) struct VerifyingKey {
     kid: Option<String>,
@@ -31,11 +31,11 @@ enum PublicKey {
 }
 
 impl VerifyingKey {
-    /// Takes over a key of a document.
+    /// Reads a key of a document.
     ///
     /// # Errors
-    /// Why the key cannot verify tokens: another use, type, curve, algorithm or
-    /// size.
+    /// Returns the reason why the key cannot verify tokens: another use, type,
+    /// curve, algorithm or size.
     pub(super) fn new(jwk: &Jwk) -> Result<Self, &'static str> {
         check_use(jwk)?;
         let public = match &jwk.algorithm {
@@ -59,26 +59,26 @@ impl VerifyingKey {
         Ok(Self { kid: jwk.common.key_id.clone(), algorithms, public })
     }
 
-    /// The name of the key.
+    /// Returns the name of the key.
     pub(super) fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
     }
 
-    /// Whether the key is for this algorithm.
+    /// Returns true if the key is for this algorithm.
     pub(super) fn is_for(&self, algorithm: Algorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }
 
-    /// Whether `signature` was made of `message` by the owner of this key.
+    /// Returns true if the owner of this key made `signature` for `message`.
     ///
-    /// False for an algorithm of another type of key, whatever the bytes are.
+    /// An algorithm of another type of key is false, whatever the bytes are.
     pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         self.public.verify(algorithm, message, signature)
     }
 }
 
 impl PublicKey {
-    /// What a key without `alg` is for.
+    /// Returns the algorithms of a key without `alg`.
     fn usual_algorithms(&self) -> &'static [Algorithm] {
         match self {
             Self::Rsa { .. } => &[Algorithm::RS256, Algorithm::PS256],
@@ -88,7 +88,7 @@ impl PublicKey {
         }
     }
 
-    /// Whether a key of this type can have this `alg`.
+    /// Returns true if a key of this type can have this `alg`.
     fn takes(&self, algorithm: Algorithm) -> bool {
         match self {
             Self::Rsa { .. } => rsa_parameters(algorithm).is_some(),
@@ -118,13 +118,13 @@ impl PublicKey {
     }
 }
 
-/// Whether there can be a key for this algorithm, which has to be asymmetric.
+/// Returns true for a supported algorithm, all of which are asymmetric.
 pub(super) fn is_supported(algorithm: Algorithm) -> bool {
     let of_curves = [Algorithm::ES256, Algorithm::ES384, Algorithm::EdDSA];
     rsa_parameters(algorithm).is_some() || of_curves.contains(&algorithm)
 }
 
-/// How ring calls the RSA algorithms; `None` for all others.
+/// Returns ring's parameters of an RSA algorithm; `None` for all others.
 fn rsa_parameters(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     match algorithm {
         Algorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),
@@ -137,7 +137,8 @@ fn rsa_parameters(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     }
 }
 
-/// A key that says what it is for must be for signatures. RFC 7517, 4.2 and 4.3.
+/// Fails for a key that names another use than signatures. RFC 7517, 4.2 and
+/// 4.3.
 fn check_use(jwk: &Jwk) -> Result<(), &'static str> {
     match &jwk.common.public_key_use {
         None | Some(PublicKeyUse::Signature) => {}
@@ -193,9 +194,9 @@ fn edwards(parameters: &OctetKeyPairParameters) -> Result<PublicKey, &'static st
 
 /// The first byte of a point that is given by both coordinates. SEC 1, 2.3.3.
 const UNCOMPRESSED: u8 = 4;
-/// 2048 bits, the least that RFC 7518 (section 3.3) and ring take.
+/// 2048 bits, the least that RFC 7518 (section 3.3) and ring accept.
 const MIN_RSA_BYTES: usize = 256;
-/// 8192 bits, the most that ring takes.
+/// 8192 bits, the most that ring accepts.
 const MAX_RSA_BYTES: usize = 1_024;
 
 #[cfg(test)]

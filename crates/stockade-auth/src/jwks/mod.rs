@@ -3,10 +3,10 @@
 //! - `key`: one public key, and the algorithms that it is for.
 //! - `set`: [`JwkSet`]; `source`: [`JwkSource`], a set that is refreshed.
 //!
-//! The types of the documents and the names of the algorithms are those of
+//! The types of the documents and the names of the algorithms come from
 //! `jsonwebtoken`. Its cryptography is never called, because that needs a
-//! provider for the whole process and panics without one: signatures are
-//! verified on ring.
+//! provider for the whole process and panics without one: ring verifies the
+//! signatures.
 
 mod key;
 mod set;

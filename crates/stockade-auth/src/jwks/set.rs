@@ -14,13 +14,14 @@ use crate::{LOG_TARGET, base64url};
 
 /// The public keys of another issuer, as a JWK set (RFC 7517).
 ///
-/// It takes RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384 and EdDSA
-/// (Ed25519). A key with `alg` is for that algorithm; one without is for RS256
-/// and PS256, or for the algorithm of its curve. No HS256 and nothing symmetric
-/// is ever accepted, so that a public key cannot be taken for a secret.
+/// The algorithms are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384
+/// and EdDSA (Ed25519). A key with `alg` is for that algorithm; one without is
+/// for RS256 and PS256, or for the algorithm of its curve. HS256 and other
+/// symmetric algorithms are never accepted, so that a public key cannot be
+/// taken for a secret.
 ///
-/// Other than with a [`Secret`](crate::Secret), the header is read before the
-/// signature is checked, because it says which key to check with.
+/// Unlike with a [`Secret`](crate::Secret), the header is read before the
+/// signature is checked, because it names the key.
 ///
 /// ```
 /// use stockade_auth::{JwkSet, TokenError, TokenVerifier};
@@ -50,15 +51,15 @@ impl JwkSet {
     /// left out, with a line in the log at debug level. RFC 7517, section 5.
     ///
     /// # Errors
-    /// When the document is no JWK set, has more than [`MAX_KEYS`] keys (those
-    /// left out count), or none that can verify.
+    /// Fails when the document is no JWK set, has more than [`MAX_KEYS`] keys
+    /// (unusable ones count), or none that can verify.
     #[track_caller]
     pub fn from_json(document: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
         let location = Location::caller();
         read(document.as_ref()).map_err(|message| Mistake::new(message).at(location).into())
     }
 
-    /// How many keys can verify tokens; never 0.
+    /// Returns the number of keys that can verify tokens; never 0.
     #[expect(clippy::len_without_is_empty, reason = "there is at least one key")]
     #[must_use]
     pub fn len(&self) -> usize {
@@ -94,16 +95,16 @@ impl JwkSet {
         Err(Refusal { error, lacks_key })
     }
 
-    /// Whether a key has this name.
+    /// Returns true if a key has this name.
     fn names(&self, kid: &str) -> bool {
         self.keys.iter().any(|key| key.kid() == Some(kid))
     }
 }
 
-/// Why a token is refused.
+/// The refusal of a token.
 pub(super) struct Refusal {
     pub(super) error: TokenError,
-    /// Whether the key of the token may be one that the set does not have.
+    /// True if the token may have a key that the set lacks.
     pub(super) lacks_key: bool,
 }
 
@@ -113,7 +114,8 @@ impl From<TokenError> for Refusal {
     }
 }
 
-/// The most keys of a set, which bounds the work for a token without `kid`.
+/// The largest number of keys in a set, which bounds the work for a token
+/// without `kid`.
 pub const MAX_KEYS: usize = 32;
 
 impl SealedKeys for JwkSet {
@@ -122,8 +124,8 @@ impl SealedKeys for JwkSet {
     }
 }
 
-/// Reads the keys one by one, so that one which cannot be read does not take
-/// the others with it.
+/// Reads the keys one by one, so that a malformed key does not affect the
+/// others.
 fn read(document: &[u8]) -> Result<JwkSet, String> {
     let mut document: Map<String, Value> = serde_json::from_slice(document)
         .map_err(|error| format!("the document is no JWK set: {error}"))?;
@@ -149,7 +151,7 @@ fn read(document: &[u8]) -> Result<JwkSet, String> {
 }
 
 fn read_key(jwk: Value) -> Result<VerifyingKey, &'static str> {
-    // What serde says may quote the key, which could be a secret.
+    // The message of serde may quote the key, which could be a secret.
     let jwk = serde_json::from_value::<Jwk>(jwk);
     VerifyingKey::new(&jwk.map_err(|_| "a member is not what it should be")?)
 }

@@ -10,18 +10,18 @@ use stockade_errors::{BoxError, ConfigError};
 use super::JwkSet;
 use crate::token::{Clock, Compact, SealedKeys, TokenError};
 
-/// A JWK set that is refreshed by a function which the program passes in.
+/// A JWK set that a function of the program refreshes.
 ///
-/// The function gives the document; this crate has no HTTP. Verifying never
-/// calls it and never waits for it: a token with a key that is not known is
-/// refused, and [`wants_refresh`](Self::wants_refresh) is true from then on
+/// The function fetches the document, because this crate has no HTTP. Verifying
+/// never calls the function and never waits for it. A token with an unknown key
+/// is refused, and [`wants_refresh`](Self::wants_refresh) is true from then on
 /// until a refresh succeeds, at most once in
-/// [`min_interval`](Self::min_interval), so that forged tokens cannot drive the
-/// program to ask its issuer all the time. The program calls
+/// [`min_interval`](Self::min_interval), so that forged tokens cannot make the
+/// program fetch all the time. The program calls
 /// [`refresh_if_wanted`](Self::refresh_if_wanted) from a thread or a timer.
 ///
-/// A key is not known when the token names one (`kid`) that the set does not
-/// name, or names none, and no key of the set verifies it.
+/// A key is unknown when the token has a `kid` that the set does not have, or
+/// has none and no key of the set verifies it.
 ///
 /// ```
 /// use stockade_auth::JwkSource;
@@ -38,29 +38,29 @@ use crate::token::{Clock, Compact, SealedKeys, TokenError};
 /// # Ok::<(), stockade_errors::BoxError>(())
 /// ```
 ///
-/// A program whose way to the issuer is asynchronous makes the source of the
-/// first document and calls [`update`](Self::update) with each later one.
+/// A program that fetches asynchronously makes the source of the first document
+/// and calls [`update`](Self::update) with each later one.
 pub struct JwkSource {
     fetch: Box<Fetch>,
     current: RwLock<Arc<JwkSet>>,
     clock: Clock,
     max_age_seconds: u64,
     min_interval_seconds: u64,
-    /// When the set was taken over, in seconds since 1970.
+    /// The time of the last successful refresh, in seconds since 1970.
     refreshed_at: AtomicU64,
-    /// When a refresh was last tried, in seconds since 1970.
+    /// The time of the last attempt to refresh, in seconds since 1970.
     tried_at: AtomicU64,
-    /// Whether a token asked for a key that is not here, since `refreshed_at`.
+    /// True if a token had an unknown key since `refreshed_at`.
     missed: AtomicBool,
 }
 
 type Fetch = dyn Fn() -> Result<String, BoxError> + Send + Sync;
 
 impl JwkSource {
-    /// Calls `fetch` for the first document.
+    /// Makes a source and calls `fetch` for the first document.
     ///
     /// # Errors
-    /// The error of `fetch`, or a [`ConfigError`] for its document; see
+    /// Returns the error of `fetch`, or a [`ConfigError`] for its document; see
     /// [`JwkSet::from_json`].
     pub fn new(
         fetch: impl Fn() -> Result<String, BoxError> + Send + Sync + 'static,
@@ -80,24 +80,24 @@ impl JwkSource {
         Ok(source)
     }
 
-    /// How old a set may become before a refresh is wanted, in whole seconds.
-    /// Default: 3600.
+    /// Sets the age at which a set needs a refresh, in whole seconds. Default:
+    /// 3600.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age_seconds = age.as_secs();
         self
     }
 
-    /// How long after a refresh, successful or not, none is wanted, in whole
-    /// seconds. Default: 60.
+    /// Sets the least time between two attempts to refresh, in whole seconds.
+    /// Default: 60.
     #[must_use]
     pub fn min_interval(mut self, interval: Duration) -> Self {
         self.min_interval_seconds = interval.as_secs();
         self
     }
 
-    /// Where the time comes from; the set counts as refreshed at its now.
-    /// Default: the system.
+    /// Sets the clock, and counts the set as refreshed at its current time.
+    /// Default: the system's clock.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -105,15 +105,15 @@ impl JwkSource {
         self
     }
 
-    /// The set as it is now.
+    /// Returns the current set.
     #[must_use]
     pub fn current(&self) -> Arc<JwkSet> {
-        // Whoever panicked had not begun to change the set.
+        // A thread that panicked had not begun to change the set.
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the set is old, or lacks a key that a token asked for, and the
-    /// last try is long enough ago.
+    /// Returns true if the set is old, or a token had an unknown key, and the
+    /// last attempt is long enough ago.
     #[must_use]
     pub fn wants_refresh(&self) -> bool {
         let now = self.now();
@@ -123,21 +123,22 @@ impl JwkSource {
         is_due && rest >= self.min_interval_seconds
     }
 
-    /// Calls the function and takes over its document; if that fails, what
-    /// there was stays, and is as old as it was.
+    /// Fetches a document and replaces the set. If that fails, the old set
+    /// stays, with its age.
     ///
     /// # Errors
-    /// As [`JwkSource::new`].
+    /// Fails as [`JwkSource::new`] does.
     pub fn refresh(&self) -> Result<(), BoxError> {
         self.note_try();
         let document = (self.fetch)()?;
         Ok(self.update(document)?)
     }
 
-    /// [`refresh`](Self::refresh) if one is wanted; whether it was.
+    /// Refreshes if [`wants_refresh`](Self::wants_refresh) is true. Returns
+    /// true if it did.
     ///
     /// # Errors
-    /// As [`JwkSource::new`].
+    /// Fails as [`JwkSource::new`] does.
     pub fn refresh_if_wanted(&self) -> Result<bool, BoxError> {
         let wanted = self.wants_refresh();
         if wanted {
@@ -146,11 +147,11 @@ impl JwkSource {
         Ok(wanted)
     }
 
-    /// Takes over a document that the program has got in another way; if it
-    /// cannot be read, what there was stays, and is as old as it was.
+    /// Replaces the set by a document that the program has fetched. If the
+    /// document cannot be read, the old set stays, with its age.
     ///
     /// # Errors
-    /// As [`JwkSet::from_json`].
+    /// Fails as [`JwkSet::from_json`] does.
     #[track_caller]
     pub fn update(&self, document: impl AsRef<[u8]>) -> Result<(), ConfigError> {
         self.note_try();

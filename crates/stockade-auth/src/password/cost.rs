@@ -1,14 +1,14 @@
-//! [`PasswordCost`]: how much work a password hash is.
+//! [`PasswordCost`]: the work of a password hash.
 
 use std::panic::Location;
 
 use stockade_errors::{ConfigError, Mistake};
 
-/// How much work a password hash is, for whoever checks it and for whoever
-/// guesses.
+/// The work of a password hash, for the server that checks it and for an
+/// attacker who guesses.
 ///
-/// The default is PBKDF2-HMAC-SHA512 with 210,000 iterations, which OWASP
-/// advises; the specification's 10,000 are a hash of the past.
+/// The default is PBKDF2-HMAC-SHA512 with 210,000 iterations, as OWASP advises.
+/// The 10,000 of the specification are outdated.
 ///
 /// ```
 /// use stockade_auth::PasswordCost;
@@ -25,10 +25,10 @@ pub struct PasswordCost {
 /// The function and its parameters.
 ///
 /// Invariant: every number is within the limits below, so that a stored hash
-/// cannot make a check run for ever.
+/// cannot make a check run without end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Work {
-    /// PBKDF2-HMAC-SHA512 with so many iterations.
+    /// PBKDF2-HMAC-SHA512 with this number of iterations.
     Pbkdf2 { iterations: u32 },
     /// Argon2id, version 0x13.
     Argon2id { memory_kib: u32, passes: u32, lanes: u32 },
@@ -41,10 +41,10 @@ impl Default for PasswordCost {
 }
 
 impl PasswordCost {
-    /// PBKDF2-HMAC-SHA512 with so many iterations.
+    /// PBKDF2-HMAC-SHA512 with this number of iterations.
     ///
     /// # Errors
-    /// Below the specification's 10,000 and above 10,000,000.
+    /// Fails below the 10,000 of the specification and above 10,000,000.
     #[track_caller]
     pub fn pbkdf2(iterations: u32) -> Result<Self, ConfigError> {
         let location = Location::caller();
@@ -59,12 +59,12 @@ impl PasswordCost {
         cost.map(|work| Self { work }).map_err(|message| Mistake::new(message).at(location).into())
     }
 
-    /// Argon2id with so much memory (in KiB), so many passes over it, and so
-    /// many lanes. OWASP advises 19,456 KiB (19 MiB), 2 and 1.
+    /// Argon2id with this memory in KiB, this number of passes over it, and
+    /// this number of lanes. OWASP advises 19,456 KiB (19 MiB), 2 and 1.
     ///
     /// # Errors
-    /// Memory below 8 KiB for each lane or above 1,048,576 (1 GiB), passes
-    /// outside 1..=64, lanes outside 1..=16.
+    /// Fails for memory below 8 KiB for each lane or above 1,048,576 (1 GiB),
+    /// passes outside 1..=64, and lanes outside 1..=16.
     #[cfg(feature = "argon2")]
     #[track_caller]
     pub fn argon2id(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self, ConfigError> {
@@ -78,7 +78,7 @@ impl Work {
     /// The cost of the specification's own format.
     pub(super) const SPECIFIED: Self = Self::Pbkdf2 { iterations: SPECIFIED_ITERATIONS };
 
-    /// The same, if it is within the limits of what is ever computed.
+    /// Returns the same cost, if it is within the limits.
     pub(super) fn checked(self) -> Result<Self, String> {
         let (is_within, limits) = match self {
             Self::Pbkdf2 { iterations } => {
@@ -94,8 +94,8 @@ impl Work {
         if is_within { Ok(self) } else { Err(format!("the cost is outside the limits, {limits}")) }
     }
 
-    /// Whether a hash of this cost is as good as one of `wanted`; the rule is
-    /// that of [`needs_rehash`](super::needs_rehash).
+    /// Returns true if a hash of this cost is as good as one of `wanted`, by
+    /// the rule of [`needs_rehash`](super::needs_rehash).
     pub(super) fn is_at_least(self, wanted: Self) -> bool {
         match (self, wanted) {
             (Self::Pbkdf2 { iterations }, Self::Pbkdf2 { iterations: wanted }) => {

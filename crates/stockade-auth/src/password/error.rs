@@ -1,4 +1,4 @@
-//! [`PasswordError`]: why a password was not hashed.
+//! [`PasswordError`]: the error of hashing a password.
 
 use std::fmt;
 
@@ -6,13 +6,14 @@ use stockade_errors::ApiError;
 
 use crate::RandomError;
 
-/// Why a password was not hashed; as an [`ApiError`] it is a 500.
+/// The error of hashing a password. As an [`ApiError`] it is a 500.
 ///
-/// Checking a password never fails: what cannot be checked is not the password.
+/// Checking a password never fails: an unreadable hash counts as another
+/// password.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PasswordError {
-    /// The function refused the password: Argon2id takes less than 4 GiB.
+    /// The function refused the password: Argon2id accepts less than 4 GiB.
     Function,
     /// The operating system gave no random bytes for the salt.
     Random(RandomError),

@@ -1,4 +1,4 @@
-//! [`hash_password`], [`verify_password`] and their kin.
+//! [`hash_password`], [`verify_password`] and the functions beside them.
 //!
 //! Spec: Authentication › Password functions.
 
@@ -13,11 +13,11 @@ use crate::random::array;
 /// Hashes a password as the specification says: `<salt hex>:<hash hex>`, 16
 /// random bytes of salt, PBKDF2-HMAC-SHA512, 10,000 iterations, 64 bytes.
 ///
-/// 10,000 iterations are few today. A program that is free to choose takes
-/// [`hash_password_with`]; [`verify_password`] reads what both make.
+/// 10,000 iterations are few today. A program that is free to choose uses
+/// [`hash_password_with`]; [`verify_password`] reads both formats.
 ///
-/// This takes some milliseconds of a processor: a server does it where it may
-/// block.
+/// The work is some milliseconds of a processor, so a server hashes on a thread
+/// that may block.
 ///
 /// ```
 /// use stockade_auth::{hash_password, verify_password};
@@ -30,8 +30,8 @@ use crate::random::array;
 /// ```
 ///
 /// # Errors
-/// When the operating system gives no randomness; never for a password, and the
-/// empty one is allowed.
+/// Fails when the operating system gives no randomness. Every password is
+/// accepted, also the empty one.
 ///
 /// Spec: Authentication › Password functions.
 #[doc(alias = "hashPassword")]
@@ -42,8 +42,8 @@ pub fn hash_password(password: &str) -> Result<String, PasswordError> {
     Ok(write_specified(&salt, &hash))
 }
 
-/// Hashes a password at a cost of the program's own, into the PHC string
-/// format, which says its function and cost.
+/// Hashes a password at the given cost, into the PHC string format, which names
+/// its function and cost.
 ///
 /// ```
 /// use stockade_auth::{PasswordCost, hash_password_with, needs_rehash, verify_password};
@@ -73,13 +73,13 @@ pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, 
     Ok(write_phc(cost.work, &salt, &hash))
 }
 
-/// Whether the password is the one that was hashed; false for a stored value
-/// that is malformed.
+/// Returns true if the password is the one that was hashed. A malformed stored
+/// value is false.
 ///
-/// It reads all formats that are written here, the hex in either case, and
-/// hashes of the specification's format whose salt was the 32 characters
-/// instead of the 16 bytes, as older programs made them. The hashes are
-/// compared in constant time.
+/// All formats of this crate are read, with hex in either case. So are hashes
+/// of older programs in the specification's format, whose salt was the 32
+/// characters instead of the 16 bytes. The hashes are compared in constant
+/// time.
 ///
 /// A stored value that asks for more than 10,000,000 iterations, 1 GiB or 64
 /// passes counts as malformed.
@@ -94,8 +94,8 @@ pub fn verify_password(password: &str, stored: &str) -> bool {
     fits(&stored.salt) || stored.salt_text.as_ref().is_some_and(|text| fits(text.as_bytes()))
 }
 
-/// Whether a stored hash is weaker than `cost` and should be made anew the next
-/// time that its password is there; true also for one that is malformed.
+/// Returns true if a stored hash is weaker than `cost`, or malformed, and
+/// should be made anew when the password is known next time.
 ///
 /// | Stored | Wanted | Weaker |
 /// |---|---|---|

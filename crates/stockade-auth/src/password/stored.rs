@@ -18,13 +18,13 @@ pub(super) struct Stored {
     pub(super) work: Work,
     pub(super) salt: Vec<u8>,
     pub(super) hash: Vec<u8>,
-    /// The salt as text, in the specification's format, where older programs
-    /// took the text for the salt.
+    /// The salt as text, in the specification's format: older programs used the
+    /// text as the salt.
     pub(super) salt_text: Option<String>,
 }
 
 impl Stored {
-    /// Reads any of the formats; `None` for everything else.
+    /// Reads any of the formats; `None` for any other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -85,13 +85,13 @@ fn phc(text: &str) -> Option<Stored> {
     is_whole.then_some(Stored { work, salt, hash, salt_text: None })
 }
 
-/// The numbers of `a=1,b=2` with exactly these names in this order.
+/// Returns the numbers of `a=1,b=2` with exactly these names in this order.
 fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Option<[u32; N]> {
     let mut fields = text.split(',');
     let mut numbers = [0; N];
     for (number, name) in numbers.iter_mut().zip(names) {
         let digits = fields.next()?.strip_prefix(name)?.strip_prefix('=')?;
-        // `str::parse` takes a leading `+` and zeros; the format does not.
+        // `str::parse` accepts a leading `+` and zeros; the format does not.
         if !digits.starts_with(|first: char| matches!(first, '1'..='9')) {
             return None;
         }
@@ -105,16 +105,16 @@ const ARGON2ID: &str = "argon2id";
 /// Argon2 version 0x13, the only one since 2015.
 const VERSION: &str = "v=19";
 
-/// The bytes of a salt that is made here. Spec: Password functions.
+/// The length of a new salt in bytes. Spec: Password functions.
 pub(super) const SALT_LENGTH: usize = 16;
-/// The bytes of a PBKDF2 hash that is made here. Spec: Password functions.
+/// The length of a new PBKDF2 hash in bytes. Spec: Password functions.
 pub(super) const PBKDF2_LENGTH: usize = 64;
-/// The bytes of an Argon2id hash that is made here.
+/// The length of a new Argon2id hash in bytes.
 pub(super) const ARGON2ID_LENGTH: usize = 32;
-/// What is read: short hashes would match by chance.
+/// The lengths that are read: shorter hashes would match by chance.
 const HASH_LENGTHS: std::ops::RangeInclusive<usize> = 16..=64;
 const SALT_LENGTHS: std::ops::RangeInclusive<usize> = 8..=64;
-/// Longer texts are none of the formats.
+/// The longest text of any format.
 const MAX_LENGTH: usize = 512;
 
 #[cfg(test)]
