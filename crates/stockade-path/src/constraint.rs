@@ -8,10 +8,11 @@ use std::ops::Range;
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 use regex_syntax::{Error, ParserBuilder};
 
-/// What a parameter takes instead of "one or more characters except `/`".
+/// The expression that a parameter must match, instead of "one or more
+/// characters except `/`".
 ///
-/// It applies to the raw segment, from the parameter's beginning to its end,
-/// before escapes are decoded.
+/// The expression applies to the raw segment, from the beginning of the
+/// parameter to its end, before escapes are decoded.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Constraint {
     text: String,
@@ -21,10 +22,10 @@ pub struct Constraint {
 impl Constraint {
     /// Reads the text between the parentheses.
     ///
-    /// On failure: the bytes of `text` at fault, and what is wrong with them.
+    /// An error has the bytes of `text` at fault, and a message.
     pub(crate) fn parse(text: &str) -> Result<Self, (Range<usize>, String)> {
         let whole = 0..text.len();
-        // Written by those who take our parenthesis for the one of a group.
+        // Some people take our parenthesis for the one of a group.
         if text.starts_with('?') {
             let message = "it begins with `?`; write the group within the parentheses";
             return Err((0..1, message.to_owned()));
@@ -44,22 +45,23 @@ impl Constraint {
         Ok(Self { text: text.to_owned(), expression })
     }
 
-    /// The expression as it was written, without its parentheses.
+    /// Returns the expression as it was written, without its parentheses.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The same expression without capture groups and with its flags written
-    /// out, so that it can be put between others: between `(?:` and `)` it means
-    /// what it means alone.
+    /// Returns the expression without capture groups and with its flags written
+    /// out, so that it keeps its meaning between `(?:` and `)` in a larger
+    /// expression.
     #[must_use]
     pub fn expression(&self) -> &str {
         &self.expression
     }
 }
 
-/// Where in `text` the error is, on character boundaries, and its sentence.
+/// Returns the position of the error in `text`, on character boundaries, and
+/// its message.
 fn describe(error: &Error, text: &str) -> (Range<usize>, String) {
     let (span, message) = match error {
         Error::Parse(error) => (Some(error.span()), error.kind().to_string()),
@@ -71,7 +73,7 @@ fn describe(error: &Error, text: &str) -> (Range<usize>, String) {
     (at.unwrap_or(0..text.len()), message)
 }
 
-/// Capture groups would shift the numbers of our own.
+/// Removes capture groups, which would shift the numbers of our own.
 fn without_groups(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Empty => Hir::empty(),
@@ -90,7 +92,8 @@ fn without_groups(hir: Hir) -> Hir {
     }
 }
 
-/// Deeper expressions are refused, so that no reader of them runs out of stack.
+/// The deepest expression that is accepted, so that no reader runs out of
+/// stack.
 const NEST_LIMIT: u32 = 50;
 
 #[cfg(test)]

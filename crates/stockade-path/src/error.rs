@@ -1,17 +1,17 @@
-//! [`PatternError`]: what can be wrong with a route's path.
+//! [`PatternError`]: the errors in the path of a route.
 
 use std::fmt;
 use std::ops::Range;
 
 /// A path that cannot become a [`Pattern`](crate::Pattern).
 ///
-/// It is found when a route is made, never while a request is served. Each
-/// variant has the path as it was given, and the bytes of it that are at fault.
+/// The error is found when a route is made, never while a request is served.
+/// Each variant has the path as it was given, and the bytes at fault.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// Two parameters have nothing between them, so that nobody could tell
-    /// where the first ends: put text between them.
+    /// Two parameters have no text between them, so that the end of the first
+    /// is unknown.
     AdjacentParameters {
         /// The path as given.
         path: String,
@@ -24,7 +24,7 @@ pub enum PatternError {
         path: String,
         /// The part of the expression that is at fault.
         at: Range<usize>,
-        /// What is wrong with it.
+        /// The reason.
         message: String,
     },
     /// Two parameters have the same name; `*` and `**` are named `splat`.
@@ -54,18 +54,18 @@ pub enum PatternError {
     RestNotLast {
         /// The path as given.
         path: String,
-        /// What follows.
+        /// The part that follows.
         at: Range<usize>,
     },
     /// The path is longer than 4,096 bytes.
     TooLong {
         /// The path as given.
         path: String,
-        /// What is beyond the limit.
+        /// The part beyond the limit.
         at: Range<usize>,
     },
-    /// There are more than 8 optional parameters; each doubles what the path
-    /// stands for.
+    /// The path has more than 8 optional parameters, each of which doubles its
+    /// variants.
     TooManyOptional {
         /// The path as given.
         path: String,
@@ -85,14 +85,15 @@ pub enum PatternError {
         path: String,
         /// The character.
         at: Range<usize>,
-        /// What to write instead.
+        /// The text to write instead.
         hint: &'static str,
     },
 }
 
 impl PatternError {
-    /// The bytes of the given path that are at fault: never beyond its end, and
-    /// on character boundaries, so that a diagnostic can underline them.
+    /// Returns the bytes of the given path that are at fault. The range is
+    /// within the path and on character boundaries, so that a diagnostic can
+    /// underline it.
     #[must_use]
     pub fn at(&self) -> Range<usize> {
         match self {
@@ -109,7 +110,7 @@ impl PatternError {
         }
     }
 
-    /// The path as it was given.
+    /// Returns the path as it was given.
     #[must_use]
     pub fn path(&self) -> &str {
         match self {

@@ -1,9 +1,8 @@
-//! Path patterns: reading their notation, and what can be said of them without
-//! a request.
+//! Path patterns: their notation, and their precedence.
 //!
-//! A [`Pattern`] is read once, when a route is made, by the macros and by the
-//! router alike. This crate knows nothing of HTTP or handlers; the matching is
-//! in `stockade-routing`.
+//! The macros and the router both read a [`Pattern`] once, when a route is
+//! made. This crate knows nothing of HTTP or handlers; the matching is in
+//! `stockade-routing`.
 //!
 //! ```
 //! use stockade_path::Pattern;
@@ -30,10 +29,10 @@
 //! A name begins with a letter, `_` or `$`; digits may follow. So `:user-id` is
 //! the parameter `user` and the text `-id`.
 //!
-//! No segment has a meaning of its own: `..` is text like any other, and a
-//! value is decoded after the match, so that `%2F` in it becomes `/`. What `**`
-//! and a parameter take is therefore no path of a file; `FileName` of
-//! stockade-core checks one segment.
+//! No segment has a special meaning: `..` is text like any other. A value is
+//! decoded after the match, so that `%2F` in it becomes `/`. So the value of
+//! `**` or of a parameter is no safe file path; `FileName` of stockade-core
+//! checks one segment.
 //!
 //! # Which pattern wins
 //!
@@ -63,11 +62,11 @@
 //! # Where things are
 //!
 //! - `pattern`: [`Pattern`] and [`join`].
-//! - `parse`: the reading of the notation.
+//! - `parse`: the parser of the notation.
 //! - `segment`: [`Segment`], [`Part`], [`Param`], [`Precedence`].
 //! - `constraint`: [`Constraint`], the expression of a parameter.
 //! - `variant`: [`Variant`], the choices of optional parameters.
-//! - `spans`: [`Spans`], where parameters stand in a path.
+//! - `spans`: [`Spans`], the positions of parameters in a path.
 //! - `error`: [`PatternError`].
 //!
 //! Spec: Path syntax.

@@ -15,12 +15,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Reads the notation. A missing leading slash is added; nothing else is
-    /// changed, so a trailing slash counts.
+    /// Parses the notation. A missing leading slash is added. A trailing slash
+    /// counts.
     ///
     /// # Errors
-    /// When the path is not in the notation, or stands for too much; the error
-    /// says what is wrong and at which bytes of `path`.
+    /// Fails when the path is not in the notation, or has too many variants.
+    /// The error has a message and the bytes of `path` at fault.
     ///
     /// # Examples
     /// ```
@@ -38,25 +38,25 @@ impl Pattern {
         Ok(Self { text: join("", path), segments })
     }
 
-    /// The notation, with its leading slash.
+    /// Returns the notation, with its leading slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The segments; `/` is one empty [`Segment::Literal`].
+    /// Returns the segments; `/` is one empty [`Segment::Literal`].
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The names of the parameters in order, each with whether it may be absent.
-    /// `*` and `**` are named `splat` and never absent.
+    /// Returns the names of the parameters in order, each with whether it may
+    /// be absent. `*` and `**` are named `splat` and never absent.
     pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
         self.segments.iter().flat_map(Segment::names)
     }
 
-    /// The notation without the names of parameters.
+    /// Returns the notation without the names of parameters.
     ///
     /// Two patterns are equivalent if and only if these are equal; expressions
     /// count as they are written.
@@ -65,9 +65,9 @@ impl Pattern {
         self.segments.iter().flat_map(|segment| ["/".to_owned(), segment.shape()]).collect()
     }
 
-    /// What the pattern stands for: a variant for each choice of its optional
-    /// parameters, those that include the leftmost one first, without those that
-    /// an earlier one covers.
+    /// Returns the variants of the pattern, one for each choice of its optional
+    /// parameters. Those that include the leftmost one come first. Variants
+    /// that an earlier one covers are left out.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
         variant::expand(&self.segments)
@@ -80,8 +80,8 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The path of a route within a group: `prefix` and `path` with exactly one
-/// slash between them.
+/// Returns the path of a route within a group: `prefix` and `path` with exactly
+/// one slash between them.
 ///
 /// The prefixes `""` and `/` mean none; the route `/` of the group `/g` is `/g`.
 ///

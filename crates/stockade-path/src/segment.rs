@@ -1,14 +1,14 @@
-//! [`Segment`]: what stands between two slashes of a pattern.
+//! [`Segment`]: the part of a pattern between two slashes.
 
 use std::cmp::Reverse;
 use std::fmt;
 
 use crate::Constraint;
 
-/// The name of what `*` and `**` take.
+/// The parameter name of `*` and `**`.
 pub const SPLAT: &str = "splat";
 
-/// What stands between two slashes of a pattern.
+/// The part of a pattern between two slashes.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Segment {
@@ -39,26 +39,29 @@ pub enum Part {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub struct Param {
-    /// Its name, without the `:`.
+    /// The name, without the `:`.
     pub name: String,
-    /// The expression it must match; `None` is one or more characters.
+    /// The expression that the value must match; `None` is one or more
+    /// characters.
     pub constraint: Option<Constraint>,
-    /// Whether it may be absent. Always `false` in a [`Variant`](crate::Variant).
+    /// True if the parameter may be absent. Always `false` in a
+    /// [`Variant`](crate::Variant).
     pub optional: bool,
 }
 
-/// How specific a segment is: of two that match, the lesser one wins.
+/// The precedence of a segment. Of two segments that match, the lesser one
+/// wins.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Precedence {
     rank: u8,
     /// Characters of text: more of them come first.
     text: Reverse<usize>,
-    /// Only so that the order is total.
+    /// The last criterion, which makes the order total.
     shape: String,
 }
 
 impl Segment {
-    /// The notation without the names of parameters.
+    /// Returns the notation without the names of parameters.
     ///
     /// Segments of the same shape match the same text.
     #[must_use]
@@ -69,9 +72,9 @@ impl Segment {
         shape
     }
 
-    /// Where it stands among segments that match the same text.
+    /// Returns the precedence among segments that match the same text.
     ///
-    /// Text is first, then a segment with an expression, one with parameters
+    /// Text comes first, then a segment with an expression, one with parameters
     /// and text, a plain parameter, `*`, `**`. See the [crate docs](crate).
     #[must_use]
     pub fn precedence(&self) -> Precedence {
@@ -90,7 +93,7 @@ impl Segment {
         }
     }
 
-    /// Its parameters, in order; empty for `*` and `**` too.
+    /// Returns the parameters in order; empty for `*` and `**` too.
     pub fn params(&self) -> impl Iterator<Item = &Param> {
         self.parts().iter().filter_map(|part| match part {
             Part::Param(param) => Some(param),
@@ -98,14 +101,15 @@ impl Segment {
         })
     }
 
-    /// The names of what it captures, in order, each with whether it may be
-    /// absent.
+    /// Returns the names of the captured parameters in order, each with a flag
+    /// that is true if the parameter may be absent.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
         let splat = matches!(self, Self::Any | Self::Rest).then_some((SPLAT, false));
         self.params().map(|param| (param.name.as_str(), param.optional)).chain(splat)
     }
 
-    /// Whether it is a single parameter that goes with its slash when absent.
+    /// Returns true if the segment is a single optional parameter, which goes
+    /// with its slash when absent.
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.parts(), [Part::Param(param)] if param.optional)

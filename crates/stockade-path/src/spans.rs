@@ -1,6 +1,6 @@
-//! [`Spans`]: where the parameters of a match stand in the path.
+//! [`Spans`]: the positions of matched parameters in a path.
 //!
-//! Hot: up to eight are stored in place; only more than that allocate.
+//! Hot: up to eight ranges are stored inline; further ones allocate.
 
 use std::fmt;
 
@@ -10,13 +10,14 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Spans {
     inline: [(u16, u16); INLINE],
-    /// How many of `inline` are in use. Invariant: all, unless `more` is empty.
+    /// The number of `inline` ranges in use. Invariant: all, unless `more` is
+    /// empty.
     used: usize,
     more: Vec<(u16, u16)>,
 }
 
 impl Spans {
-    /// No ranges.
+    /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -39,27 +40,27 @@ impl Spans {
         self.more.push((start, end));
     }
 
-    /// Forgets all but the first `len` ranges.
+    /// Removes all but the first `len` ranges.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.more.truncate(len.saturating_sub(INLINE));
         self.used = self.used.min(len);
     }
 
-    /// How many there are.
+    /// Returns the number of ranges.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.used + self.more.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no ranges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// The range number `index`, from 0.
+    /// Returns the range number `index`, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<(u16, u16)> {
         match index.checked_sub(INLINE) {
@@ -68,7 +69,7 @@ impl Spans {
         }
     }
 
-    /// The ranges in order.
+    /// Returns the ranges in order.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
         self.inline[..self.used].iter().chain(&self.more).copied()
     }
@@ -80,7 +81,7 @@ impl fmt::Debug for Spans {
     }
 }
 
-/// As many as nearly every route has.
+/// Enough for nearly every route.
 const INLINE: usize = 8;
 
 #[cfg(test)]

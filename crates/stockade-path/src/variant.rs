@@ -1,8 +1,8 @@
-//! [`Variant`]: a pattern with each optional parameter either there or not.
+//! [`Variant`]: a pattern with some of its optional parameters.
 
 use crate::{Part, Segment};
 
-/// One choice of a pattern's optional parameters: all that are left are
+/// A choice of a pattern's optional parameters. All parameters in it are
 /// required.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Variant {
@@ -11,37 +11,37 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// The segments, at least one.
+    /// Returns the segments, at least one.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The names of what it captures, in the order of the path.
+    /// Returns the names of the captured parameters, in the order of the path.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.segments.iter().flat_map(Segment::names).map(|(name, _)| name)
     }
 
-    /// How many optional parameters of the pattern it leaves out.
+    /// Returns the number of optional parameters that are left out.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Whether it has as many segments as `other` and matches whatever `other`
-    /// matches, segment by segment.
+    /// Returns true if it has as many segments as `other` and matches every
+    /// path that `other` matches, segment by segment.
     fn covers(&self, other: &Self) -> bool {
         self.segments.len() == other.segments.len()
             && self.segments.iter().zip(&other.segments).all(|(own, other)| covers(own, other))
     }
 }
 
-/// The variants in order of preference, without those that are covered.
+/// Returns the variants in order of preference, without those that are covered.
 pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
     let optional = segments.iter().flat_map(Segment::params).filter(|it| it.optional).count();
     let mut variants: Vec<Variant> = Vec::new();
     // Counting down, with the leftmost parameter as the highest bit, puts the
-    // variants that include it first. The reader allows 8 at most.
+    // variants that include it first. The parser allows 8 at most.
     for chosen in (0..1_u32 << optional).rev() {
         let is_chosen = |index: usize| chosen >> (optional - 1 - index) & 1 == 1;
         let variant = choose(segments, is_chosen);
@@ -52,8 +52,8 @@ pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
     variants
 }
 
-/// The pattern with those optional parameters, numbered from 0, that `is_chosen`
-/// takes.
+/// Returns the pattern with those optional parameters, numbered from 0, that
+/// `is_chosen` takes.
 fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
     let mut optional = 0;
     let mut skipped = 0;
@@ -79,7 +79,7 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
                 }
             }
         }
-        // A parameter that was the whole segment takes its slash with it.
+        // A parameter that is the whole segment goes with its slash.
         match kept.as_slice() {
             [] => {}
             [Part::Literal(text)] => chosen.push(Segment::Literal(text.clone())),
@@ -101,8 +101,8 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-/// Whether `wide` matches whatever `narrow` matches; may miss cases, which then
-/// only costs a variant that never wins.
+/// Returns true if `wide` matches every text that `narrow` matches. A missed
+/// case only costs a variant that never wins.
 fn covers(wide: &Segment, narrow: &Segment) -> bool {
     let takes_all = match wide {
         Segment::Any => true,

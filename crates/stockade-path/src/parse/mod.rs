@@ -1,4 +1,4 @@
-//! The reading of the notation: one pass from left to right.
+//! The parser of the notation: one pass from left to right.
 
 use std::ops::Range;
 
@@ -22,10 +22,10 @@ pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
 
 struct Reader<'p> {
     path: &'p str,
-    /// How much is read, in bytes. Invariant: a character boundary.
+    /// The bytes that are read. Invariant: a character boundary.
     at: usize,
     names: Vec<&'p str>,
-    /// How many optional parameters are read.
+    /// The optional parameters that are read.
     optional: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'p> Reader<'p> {
                 Some(_) => parts.push(Part::Literal(self.literal()?)),
             }
         }
-        // By construction two texts are never adjacent.
+        // Two texts are never adjacent here.
         match parts.pop() {
             None => Ok(Segment::Literal(String::new())),
             Some(Part::Literal(text)) if parts.is_empty() => Ok(Segment::Literal(text)),
@@ -70,7 +70,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Text up to the next character with a meaning.
+    /// Reads text up to the next special character.
     fn literal(&mut self) -> Result<String, PatternError> {
         let rest = self.rest();
         let text = &rest[..rest.find(['/', ':', '*']).unwrap_or(rest.len())];
@@ -91,7 +91,7 @@ impl<'p> Reader<'p> {
         Ok(text.to_owned())
     }
 
-    /// `:name`, `:name(expr)`, `:name?` or `:name(expr)?`.
+    /// Reads `:name`, `:name(expr)`, `:name?` or `:name(expr)?`.
     fn param(&mut self, is_adjacent: bool) -> Result<Param, PatternError> {
         let start = self.at;
         self.at += 1;
@@ -157,7 +157,7 @@ impl<'p> Reader<'p> {
         self.rest().chars().next()
     }
 
-    /// Whether `character` is next; then it is read.
+    /// Skips `character`. Returns true if it was next.
     fn skip(&mut self, character: char) -> bool {
         let is_next = self.peek() == Some(character);
         self.at += if is_next { character.len_utf8() } else { 0 };
@@ -177,7 +177,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The length of the text in parentheses with which `text` begins, both
+/// Returns the length of the text in parentheses with which `text` begins, both
 /// included. Escapes and character classes are stepped over.
 fn balanced(text: &str) -> Option<usize> {
     let mut parentheses = 0_usize;
@@ -204,7 +204,8 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// Why a request's path never has this character; `None` when it may have it.
+/// Returns the reason why no request's path has this character; `None` for an
+/// allowed one.
 fn why_not(character: char) -> Option<&'static str> {
     match character {
         '{' | '}' => Some("parameters are written `:id`"),
@@ -219,10 +220,11 @@ fn why_not(character: char) -> Option<&'static str> {
     }
 }
 
-/// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`; gives
+/// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`. Returns
 /// the offset of its `%`.
 ///
-/// Decoded it would end a line of a header, a name or a text elsewhere.
+/// A decoded control character could end a header line, a name or a text
+/// elsewhere.
 ///
 /// ```
 /// assert_eq!(stockade_path::find_control_escape("/a%0d%0ab"), Some(2));
@@ -237,10 +239,11 @@ pub fn find_control_escape(path: &str) -> Option<usize> {
     })
 }
 
-/// Far above any route; it bounds the depth of the matcher's tree.
+/// The longest pattern, far above any route. It bounds the depth of the
+/// matcher's tree.
 const MAX_BYTES: usize = 4_096;
 
-/// Each doubles the number of variants.
+/// The most optional parameters. Each doubles the number of variants.
 const MAX_OPTIONAL: usize = 8;
 
 #[cfg(test)]
