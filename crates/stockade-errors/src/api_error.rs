@@ -61,11 +61,11 @@ struct Inner {
     answer: Option<OnceLock<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// What is said beside the message.
+/// The details of an error.
 #[derive(Clone)]
 enum Details {
     Value(Value),
-    /// `{"errors": […]}`, made only if somebody asks for it as a value.
+    /// `{"errors": […]}`, which is made on the first access.
     Fields {
         errors: Vec<FieldError>,
         value: OnceLock<Value>,
@@ -82,7 +82,7 @@ impl Details {
 }
 
 impl ApiError {
-    /// An error with this status and message.
+    /// Makes an error with this status and message.
     ///
     /// A status outside 400..=599 counts as 500, and an empty message is the
     /// standard text of the status. A message of 5xx is logged, and withheld
@@ -109,7 +109,7 @@ impl ApiError {
         }
     }
 
-    /// 400 `Validation failed`, with `errors` as `details.errors`.
+    /// Makes a 400 `Validation failed`, with `errors` as `details.errors`.
     ///
     /// Spec: Errors › Statuses produced by the framework, row 400.
     #[must_use]
@@ -120,31 +120,32 @@ impl ApiError {
         error
     }
 
-    /// 401 `Authentication required`: there is no valid user.
+    /// Makes a 401 `Authentication required`: there is no valid user.
     #[must_use]
     pub fn authentication() -> Self {
         Self::new(401, "Authentication required")
     }
 
-    /// 403 `Access denied`: there is a user, and it may not do this.
+    /// Makes a 403 `Access denied`: the user may not do this.
     #[must_use]
     pub fn authorization() -> Self {
         Self::new(403, "Access denied")
     }
 
-    /// 404 `Resource not found`.
+    /// Makes a 404 `Resource not found`.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(404, "Resource not found")
     }
 
-    /// 409 `Resource conflict`: the change contradicts the current state.
+    /// Makes a 409 `Resource conflict`: the change contradicts the current
+    /// state.
     #[must_use]
     pub fn conflict() -> Self {
         Self::new(409, "Resource conflict")
     }
 
-    /// 500, caused by `source`, whose text is logged and withheld.
+    /// Makes a 500 caused by `source`, whose text is logged and withheld.
     pub fn internal(source: impl Into<BoxError>) -> Self {
         let source = source.into();
         Self::new(500, source.to_string()).with_source(source)
@@ -193,7 +194,7 @@ impl ApiError {
         self
     }
 
-    /// Takes a header back, whatever the case of its name.
+    /// Removes a header, in any case of its name.
     #[must_use]
     pub fn without_header(mut self, name: &str) -> Self {
         self.inner_mut().headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -233,30 +234,31 @@ impl ApiError {
         (**answer).downcast_ref()
     }
 
-    /// The HTTP status, from 400 to 599.
+    /// Returns the HTTP status, from 400 to 599.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.inner.status
     }
 
-    /// The message as given, also of a 5xx: for the log, not for a client.
+    /// Returns the message as given, also of a 5xx: for the log, not for a
+    /// client.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.inner.message
     }
 
-    /// The details, if there are any.
+    /// Returns the details, if there are any.
     #[must_use]
     pub fn details(&self) -> Option<&Value> {
         self.inner.details.as_ref().map(Details::value)
     }
 
-    /// The headers that the response gets besides the usual ones.
+    /// Returns the headers that the response gets besides the usual ones.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.inner.headers.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// The message that leaves the process.
+    /// Returns the message that leaves the process.
     ///
     /// A 5xx message may name tables, hosts or files, so it is the standard
     /// text of the status unless `expose_errors` is set.
@@ -271,13 +273,14 @@ impl ApiError {
         }
     }
 
-    /// The details that leave the process: none of a 5xx.
+    /// Returns the details that leave the process: none of a 5xx.
     #[must_use]
     pub fn public_details(&self) -> Option<&Value> {
         self.details().filter(|_| self.status() < 500)
     }
 
-    /// The JSON body that leaves the process: `error`, and `details` if given.
+    /// Returns the JSON body that leaves the process: `error`, and `details` if
+    /// given.
     ///
     /// Spec: Errors › Response rules.
     #[must_use]
@@ -288,7 +291,8 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// The body as problem details, to be sent as `application/problem+json`.
+    /// Returns the body as problem details, to be sent as
+    /// `application/problem+json`.
     ///
     /// `title` is the standard text of the status, `detail` the message where
     /// it says more than the title.
@@ -309,7 +313,7 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// [`body`](Self::body) as something that can be written without being
+    /// Returns [`body`](Self::body) as a value that serialises without being
     /// made first.
     #[must_use]
     pub fn shown(&self, expose_errors: bool) -> Shown<'_> {
@@ -335,7 +339,7 @@ impl ApiError {
     }
 }
 
-/// The body of an error, to be written; see [`ApiError::shown`].
+/// The body of an error, for a serializer; see [`ApiError::shown`].
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'e> {
     error: &'e ApiError,
@@ -397,7 +401,7 @@ impl Error for ApiError {
     }
 }
 
-/// A plain error is a 500, unless it is an `ApiError` in a box.
+/// Makes a 500 of any error but an `ApiError` in a box.
 ///
 /// Spec: Errors › Response rules 2.
 impl From<BoxError> for ApiError {
@@ -409,14 +413,15 @@ impl From<BoxError> for ApiError {
     }
 }
 
-/// A 500.
+/// Makes a 500.
 impl From<std::io::Error> for ApiError {
     fn from(source: std::io::Error) -> Self {
         Self::internal(source)
     }
 }
 
-/// A 500: what cannot be serialised is the server's fault.
+/// Makes a 500, because a value that cannot be serialised is the server's
+/// fault.
 impl From<serde_json::Error> for ApiError {
     fn from(source: serde_json::Error) -> Self {
         Self::internal(source)

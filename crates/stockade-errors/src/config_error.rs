@@ -1,19 +1,19 @@
-//! [`ConfigError`]: everything that is wrong with a configuration, at once.
+//! [`ConfigError`]: all mistakes in a configuration at once.
 
 use std::fmt;
 use std::panic::Location;
 
 /// All mistakes that were found when a router, a schema or a server was built.
 ///
-/// It is returned when the program is built, never while a request is served.
-/// Its text has a line for each mistake, and its `Debug` is the same text,
-/// because that is what a `main` that returns it prints.
+/// The error is returned when a program starts, never while a request is
+/// served. Its text has a line for each mistake. `Debug` shows the same text,
+/// because a `main` that returns the error prints that.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ConfigError {
     mistakes: Vec<Mistake>,
 }
 
-/// One mistake: what is wrong, on which route, and where it was written.
+/// A mistake in a configuration, with its route and its place in the source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mistake {
     message: String,
@@ -22,7 +22,7 @@ pub struct Mistake {
 }
 
 impl ConfigError {
-    /// An error of these mistakes; `Ok` when there are none.
+    /// Fails with these mistakes, if there are any.
     ///
     /// # Errors
     /// When `mistakes` is not empty.
@@ -30,7 +30,7 @@ impl ConfigError {
         if mistakes.is_empty() { Ok(()) } else { Err(Self { mistakes }) }
     }
 
-    /// The mistakes, in the order in which they were found.
+    /// Returns the mistakes, in the order in which they were found.
     #[must_use]
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
@@ -38,38 +38,38 @@ impl ConfigError {
 }
 
 impl Mistake {
-    /// A mistake described by `message` (lower case, no full stop).
+    /// Makes a mistake described by `message` (lower case, no full stop).
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), route: None, location: None }
     }
 
-    /// Says which route it is about, such as `GET /users/:id`.
+    /// Sets the route of the mistake, such as `GET /users/:id`.
     #[must_use]
     pub fn on(mut self, route: impl Into<String>) -> Self {
         self.route = Some(route.into());
         self
     }
 
-    /// Says where in the program it was written.
+    /// Sets the place of the mistake in the source.
     #[must_use]
     pub fn at(mut self, location: &'static Location<'static>) -> Self {
         self.location = Some(location);
         self
     }
 
-    /// What is wrong.
+    /// Returns the message.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The route it is about, if it is about one.
+    /// Returns the route, if the mistake has one.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.route.as_deref()
     }
 
-    /// Where it was written, if that is known.
+    /// Returns the place in the source, if it is known.
     #[must_use]
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location

@@ -1,11 +1,11 @@
-//! The errors of stockade, apart from HTTP: what a client is told, and what a
-//! programmer is told.
+//! The errors of stockade, without HTTP: those for clients and those for
+//! programmers.
 //!
-//! - [`ApiError`] is answered to a client: a status, a message, details. The
-//!   one place that decides what leaves the process is [`ApiError::body`].
-//! - [`FieldError`] says what is wrong with one field of a request.
-//! - [`ConfigError`] lists every mistake in a configuration, each with the
-//!   route and the file and line where it was written.
+//! - [`ApiError`] is an answer to a client: a status, a message, details.
+//!   [`ApiError::body`] decides what leaves the process.
+//! - [`FieldError`] is the failure of one field of a request.
+//! - [`ConfigError`] lists every mistake in a configuration, each with its
+//!   route, file and line.
 //!
 //! ```
 //! use stockade_errors::ApiError;

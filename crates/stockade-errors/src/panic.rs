@@ -1,18 +1,17 @@
-//! [`catch_panic`]: a panic of the application as an error.
+//! [`catch_panic`]: makes an error of a panic of the application.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::ApiError;
 
-/// Calls a function of the application; its panic is a 500.
+/// Calls a function of the application, and makes a 500 of its panic.
 ///
-/// `call` may have left half done what it changed: the caller reads nothing of
-/// that after a panic.
+/// After a panic the caller must not read data that `call` changes, because the
+/// change may be incomplete.
 ///
 /// # Errors
-/// The panic, as an error whose message is `panicked: ` and the text of the
-/// panic.
+/// Fails for a panic, with the message `panicked: ` and the text of the panic.
 pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }

@@ -1,13 +1,12 @@
-//! [`short_name`], [`short_path`]: names that a client chose, cut before they
-//! are said back.
+//! [`short_name`], [`short_path`]: names from clients, shortened for answers.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
-/// Returns a name as an answer says it: names above 200 bytes are cut at a
-/// character, and end with `…`, 200 bytes in all.
+/// Returns a name of at most 200 bytes: a longer one is cut at a character and
+/// ends with `…`.
 ///
-/// A client may send a name of a megabyte, and shall not get it back once for
+/// A client may send a name of a megabyte, and must not get it back once for
 /// each error.
 #[must_use]
 pub fn short_name(name: &str) -> Cow<'_, str> {
@@ -25,8 +24,8 @@ pub fn short_text(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned([kept, ELLIPSIS].concat())
 }
 
-/// Returns what a value shows, cut as [`short_name`] cuts; what is cut is never
-/// copied.
+/// Returns the `Display` text of a value, shortened as [`short_name`] does. The
+/// rest is never copied.
 #[must_use]
 pub fn short_path(path: impl Display) -> String {
     let mut bounded = Bounded { text: String::new() };
@@ -39,14 +38,15 @@ pub fn short_path(path: impl Display) -> String {
     bounded.text
 }
 
-/// The beginning of a text, whole characters of at most so many bytes.
+/// Returns the beginning of a text, at most this number of bytes in whole
+/// characters.
 fn before(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // The search ends at 0 at the latest, which is a boundary.
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// Takes the first [`MAX_NAME_BYTES`], and fails when there is more.
+/// A writer that keeps the first [`MAX_NAME_BYTES`] and fails beyond them.
 struct Bounded {
     text: String,
 }
@@ -59,7 +59,7 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// Of a name or of a path.
+/// The longest name or path.
 const MAX_NAME_BYTES: usize = 200;
 
 const ELLIPSIS: &str = "…";

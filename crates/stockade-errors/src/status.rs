@@ -1,8 +1,8 @@
 //! The standard texts of the error statuses.
 
-/// The standard text of an error status, as RFC 9110 section 15 and the
-/// registry of status codes name it; the text of its class for a status
-/// without a name.
+/// Returns the standard text of an error status, as RFC 9110, section 15, and
+/// the registry of status codes have it. A status without a name has the text
+/// of its class.
 ///
 /// ```
 /// assert_eq!(stockade_errors::status_text(404), "Not Found");

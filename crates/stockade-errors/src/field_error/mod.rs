@@ -1,4 +1,4 @@
-//! [`FieldError`]: what is wrong with one field.
+//! [`FieldError`]: the failure of one field.
 //!
 //! Spec: Validation schemas › Validation error record.
 
@@ -6,16 +6,16 @@ mod serde_impls;
 
 use std::borrow::Cow;
 
-/// One failed rule of one field.
+/// A failed rule of a field.
 ///
-/// It is an element of `details.errors` in the body of a 400.
+/// The body of a 400 lists them as `details.errors`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct FieldError {
     /// Path of the value, such as `address.zip` or `tags[0]`; empty for the
     /// whole input.
     pub field: String,
-    /// What is wrong, for a person.
+    /// The message, for a person.
     pub message: Cow<'static, str>,
     /// The keyword that failed, such as `email` or `minLength`.
     pub rule: Cow<'static, str>,

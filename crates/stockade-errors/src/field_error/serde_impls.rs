@@ -1,6 +1,6 @@
 //! [`FieldError`] for serde: an object of three strings.
 //!
-//! By hand, so that this crate and those above it need no macros.
+//! Written by hand, so that this crate and those above it need no macros.
 
 use std::fmt;
 
