@@ -1,4 +1,4 @@
-//! [`TestClient`]: who asks.
+//! [`TestClient`]: sends the requests of a test.
 
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,9 +18,9 @@ use crate::{TestClock, TestError, TestRequest, TestWebSocketRequest};
 
 /// A client for tests: in process, or over a port with the same calls.
 ///
-/// See the [crate's documentation](crate) for an example. What is set with
-/// `with_…` holds for each request. Clones ask the same application, and share
-/// the cookies.
+/// See the [crate's documentation](crate) for an example. Settings of `with_…`
+/// hold for each request. Clones use the same application and share the
+/// cookies.
 #[derive(Clone, Debug)]
 pub struct TestClient {
     pub(crate) transport: Arc<Transport>,
@@ -30,12 +30,12 @@ pub struct TestClient {
     pub(crate) jar: Option<Jar>,
 }
 
-/// What can be asked in process: a router, which is built, or an app.
+/// An application for a client in process: a router, which is built, or an app.
 pub trait IntoApp {
-    /// Builds it if it is not built yet.
+    /// Builds the application, unless it is built.
     ///
     /// # Errors
-    /// All mistakes of the router.
+    /// Fails with all mistakes of the router.
     fn into_app(self) -> Result<App, ConfigError>;
 }
 
@@ -58,7 +58,7 @@ impl IntoApp for &App {
 }
 
 impl TestClient {
-    /// A client in process, of a router or an app.
+    /// Makes a client in process, of a router or an app.
     ///
     /// # Panics
     /// When the router has mistakes: the message has all of them, each with its
@@ -69,16 +69,17 @@ impl TestClient {
         or_fail(Self::try_new(router))
     }
 
-    /// A client in process, of a router or an app.
+    /// Makes a client in process, of a router or an app.
     ///
     /// # Errors
-    /// All mistakes of the router.
+    /// Fails with all mistakes of the router.
     pub fn try_new(router: impl IntoApp) -> Result<Self, ConfigError> {
         let app = router.into_app()?;
         Ok(Self::over(Transport::InProcess { app, options: CallOptions::default() }))
     }
 
-    /// A client in process, of a router whose rate limit goes by this clock.
+    /// Makes a client in process, of a router whose rate limit goes by this
+    /// clock.
     ///
     /// ```
     /// use std::time::Duration;
@@ -108,11 +109,11 @@ impl TestClient {
         Self::new(router)
     }
 
-    /// A client of a server that runs: `http://host:port`, with a path if all
-    /// targets have it in common. It speaks HTTP/1.1, and no TLS.
+    /// Makes a client of a server that runs: `http://host:port`, with a path if
+    /// all targets have it in common. It speaks HTTP/1.1, and no TLS.
     ///
     /// # Panics
-    /// When it is no such address.
+    /// When the address is malformed.
     #[track_caller]
     #[must_use]
     pub fn live(address: &str) -> Self {
@@ -153,22 +154,22 @@ impl TestClient {
         self
     }
 
-    /// Keeps the cookies of responses, and sends them as RFC 6265 says. The
-    /// jar is empty, and is this client's and that of its clones from now on.
+    /// Keeps the cookies of responses, and sends them as RFC 6265 says. The jar
+    /// begins empty. Clones that are made later share it.
     ///
-    /// A cookie that is `Secure` is sent in process and to this machine.
+    /// A `Secure` cookie is sent in process and to this machine.
     #[must_use]
     pub fn with_cookies(mut self) -> Self {
         self.jar = Some(Jar::default());
         self
     }
 
-    /// Asks from this address, such as `203.0.113.7`, with or without a port.
-    /// Default: [`DEFAULT_PEER`].
+    /// Sets the address from which requests come, such as `203.0.113.7`, with
+    /// or without a port. Default: [`DEFAULT_PEER`].
     ///
     /// # Panics
-    /// When it is no address, and with [`live`](Self::live): there the address
-    /// is the real one.
+    /// When the address is malformed, and with [`live`](Self::live), where the
+    /// address is the real one.
     #[track_caller]
     #[must_use]
     pub fn with_peer(mut self, address: impl Display) -> Self {
@@ -176,8 +177,8 @@ impl TestClient {
         self
     }
 
-    /// How long to wait for a whole response, for a piece of a stream or for a
-    /// message of a WebSocket; `None` for any time. Default:
+    /// Sets the time to wait for a whole response, for a piece of a stream or
+    /// for a message of a WebSocket; `None` for any time. Default:
     /// [`DEFAULT_TIMEOUT`].
     #[must_use]
     pub fn with_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -186,10 +187,10 @@ impl TestClient {
     }
 
     /// Calls the application with these options, which override those of the
-    /// router, such as a host would.
+    /// router, as a host does.
     ///
     /// # Panics
-    /// With [`live`](Self::live): the options of a server are its own.
+    /// With [`live`](Self::live), because a server has its own options.
     #[track_caller]
     #[must_use]
     pub fn with_call_options(mut self, options: CallOptions) -> Self {
@@ -200,62 +201,62 @@ impl TestClient {
         self
     }
 
-    /// The value of a cookie that is kept and has not expired.
+    /// Returns the value of a cookie that is kept and has not expired.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.jar.as_ref()?.value(name)
     }
 
-    /// A GET request; it is sent by `.await`.
+    /// Begins a GET request, which `.await` sends.
     #[track_caller]
     pub fn get(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::GET, target)
     }
 
-    /// A POST request.
+    /// Begins a POST request.
     #[track_caller]
     pub fn post(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::POST, target)
     }
 
-    /// A PUT request.
+    /// Begins a PUT request.
     #[track_caller]
     pub fn put(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::PUT, target)
     }
 
-    /// A PATCH request.
+    /// Begins a PATCH request.
     #[track_caller]
     pub fn patch(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::PATCH, target)
     }
 
-    /// A DELETE request.
+    /// Begins a DELETE request.
     #[track_caller]
     pub fn delete(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::DELETE, target)
     }
 
-    /// An OPTIONS request.
+    /// Begins an OPTIONS request.
     #[track_caller]
     pub fn options(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::OPTIONS, target)
     }
 
-    /// A HEAD request.
+    /// Begins a HEAD request.
     #[track_caller]
     pub fn head(&self, target: impl AsRef<str>) -> TestRequest {
         self.request(Method::HEAD, target)
     }
 
-    /// A request of any method. The target is a path, with or without a query,
-    /// and is sent as it stands.
+    /// Begins a request of any method. The target is a path, with or without a
+    /// query, and is sent as it is.
     #[track_caller]
     pub fn request(&self, method: Method, target: impl AsRef<str>) -> TestRequest {
         TestRequest::new(self.clone(), method, target.as_ref(), Location::caller())
     }
 
-    /// The handshake of a WebSocket.
+    /// Begins the handshake of a WebSocket.
     #[track_caller]
     pub fn websocket(&self, target: impl AsRef<str>) -> TestWebSocketRequest {
         TestWebSocketRequest::new(self.request(Method::GET, target))
@@ -274,7 +275,7 @@ impl TestClient {
         }
     }
 
-    /// Waits for what may never come.
+    /// Waits for a future, with the time-out of the client.
     pub(crate) async fn in_time<T>(
         &self,
         what: &str,
@@ -301,7 +302,7 @@ impl TestClient {
         }
         let url = self.transport.url(target);
         let kept = self.jar.as_ref().zip(url).map(|(jar, url)| jar.cookies_for(&url));
-        // Without a jar none are kept.
+        // A client without a jar keeps no cookies.
         let mut cookies = kept.unwrap_or_default();
         cookies.retain(|(name, _)| own.iter().all(|(own, _)| own != name));
         cookies.extend_from_slice(own);
@@ -323,8 +324,9 @@ impl TestClient {
     }
 }
 
-/// From where a client in process asks: `127.0.0.1:50000`.
+/// The address from which the requests of a client in process come:
+/// `127.0.0.1:50000`.
 pub const DEFAULT_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
 
-/// How long a client waits: 30 seconds.
+/// The default time-out of a client: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

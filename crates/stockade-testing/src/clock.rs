@@ -1,4 +1,4 @@
-//! [`TestClock`]: time that moves when the test says so.
+//! [`TestClock`]: a clock that a test moves.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,59 +25,60 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub struct TestClock {
     start: Instant,
-    /// Since 1970.
+    /// The start, since 1970.
     start_seconds: u64,
-    /// Since `start`.
+    /// The time since `start`.
     millis: Arc<AtomicU64>,
 }
 
 impl TestClock {
-    /// A clock that says 2001-09-09 01:46:40 UTC, which is 1,000,000,000
-    /// seconds since 1970.
+    /// Makes a clock at 2001-09-09 01:46:40 UTC, which is 1,000,000,000 seconds
+    /// since 1970.
     #[must_use]
     pub fn new() -> Self {
         Self::at(1_000_000_000)
     }
 
-    /// A clock that says this time, in seconds since 1970-01-01 00:00 UTC.
+    /// Makes a clock at this time, in seconds since 1970-01-01 00:00 UTC.
     #[must_use]
     pub fn at(unix_seconds: u64) -> Self {
         let millis = Arc::new(AtomicU64::new(0));
         Self { start: Instant::now(), start_seconds: unix_seconds, millis }
     }
 
-    /// Moves the time on, in whole milliseconds.
+    /// Advances the time, in whole milliseconds.
     pub fn advance(&self, time: Duration) {
         // More than 500 million years are the end of time here.
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.millis.fetch_add(millis, Ordering::Relaxed);
     }
 
-    /// The time in whole seconds since 1970-01-01 00:00 UTC.
+    /// Returns the time in whole seconds since 1970-01-01 00:00 UTC.
     #[must_use]
     pub fn unix_seconds(&self) -> u64 {
         self.start_seconds.saturating_add(self.passed().as_secs())
     }
 
-    /// The time as a point of the clock that does not go back.
+    /// Returns the time as an `Instant`.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.start + self.passed()
     }
 
-    /// For [`RouterOptions::clock`](stockade_routing::RouterOptions#structfield.clock).
+    /// Returns the clock for
+    /// [`RouterOptions::clock`](stockade_routing::RouterOptions#structfield.clock).
     #[must_use]
     pub fn for_router(&self) -> stockade_routing::Clock {
         stockade_routing::Clock::new(self.for_route_limits())
     }
 
-    /// For `with_rate_limit(…).clock(…)`.
+    /// Returns the clock for `with_rate_limit(…).clock(…)`.
     pub fn for_route_limits(&self) -> impl Fn() -> Instant + Send + Sync + 'static + use<> {
         let clock = self.clone();
         move || clock.now()
     }
 
-    /// For `TokenVerifier::clock` and `TokenIssuer::clock`.
+    /// Returns the clock for `TokenVerifier::clock` and `TokenIssuer::clock`.
     #[must_use]
     pub fn for_tokens(&self) -> stockade_auth::Clock {
         let clock = self.clone();

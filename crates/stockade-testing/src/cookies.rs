@@ -1,6 +1,6 @@
 //! [`Jar`]: the cookies that a client keeps.
 //!
-//! Who is sent what is RFC 6265, which `cookie_store` knows.
+//! `cookie_store` has the rules of RFC 6265.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,8 @@ pub(crate) struct Jar {
 }
 
 impl Jar {
-    /// Keeps what a response sets, and forgets what it removes.
+    /// Keeps the cookies that a response sets, and removes those that it
+    /// clears.
     pub(crate) fn keep(&self, url: &Url, headers: &HeaderMap) {
         let lines = headers.get_all(header::SET_COOKIE).iter();
         let cookies = lines.filter_map(|line| RawCookie::parse(line.to_str().ok()?).ok());
@@ -24,13 +25,13 @@ impl Jar {
         self.store().store_response_cookies(cookies, url);
     }
 
-    /// The cookies for a request, as names and values.
+    /// Returns the cookies for a request, as names and values.
     pub(crate) fn cookies_for(&self, url: &Url) -> Vec<(String, String)> {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         self.store().get_request_values(url).map(owned).collect()
     }
 
-    /// The value of a cookie, wherever it is sent.
+    /// Returns the value of a cookie of any host and path.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         let store = self.store();
         let mut cookies = store.iter_unexpired();

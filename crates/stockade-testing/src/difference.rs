@@ -1,20 +1,20 @@
-//! Where two values of JSON differ.
+//! Differences of two JSON values.
 
 use serde_json::Value;
 
 use crate::redact::{REDACTED, is_secret};
 
-/// How much of the actual value must be expected.
+/// The part of the actual value that is compared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Extent {
-    /// All of it.
+    /// The whole value.
     Whole,
-    /// The members that are named; objects may have others. Arrays have the
-    /// same length.
+    /// The expected members; objects may have others. Arrays have the same
+    /// length.
     Part,
 }
 
-/// A line for each difference, in the order of what is expected.
+/// Returns a line for each difference, in the order of the expected value.
 pub(crate) fn differences(expected: &Value, actual: &Value, extent: Extent) -> Vec<String> {
     let mut lines = Vec::new();
     compare(expected, actual, extent, "$", false, &mut lines);

@@ -1,12 +1,12 @@
-//! [`TestError`]: why there is no whole response.
+//! [`TestError`]: the failure of an exchange.
 
 use std::error::Error;
 use std::fmt;
 
 use stockade_errors::BoxError;
 
-/// Why there is no whole response: nobody listens, the body broke off, or the
-/// time is up.
+/// The failure of an exchange: nobody listens, the body broke off, or the time
+/// is up.
 ///
 /// A response with an error status is a response and no error.
 pub struct TestError {
@@ -24,7 +24,7 @@ impl TestError {
         self
     }
 
-    /// The same error, with what was asked.
+    /// Adds the request to the error.
     pub(crate) fn in_exchange(mut self, exchange: impl fmt::Display) -> Self {
         self.message = format!("{self}\n\n{exchange}");
         self.source = None;

@@ -1,4 +1,4 @@
-//! [`TestEvent`] and the reading of server-sent events.
+//! [`TestEvent`] and the parser of server-sent events.
 //!
 //! Source: WHATWG HTML, section 9.2.6 (Interpreting an event stream).
 
@@ -6,27 +6,26 @@ use serde::de::DeserializeOwned;
 
 use crate::fail::fail;
 
-/// One server-sent event, as it came.
+/// A server-sent event.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TestEvent {
-    /// Its name; `message` for one without a name, as browsers have it.
+    /// The name; `message` for an event without one, as in browsers.
     pub name: String,
-    /// Its data; lines are joined by a line feed.
+    /// The data; lines are joined by a line feed.
     pub data: String,
     /// The id that this event carries; `None` for one without, although a
     /// browser would keep the last one.
     pub id: Option<String>,
-    /// How long the client shall wait before it connects again, in
-    /// milliseconds.
+    /// The time after which the client reconnects, in milliseconds.
     pub retry_ms: Option<u64>,
 }
 
 impl TestEvent {
-    /// The data, read as JSON.
+    /// Returns the data, read as JSON.
     ///
     /// # Panics
-    /// When it is no such JSON.
+    /// When the data is no such JSON.
     #[track_caller]
     #[must_use]
     pub fn json<T: DeserializeOwned>(&self) -> T {
@@ -35,13 +34,13 @@ impl TestEvent {
     }
 }
 
-/// Makes events of the pieces of a stream.
+/// A parser that makes events of the pieces of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     unread: Vec<u8>,
-    /// Whether the first line is read.
+    /// True if the first line is read.
     begun: bool,
-    /// Whether a carriage return has just ended a line: a line feed that
+    /// True if a carriage return has just ended a line. A line feed that
     /// follows belongs to it.
     after_return: bool,
     name: String,
@@ -55,7 +54,7 @@ impl EventReader {
         self.unread.extend_from_slice(piece);
     }
 
-    /// The next event that is there as a whole.
+    /// Returns the next complete event.
     pub(crate) fn next(&mut self) -> Option<TestEvent> {
         while let Some(line) = self.line() {
             if !line.is_empty() {
@@ -101,12 +100,12 @@ impl EventReader {
             },
             "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
             "retry" => self.retry_ms = value.parse().ok().or(self.retry_ms),
-            // A comment, or a field that nobody knows.
+            // Comments and unknown fields are ignored.
             _ => {}
         }
     }
 
-    /// The event that an empty line ends; without data there is none.
+    /// Returns the event that an empty line ends; `None` without data.
     fn dispatch(&mut self) -> Option<TestEvent> {
         let name = std::mem::take(&mut self.name);
         let (id, retry_ms) = (self.id.take(), self.retry_ms.take());

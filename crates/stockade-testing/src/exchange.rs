@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::redact;
 
-/// What was asked.
+/// A request, for messages.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     pub(crate) headers: HeaderMap,
     /// `None` for a stream.
     pub(crate) body: Option<Bytes>,
-    /// Where in the test.
+    /// The line of the test.
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Exchange {
     pub(crate) asked: Arc<Asked>,
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    /// What has come of the body.
+    /// The part of the body that has come.
     pub(crate) body: Bytes,
 }
 
@@ -72,7 +72,7 @@ fn write_body(
         return writeln!(f, "{mark} ({} bytes that are no text)", body.len());
     };
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    // A body without a type is no form.
+    // A body without a content type is no form.
     let text = redact::body(text, content_type.unwrap_or_default());
     let shown = &text[..boundary(&text, MAX_SHOWN)];
     shown.lines().try_for_each(|line| writeln!(f, "{mark} {line}"))?;
@@ -82,11 +82,11 @@ fn write_body(
     Ok(())
 }
 
-/// The last place up to `index` where a text may be cut.
+/// Returns the last place up to `index` where a text may be cut.
 fn boundary(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
     (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// How many bytes of a body are printed.
+/// The bytes of a body that are printed.
 const MAX_SHOWN: usize = 8_192;

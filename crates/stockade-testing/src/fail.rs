@@ -1,8 +1,8 @@
-//! [`fail`]: the one place where a test is ended.
+//! [`fail`]: fails a test.
 
 use std::fmt::Display;
 
-/// Ends the test with this message, at the line of whoever called.
+/// Fails the test with this message, at the line of the caller.
 #[cold]
 #[track_caller]
 #[expect(clippy::panic, reason = "this is how an assertion of a test fails")]
@@ -10,7 +10,7 @@ pub(crate) fn fail(message: impl Display) -> ! {
     panic!("{message}")
 }
 
-/// The value, or the end of the test.
+/// Returns the value, or fails the test.
 #[track_caller]
 pub(crate) fn or_fail<T, E: Display>(result: Result<T, E>) -> T {
     match result {

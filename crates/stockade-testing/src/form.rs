@@ -25,13 +25,13 @@ pub struct MultipartForm {
 
 #[derive(Clone)]
 struct Part {
-    /// Without the boundary.
+    /// The body, without the boundary.
     head: String,
     content: Bytes,
 }
 
 impl MultipartForm {
-    /// A form without fields.
+    /// Makes a form without fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,7 +62,7 @@ impl MultipartForm {
         self
     }
 
-    /// The content type and the body.
+    /// Returns the content type and the body.
     pub(crate) fn encode(self) -> (String, Vec<u8>) {
         let boundary = self.boundary();
         let mut body = Vec::new();
@@ -75,7 +75,7 @@ impl MultipartForm {
         (format!("multipart/form-data; boundary={boundary}"), body)
     }
 
-    /// A line that no part contains.
+    /// Returns a boundary that no part contains.
     fn boundary(&self) -> String {
         let mut boundary = String::from("stockade-test-boundary");
         while self.parts.iter().any(|part| contains(&part.content, boundary.as_bytes())) {
@@ -96,7 +96,7 @@ fn contains(content: &[u8], needle: &[u8]) -> bool {
     content.windows(needle.len()).any(|window| window == needle)
 }
 
-/// A name as browsers write it.
+/// Escapes a name as browsers do.
 ///
 /// Source: WHATWG HTML, section 4.10.21.8 (Multipart form data).
 fn quoted(name: &str) -> String {

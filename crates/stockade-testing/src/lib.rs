@@ -1,5 +1,5 @@
-//! A test client: the requests that a test makes, in process and without a
-//! port, or with the same calls over one.
+//! A test client, in process and without a port, or with the same calls over
+//! one.
 //!
 //! ```
 //! use serde_json::json;
@@ -25,23 +25,24 @@
 //! # });
 //! ```
 //!
-//! An assertion that does not hold prints the whole exchange, request and
-//! response, with credentials left out, and the line of the test that asked.
+//! A failed assertion prints the whole exchange, request and response, with
+//! credentials left out, and the line of the test.
 //!
 //! # What runs
 //!
-//! In process a request goes the whole way of [`App::handle`]: the rate limit,
-//! CORS, security headers, middleware. Its peer is [`DEFAULT_PEER`], unless the
-//! request or the client says another. Redirects are not followed. What only a
-//! server does is not there: limits of the head, timeouts of slow clients, the
-//! header `Date`. [`TestClient::live`] asks a server that runs.
+//! In process a request passes all of [`App::handle`]: the rate limit, CORS,
+//! security headers, middleware. Its peer is [`DEFAULT_PEER`], unless the
+//! request or the client sets another. Redirects are not followed. The parts of
+//! a server are missing: limits of the head, timeouts of slow clients, the
+//! header `Date`. [`TestClient::live`] connects to a running server.
 //!
-//! It needs a tokio runtime with time, such as that of `#[tokio::test]`.
+//! The client needs a tokio runtime with time, such as that of
+//! `#[tokio::test]`.
 //!
-//! A whole response is read before the test sees it; one that does not end,
-//! such as server-sent events, is opened with [`TestRequest::stream`]. No answer
-//! within 30 seconds is a failure ([`TestClient::with_timeout`]), and so are more
-//! than 64 MiB as a whole.
+//! The client reads a whole response before the test sees it.
+//! [`TestRequest::stream`] opens one without an end, such as server-sent
+//! events. A response that takes more than 30 seconds
+//! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
 //!
 //! # Where things are
 //!
@@ -51,7 +52,8 @@
 //! - `web_socket`: [`TestWebSocket`].
 //! - `form`: [`MultipartForm`]; `cookies`: the jar; `clock`: [`TestClock`].
 //! - `transport`: in process, or over a port.
-//! - `exchange`, `redact`, `difference`, `fail`: what is printed.
+//! - `exchange`, `redact`, `difference`, `fail`: the messages of failed
+//!   assertions.
 //!
 //! [`App::handle`]: stockade_routing::App::handle
 

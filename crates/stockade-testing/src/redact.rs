@@ -1,14 +1,14 @@
-//! What a failing test must not print: credentials.
+//! Removal of credentials from the messages of a failing test.
 
 use std::borrow::Cow;
 
 use http::{HeaderName, HeaderValue, header};
 use serde_json::Value;
 
-/// Stands in the place of what is left out.
+/// The text in the place of a credential.
 pub(crate) const REDACTED: &str = "(redacted)";
 
-/// The value of a header, to be printed.
+/// Returns the value of a header for printing.
 pub(crate) fn header(name: &HeaderName, value: &HeaderValue) -> String {
     let text = String::from_utf8_lossy(value.as_bytes());
     match *name {
@@ -26,7 +26,7 @@ pub(crate) fn header(name: &HeaderName, value: &HeaderValue) -> String {
     }
 }
 
-/// Whether the value of this header is a credential.
+/// Returns true if the value of this header is a credential.
 pub(crate) fn hides(name: &HeaderName) -> bool {
     matches!(
         *name,
@@ -34,7 +34,7 @@ pub(crate) fn hides(name: &HeaderName) -> bool {
     ) || is_secret(name.as_str())
 }
 
-/// The name of a cookie without its value.
+/// Returns the name of a cookie without its value.
 fn cookie(pair: &str) -> String {
     match pair.split_once('=') {
         Some((name, _)) => format!("{name}={REDACTED}"),
@@ -42,24 +42,25 @@ fn cookie(pair: &str) -> String {
     }
 }
 
-/// Whether what has this name is a credential.
+/// Returns true if a field of this name is a credential.
 pub(crate) fn is_secret(name: &str) -> bool {
     let is_letter = |character: &char| !matches!(character, '-' | '_');
     let name: String = name.chars().filter(is_letter).collect::<String>().to_ascii_lowercase();
     ["password", "secret", "token", "apikey"].iter().any(|word| name.contains(word))
 }
 
-/// A body, with the values of credentials left out where it is JSON or a form.
+/// Returns a body, with the values of credentials left out where it is JSON or
+/// a form.
 pub(crate) fn body<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
     if content_type.starts_with("application/x-www-form-urlencoded") {
         return pairs(text);
     }
-    // What has none stays as it was sent.
+    // A body without credentials stays as it was sent.
     let Ok(mut value) = serde_json::from_str::<Value>(text) else { return text.into() };
     if hide(&mut value) { value.to_string().into() } else { text.into() }
 }
 
-/// A target, with the values of credentials in its query left out.
+/// Returns a target, with the values of credentials in its query left out.
 pub(crate) fn target(target: &str) -> Cow<'_, str> {
     match target.split_once('?') {
         Some((path, query)) => format!("{path}?{}", pairs(query)).into(),
@@ -75,7 +76,8 @@ fn pairs(text: &str) -> Cow<'_, str> {
     shown.collect::<Vec<_>>().join("&").into()
 }
 
-/// Hides every text below a name of a credential; whether there was one.
+/// Hides every text below the name of a credential. Returns true if there was
+/// one.
 fn hide(value: &mut Value) -> bool {
     let mut hidden = false;
     match value {

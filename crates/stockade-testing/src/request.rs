@@ -1,4 +1,4 @@
-//! [`TestRequest`]: what is asked.
+//! [`TestRequest`]: a request of a test.
 
 use std::fmt::{self, Display};
 use std::future::IntoFuture;
@@ -20,9 +20,9 @@ use crate::form::MultipartForm;
 use crate::transport::Connection;
 use crate::{TestClient, TestError, TestResponse, TestStream, redact};
 
-/// A request that is put together, and sent by `.await`.
+/// A builder of a request, which `.await` sends.
 ///
-/// Each method panics at the line of its caller when what it is given cannot be
+/// Each method panics at the line of its caller when its argument cannot be
 /// part of a request.
 #[must_use = "a request is sent by `.await`"]
 pub struct TestRequest {
@@ -55,8 +55,9 @@ impl TestRequest {
         }
     }
 
-    /// Adds a header; one of this name that the client has is not sent. A
-    /// `Content-Type` replaces that of [`json`](Self::json) and its kin.
+    /// Adds a header, instead of one of this name of the client. A
+    /// `Content-Type` replaces that of [`json`](Self::json),
+    /// [`form`](Self::form) and the like.
     ///
     /// # Panics
     /// When the name or the value cannot be those of a header.
@@ -139,13 +140,13 @@ impl TestRequest {
         self.body(body)
     }
 
-    /// Sends these bytes. A `Content-Type` is for [`header`](Self::header).
+    /// Sends these bytes. Use [`header`](Self::header) for a `Content-Type`.
     pub fn body(mut self, bytes: impl Into<Bytes>) -> Self {
         self.body = bytes.into().into();
         self
     }
 
-    /// Sends the pieces of a stream, without saying before how many there are.
+    /// Sends the pieces of a stream, without announcing its length.
     pub fn body_stream<S, D, E>(mut self, stream: S) -> Self
     where
         S: Stream<Item = Result<D, E>> + Send + 'static,
@@ -156,18 +157,19 @@ impl TestRequest {
         self
     }
 
-    /// Asks from this address, such as `203.0.113.7`, with or without a port.
+    /// Sets the address from which the request comes, such as `203.0.113.7`,
+    /// with or without a port.
     ///
     /// # Panics
-    /// When it is no address, and with [`TestClient::live`]: there the address
-    /// is the real one.
+    /// When the address is malformed, and with [`TestClient::live`], where the
+    /// address is the real one.
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.peer = self.client.peer_of(&address.to_string());
         self
     }
 
-    /// Sends it, and reads the whole response. `.await` does the same.
+    /// Sends the request and reads the whole response. `.await` does the same.
     ///
     /// # Panics
     /// When there is no whole response: see [`TestError`].
@@ -175,7 +177,7 @@ impl TestRequest {
         or_fail(self.try_send().await)
     }
 
-    /// Sends it, and reads the whole response.
+    /// Sends the request and reads the whole response.
     ///
     /// # Errors
     /// When there is no whole response: nobody listens, the body breaks off,
@@ -184,8 +186,8 @@ impl TestRequest {
         self.try_stream().await?.try_into_response().await
     }
 
-    /// Sends it, and gives the response as soon as its head is there; the body
-    /// is read piece by piece, or event by event.
+    /// Sends the request and returns the response when its head has come. The
+    /// body is read piece by piece, or event by event.
     ///
     /// # Panics
     /// When there is no response: see [`TestError`].
@@ -198,8 +200,8 @@ impl TestRequest {
         Ok(stream)
     }
 
-    /// Sends it, and waits for the head of the response; a connection that was
-    /// given away comes with it.
+    /// Sends the request and waits for the head of the response. Returns a
+    /// connection that was given away, too.
     pub(crate) async fn sent(self) -> Result<(TestStream, Option<Connection>), TestError> {
         let request = self.completed();
         let (client, asked) = (request.client.clone(), request.asked());
@@ -207,15 +209,15 @@ impl TestRequest {
         sent.and_then(|sent| sent).map_err(|error| error.in_exchange(&asked))
     }
 
-    /// With the headers and the cookies of the client.
+    /// Adds the headers and the cookies of the client.
     fn completed(mut self) -> Self {
         self.client.complete(&self.target, &mut self.headers, &self.cookies);
         self.cookies.clear();
         self
     }
 
-    /// Sends what is completed; gives the head, what the body comes from, and a
-    /// connection that was given away.
+    /// Sends the completed request. Returns the head, the source of the body,
+    /// and a connection that was given away.
     async fn exchange(self) -> Result<(TestStream, Option<Connection>), TestError> {
         let asked = self.asked();
         let Self { client, method, target, headers, body, peer, .. } = self;
@@ -239,7 +241,7 @@ impl TestRequest {
         Ok((TestStream::new(client, exchange, body), connection))
     }
 
-    /// What a failing test prints.
+    /// Returns the request for messages.
     fn asked(&self) -> Arc<Asked> {
         Arc::new(Asked {
             method: self.method.clone(),
@@ -276,7 +278,7 @@ impl fmt::Debug for TestRequest {
     }
 }
 
-/// A header of texts.
+/// Makes a header of texts.
 #[track_caller]
 pub(crate) fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
     let Ok(header) = name.parse() else { fail(format_args!("{name:?} is no name of a header")) };

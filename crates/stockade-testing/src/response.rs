@@ -1,4 +1,4 @@
-//! [`TestResponse`]: what was answered, as a whole.
+//! [`TestResponse`]: a whole response.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use crate::fail::fail;
 
 /// A whole response.
 ///
-/// What it says is asked with getters, or with assertions that return the
-/// response again, so that they can be strung together. One that does not hold
-/// prints the whole exchange, with credentials left out.
+/// Getters return its parts. Assertions return the response again, so that they
+/// can be chained. A failed one prints the whole exchange, with credentials
+/// left out.
 #[derive(Clone)]
 pub struct TestResponse {
     pub(crate) exchange: Exchange,
 }
 
-/// What stands for a status: `200`, or a [`StatusCode`].
+/// A status: `200`, or a [`StatusCode`].
 pub trait IntoStatus {
-    /// The code, such as 404.
+    /// Returns the code, such as 404.
     fn into_status(self) -> u16;
 }
 
@@ -41,26 +41,26 @@ impl IntoStatus for StatusCode {
 }
 
 impl TestResponse {
-    /// The status.
+    /// Returns the status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.exchange.status
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.exchange.headers
     }
 
-    /// The value of a header; several lines are joined by a comma and a space.
-    /// `None` when it is not there.
+    /// Returns the value of a header; several lines are joined by a comma and a
+    /// space. `None` when it is not there.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         self.exchange.header(name)
     }
 
-    /// The value of a cookie that the response sets.
+    /// Returns the value of a cookie that the response sets.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let lines = self.headers().get_all(header::SET_COOKIE).iter();
@@ -68,13 +68,13 @@ impl TestResponse {
         pairs.filter(|(found, _)| found.trim() == name).map(|(_, value)| value).next_back()
     }
 
-    /// The body.
+    /// Returns the body.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.exchange.body
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Panics
     /// When it is not UTF-8.
@@ -87,7 +87,7 @@ impl TestResponse {
         }
     }
 
-    /// The body, read as JSON.
+    /// Returns the body, read as JSON.
     ///
     /// # Panics
     /// When it is no such JSON.
@@ -139,7 +139,7 @@ impl TestResponse {
     /// members.
     ///
     /// # Panics
-    /// When it is not; the message says where they differ.
+    /// When it is not; the message lists the differences.
     #[track_caller]
     pub fn assert_json(&self, expected: impl Serialize) -> &Self {
         self.assert_json_as(&expected, Extent::Whole)
@@ -149,7 +149,7 @@ impl TestResponse {
     /// others, at every depth. Arrays have the same length.
     ///
     /// # Panics
-    /// When it is not; the message says where they differ.
+    /// When it is not; the message lists the differences.
     #[track_caller]
     pub fn assert_json_contains(&self, expected: impl Serialize) -> &Self {
         self.assert_json_as(&expected, Extent::Part)

@@ -1,4 +1,4 @@
-//! [`TestStream`]: a response whose body comes piece by piece.
+//! [`TestStream`]: a response that is read piece by piece.
 
 use std::fmt;
 
@@ -14,7 +14,8 @@ use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};
 
 /// A response whose body is read piece by piece, or event by event.
 ///
-/// Dropped before its end, the client has gone, and the handler's stream ends.
+/// Dropping it before its end disconnects the client, and ends the handler's
+/// stream.
 pub struct TestStream {
     client: TestClient,
     exchange: Exchange,
@@ -28,13 +29,13 @@ impl TestStream {
         Self { client, exchange, body, is_broken: false, events: EventReader::default() }
     }
 
-    /// The status.
+    /// Returns the status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.exchange.status
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.exchange.headers
@@ -61,7 +62,7 @@ impl TestStream {
         self
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// Returns the next piece of the body; `None` at its end.
     ///
     /// Over a port the pieces are those of the transport, which may join or
     /// split what the handler sent.
@@ -72,7 +73,7 @@ impl TestStream {
         or_fail(self.try_chunk().await)
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// Returns the next piece of the body; `None` at its end.
     ///
     /// # Errors
     /// When the body breaks off, or nothing comes in time.
@@ -86,8 +87,8 @@ impl TestStream {
         piece.and_then(|piece| piece).map_err(|error| error.in_exchange(&self.exchange))
     }
 
-    /// The next server-sent event; `None` at the end of the stream. Comments,
-    /// which keep a connection alive, are passed over.
+    /// Returns the next server-sent event; `None` at the end of the stream.
+    /// Comments, which keep a connection alive, are passed over.
     ///
     /// # Panics
     /// When the body breaks off, or nothing comes in time.
@@ -101,7 +102,7 @@ impl TestStream {
         }
     }
 
-    /// Reads what is left of the body.
+    /// Reads the rest of the body.
     ///
     /// # Panics
     /// When the body breaks off, or nothing comes in time.
@@ -116,7 +117,7 @@ impl TestStream {
         let mut bytes = BytesMut::new();
         let whole = collect(&mut self.body, &mut bytes);
         let whole = self.client.in_time("whole response", whole).await;
-        // What has come is printed with an error.
+        // An error prints the part that has come.
         self.exchange.body = bytes.freeze();
         match whole.and_then(|whole| whole) {
             Ok(()) => Ok(TestResponse { exchange: self.exchange }),
@@ -125,7 +126,7 @@ impl TestStream {
     }
 }
 
-/// The next piece of data; trailers are no part of a body.
+/// Returns the next piece of data; trailers are no part of a body.
 async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| TestError::new(BROKEN).caused_by(error))?;
@@ -133,7 +134,7 @@ async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
             return Ok(Some(data));
         }
     }
-    // A stream that has ended may panic when it is asked again.
+    // A stream may panic when it is polled after its end.
     *body = HttpBody::empty();
     Ok(None)
 }
@@ -145,7 +146,7 @@ async fn collect(body: &mut HttpBody, bytes: &mut BytesMut) -> Result<(), TestEr
             return Err(TestError::new(what));
         }
         bytes.extend_from_slice(&piece);
-        // A handler that never waits must not keep the time-out from being seen.
+        // A handler that never waits must not block the time-out.
         tokio::task::consume_budget().await;
     }
     Ok(())
@@ -159,5 +160,5 @@ impl fmt::Debug for TestStream {
 
 const BROKEN: &str = "the body broke off";
 
-/// How many bytes of a body are read as a whole.
+/// The longest body that is read as a whole.
 const MAX_WHOLE: usize = 64 * 1024 * 1024;

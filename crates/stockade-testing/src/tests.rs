@@ -110,13 +110,13 @@ async fn clients() -> [TestClient; 2] {
     [TestClient::new(router()), TestClient::live(&address)]
 }
 
-/// What a call that fails prints.
+/// Returns the message of a call that fails.
 fn message<T>(call: impl FnOnce() -> T) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else { panic!("it did not fail") };
     *panic.downcast::<String>().unwrap()
 }
 
-/// What an asynchronous call that fails prints.
+/// Returns the message of an asynchronous call that fails.
 async fn async_message<T>(call: impl Future<Output = T>) -> String {
     let Err(panic) = AssertUnwindSafe(call).catch_unwind().await else { panic!("it did not fail") };
     *panic.downcast::<String>().unwrap()

@@ -1,4 +1,4 @@
-//! How a request comes to who answers it: in process, or over a port.
+//! Transports of a request: in process, or over a port.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::TestError;
 /// A connection that has left HTTP.
 pub(crate) type Connection = Box<dyn Io>;
 
-/// What came back: the response, and the connection if it was given away.
+/// The response, and the connection if it was given away.
 pub(crate) type Answer = (Response, Option<Connection>);
 
 pub(crate) enum Transport {
@@ -25,11 +25,11 @@ pub(crate) enum Transport {
     Live(Live),
 }
 
-/// A server that runs elsewhere.
+/// A running server.
 pub(crate) struct Live {
     client: Client<HttpConnector, HttpBody>,
     authority: Authority,
-    /// Stands before each path; without a slash at its end.
+    /// The prefix of each path, without a slash at its end.
     prefix: String,
 }
 
@@ -42,8 +42,8 @@ impl Transport {
         }
     }
 
-    /// Where cookies are from. A browser trusts this machine without TLS, and
-    /// sends it cookies that are `Secure`.
+    /// Returns the address that cookies belong to. As a browser, it trusts this
+    /// machine without TLS and sends it `Secure` cookies.
     pub(crate) fn url(&self, target: &str) -> Option<Url> {
         let base = match self {
             Self::InProcess { .. } => "https://localhost".to_owned(),
@@ -137,5 +137,5 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// What a WebSocket in process may be ahead of its other end.
+/// The bytes that a WebSocket in process may be ahead of its other end.
 const PIPE_BYTES: usize = 65_536;

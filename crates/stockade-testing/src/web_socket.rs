@@ -20,10 +20,10 @@ use crate::fail::{fail, or_fail};
 use crate::transport::Connection;
 use crate::{TestClient, TestRequest, TestResponse};
 
-/// The handshake of a WebSocket that is put together.
+/// A builder of the handshake of a WebSocket.
 ///
-/// It has no `Origin`, as programs that are no browsers have none, unless one
-/// is given.
+/// The handshake has no `Origin`, like those of programs other than browsers,
+/// unless one is set.
 #[derive(Debug)]
 #[must_use = "a handshake is sent by `connect` or `refused`"]
 pub struct TestWebSocketRequest {
@@ -52,7 +52,7 @@ impl TestWebSocketRequest {
         self
     }
 
-    /// Says on which page a browser would be, such as `https://app.example`.
+    /// Sets the origin of the page, such as `https://app.example`.
     ///
     /// # Panics
     /// When it cannot be the value of a header.
@@ -100,10 +100,11 @@ impl TestWebSocketRequest {
         self
     }
 
-    /// Asks from this address, as [`TestRequest::peer`].
+    /// Sets the address from which the request comes, as [`TestRequest::peer`]
+    /// does.
     ///
     /// # Panics
-    /// When it is no address, and with [`TestClient::live`].
+    /// When the address is malformed, and with [`TestClient::live`].
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.request = self.request.peer(address);
@@ -128,7 +129,7 @@ impl TestWebSocketRequest {
         TestWebSocket { client, exchange: response.exchange, socket }
     }
 
-    /// Asks for a WebSocket that is refused, and gives the answer.
+    /// Sends a handshake that is refused, and returns the answer.
     ///
     /// # Panics
     /// When it is not refused.
@@ -143,7 +144,7 @@ impl TestWebSocketRequest {
     }
 }
 
-/// What came over a WebSocket.
+/// A message from a WebSocket.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TestMessage {
@@ -157,10 +158,10 @@ pub enum TestMessage {
     End,
 }
 
-/// The client's end of a WebSocket. Pings are answered whenever it is waited
-/// for a message.
+/// The client's end of a WebSocket. It answers pings while it waits for a
+/// message.
 ///
-/// Dropped, the connection ends without the closing handshake.
+/// Dropping it ends the connection without the closing handshake.
 pub struct TestWebSocket {
     client: TestClient,
     exchange: Exchange,
@@ -168,7 +169,7 @@ pub struct TestWebSocket {
 }
 
 impl TestWebSocket {
-    /// The subprotocol that was agreed on.
+    /// Returns the subprotocol that was agreed on.
     #[must_use]
     pub fn protocol(&self) -> Option<String> {
         self.exchange.header("sec-websocket-protocol")
@@ -199,7 +200,7 @@ impl TestWebSocket {
         self.send(Message::binary(bytes.into())).await;
     }
 
-    /// The next message, the close frame, or the end.
+    /// Returns the next message, the close frame, or the end.
     ///
     /// # Panics
     /// When nothing comes in time, or what comes is no WebSocket.
@@ -223,7 +224,7 @@ impl TestWebSocket {
         }
     }
 
-    /// The next message, which is text.
+    /// Returns the next message, which is text.
     ///
     /// # Panics
     /// When it is something else.
@@ -234,7 +235,7 @@ impl TestWebSocket {
         }
     }
 
-    /// The next message, which is text, read as JSON.
+    /// Returns the next message, which is text, read as JSON.
     ///
     /// # Panics
     /// When it is something else.
@@ -246,7 +247,7 @@ impl TestWebSocket {
         }
     }
 
-    /// The next message, which is binary.
+    /// Returns the next message, which is binary.
     ///
     /// # Panics
     /// When it is something else.
@@ -257,8 +258,8 @@ impl TestWebSocket {
         }
     }
 
-    /// The close frame that comes next, with code and reason; 1005 stands for
-    /// no code.
+    /// Returns the close frame that comes next, with code and reason; 1005
+    /// stands for no code.
     ///
     /// # Panics
     /// When it is something else.
@@ -270,7 +271,7 @@ impl TestWebSocket {
     }
 
     /// Closes with code 1000, and waits until the other end has closed too.
-    /// Messages that come before are dropped.
+    /// Earlier messages are dropped.
     ///
     /// # Panics
     /// When it does not in time.
@@ -279,8 +280,7 @@ impl TestWebSocket {
     }
 
     /// Closes with a code and a reason, and waits until the other end has
-    /// closed too: gives its code and reason. Messages that come before are
-    /// dropped.
+    /// closed too. Returns its code and reason. Earlier messages are dropped.
     ///
     /// # Panics
     /// When it does not in time.
@@ -319,7 +319,7 @@ impl fmt::Debug for TestWebSocket {
     }
 }
 
-/// Whether the connection has just ended, in whatever way.
+/// Returns true if the connection has just ended, for any reason.
 fn is_end(error: &tokio_tungstenite::tungstenite::Error) -> bool {
     use tokio_tungstenite::tungstenite::Error;
     use tokio_tungstenite::tungstenite::error::ProtocolError;
@@ -332,7 +332,7 @@ fn is_end(error: &tokio_tungstenite::tungstenite::Error) -> bool {
     )
 }
 
-/// Stands for a close frame without a code.
+/// The code for a close frame without one.
 ///
 /// Source: RFC 6455, section 7.4.1.
 const NO_CODE: u16 = 1005;
