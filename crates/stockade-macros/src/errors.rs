@@ -19,7 +19,7 @@ impl Errors {
         self.list.extend(error);
     }
 
-    /// One `compile_error!` for each mistake, in the order of the source.
+    /// Makes a `compile_error!` of each mistake, in the order of the source.
     pub(crate) fn into_tokens(mut self) -> TokenStream {
         self.list.sort_by_key(|error| {
             let start = error.span().start();
@@ -28,7 +28,7 @@ impl Errors {
         self.list.iter().map(syn::Error::to_compile_error).collect()
     }
 
-    /// The messages, each with its line and column.
+    /// Returns the messages, each with its line and column.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<String> {
         let mut places: Vec<_> = self

@@ -1,15 +1,15 @@
 //! The macros of stockade: [`routes!`] and the derives [`Reply`],
 //! [`ApiError`] and [`Schema`].
 //!
-//! Each reports all mistakes in its input at once, with the caret on the word
-//! that is wrong, and still expands what is right, so that editors keep working
+//! Each macro reports all mistakes in its input at once, with the caret on the
+//! wrong word. It still expands the correct parts, so that editors keep working
 //! and the compiler finds the mistakes in handlers too.
 //!
-//! What they expand to names `::stockade::…` if the calling crate depends on
-//! the facade, else the single crate: `stockade-routing` for `routes!`,
+//! The expansion names `::stockade::…` if the calling crate depends on the
+//! facade, else the single crate: `stockade-routing` for `routes!`,
 //! `stockade-core` for `Reply`, `stockade-errors` for `ApiError`,
-//! `stockade-validation` for `Schema`. A renamed
-//! dependency is found by its new name.
+//! `stockade-validation` for `Schema`. A renamed dependency is found by its new
+//! name.
 //!
 //! # Where things are
 //!
@@ -193,8 +193,8 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
     reply::reply(&input).into()
 }
 
-/// Makes an own error type an `ApiError`, so that handlers can return it and `?`
-/// converts it.
+/// Makes an error type of the application an `ApiError`, so that handlers can
+/// return it and `?` converts it.
 ///
 /// Each variant has a status from 400 to 599, and a message in the notation of
 /// `format!` that shows fields by name, or by position in a tuple:
@@ -268,8 +268,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 
 /// Writes the schema of a type: `HasSchema`.
 ///
-/// It follows what serde's attributes say about reading, the types of the
-/// fields, and the keywords of `#[schema(…)]`:
+/// The schema follows serde's attributes for reading, the types of the fields,
+/// and the keywords of `#[schema(…)]`:
 ///
 /// ```
 /// use serde_json::json;
@@ -332,8 +332,9 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// | `with` | a function without arguments that gives the `Rule` |
 /// | `name` | on a type: its name in documents |
 ///
-/// What cannot work is an error at the keyword: unknown names, values of the
-/// wrong kind, keywords for another type, bounds that contradict each other.
+/// An impossible schema is an error at the keyword: unknown names, values of
+/// the wrong kind, keywords for another type, bounds that contradict each
+/// other.
 ///
 /// Spec: Validation schemas.
 #[proc_macro_derive(Schema, attributes(schema, serde))]

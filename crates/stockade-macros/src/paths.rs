@@ -1,6 +1,6 @@
-//! The crates that generated code names: through the facade if the calling
-//! crate depends on it, else the single crate, under the names that the calling
-//! crate gives them.
+//! The crates that generated code names: the facade if the calling crate
+//! depends on it, else the single crate, under the names that the calling crate
+//! gives them.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -13,28 +13,27 @@ pub(crate) struct CratePath {
 }
 
 impl CratePath {
-    /// Where `RouteTree` is.
+    /// Finds the crate of `RouteTree`.
     pub(crate) fn routing() -> Self {
         Self::find("routing", &["stockade-routing"])
     }
 
-    /// Where `Reply` is.
+    /// Finds the crate of `Reply`.
     pub(crate) fn core() -> Self {
         Self::find("core", &["stockade-core"])
     }
 
-    /// Where `ApiError` is; `stockade-core` has it too.
+    /// Finds the crate of `ApiError`; `stockade-core` has it too.
     pub(crate) fn errors() -> Self {
         Self::find("errors", &["stockade-errors", "stockade-core"])
     }
 
-    /// Where `HasSchema` is.
+    /// Finds the crate of `HasSchema`.
     pub(crate) fn validation() -> Self {
         Self::find("validation", &["stockade-validation"])
     }
 
-    /// Where `serde_json` is; without the facade the calling crate has to have
-    /// it.
+    /// Finds `serde_json`; without the facade the calling crate has to have it.
     pub(crate) fn serde_json() -> Option<Self> {
         let facade = name_of("stockade").map(|name| Self::of(&[name, "serde_json".into()]));
         facade.or_else(|| Some(Self::of(&[name_of("serde_json")?])))
@@ -47,7 +46,7 @@ impl CratePath {
         }
         match single.iter().find_map(|package| name_of(package)) {
             Some(name) => Self::of(&[name]),
-            // Not built by cargo, so that there is no manifest to ask.
+            // Without cargo there is no manifest to read.
             None => through_facade("stockade".into()),
         }
     }
@@ -56,7 +55,7 @@ impl CratePath {
         Self { segments: segments.to_vec() }
     }
 
-    /// The path with every token at `span`.
+    /// Returns the path with every token at `span`.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         self.segments
             .iter()
@@ -68,11 +67,11 @@ impl CratePath {
     }
 }
 
-/// The name of a package in the calling crate, if that depends on it.
+/// Returns the name of a package in the calling crate, if that depends on it.
 ///
-/// A package's own examples, tests and doc tests see it by its name. Its library
-/// does not, unless it says `extern crate self as …`, which ours do where their
-/// unit tests use a macro.
+/// Returns the name by which a package's own examples, tests and doc tests see
+/// it. Its library needs `extern crate self as …` for that, which ours have
+/// where their unit tests use a macro.
 fn name_of(package: &str) -> Option<String> {
     match crate_name(package) {
         Ok(FoundCrate::Name(name)) => Some(name),

@@ -6,7 +6,7 @@ use syn::{Data, DeriveInput};
 
 use crate::paths::CratePath;
 
-/// The expansion: `impl Reply` by `json_response`.
+/// Returns the expansion: `impl Reply` by `json_response`.
 pub(crate) fn reply(input: &DeriveInput) -> TokenStream {
     expand(input, &CratePath::core())
 }
@@ -17,7 +17,8 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
         return syn::Error::new_spanned(data.union_token, message).to_compile_error();
     }
     let name = &input.ident;
-    // At the type's name, so that there is the caret if it is no `Serialize`.
+    // The span is the type's name, so that the caret stands there if the type
+    // is not `Serialize`.
     let core = core.at(name.span());
     let mut generics = input.generics.clone();
     if generics.type_params().next().is_some() {

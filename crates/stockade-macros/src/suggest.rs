@@ -1,6 +1,6 @@
 //! "Did you mean …?" for keys and field names.
 
-/// ``, did you mean `…`?``, or nothing if no known word is near.
+/// Returns ``, did you mean `…`?``, or nothing if no known word is near.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
         Some(near) => format!(", did you mean `{near}`?"),
@@ -8,8 +8,8 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k s
     }
 }
 
-/// The known word that `word` is a slip of: case and `_` do not count, nor does
-/// a missing or a surplus end.
+/// Returns the known word of which `word` is a misspelling. Case and `_` do not
+/// count, nor does a missing or a surplus end.
 pub(crate) fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = letters(word);
     let slips_max = match word.len() {
@@ -33,8 +33,8 @@ fn letters(word: &str) -> Vec<char> {
     word.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
-/// The least number of letters to insert, delete, replace or swap with their
-/// neighbour.
+/// Returns the least number of letters to insert, delete, replace or swap with
+/// their neighbour.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before_last = vec![0; right.len() + 1];
     let mut last: Vec<usize> = (0..=right.len()).collect();

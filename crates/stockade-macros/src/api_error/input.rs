@@ -1,4 +1,4 @@
-//! The type that `#[derive(ApiError)]` stands on, as data.
+//! The input of `#[derive(ApiError)]` as data.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
@@ -19,12 +19,12 @@ pub(crate) struct Variant<'i> {
     /// `None` is the struct itself.
     pub(crate) variant: Option<&'i Ident>,
     pub(crate) status: u16,
-    /// Whether there was a status that could be read; else it is 500.
+    /// True if the status was readable; else it is 500.
     readable: bool,
     pub(crate) message: Option<LitStr>,
     pub(crate) fields: Vec<Field<'i>>,
     pub(crate) source: Option<Field<'i>>,
-    /// Whether the source becomes this variant by `From`.
+    /// True if `From` makes this variant of the source.
     pub(crate) from: bool,
     pub(crate) details: Option<Field<'i>>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Field<'i> {
 }
 
 impl Field<'_> {
-    /// Its name, or its position.
+    /// Returns the name of a field, or its position.
     pub(crate) fn name(&self) -> String {
         match &self.member {
             Member::Named(name) => name.unraw().to_string(),
@@ -47,8 +47,7 @@ impl Field<'_> {
 }
 
 impl<'i> Input<'i> {
-    /// Reads the type and notes what is wrong; `None` if nothing can be made
-    /// of it.
+    /// Reads the type and records the mistakes; `None` if the type is unusable.
     pub(crate) fn read(input: &'i DeriveInput, errors: &mut Errors) -> Option<Self> {
         let name = &input.ident;
         let variants = match &input.data {
@@ -88,7 +87,7 @@ impl<'i> Input<'i> {
         Some(read)
     }
 
-    /// Whether the derive writes `Display` and `Error`.
+    /// Returns true if the derive writes `Display` and `Error`.
     pub(crate) fn has_messages(&self) -> bool {
         self.variants.is_empty() || self.variants.iter().any(|variant| variant.message.is_some())
     }
@@ -137,7 +136,7 @@ impl<'i> Variant<'i> {
     }
 }
 
-/// The field with this attribute, if there is one.
+/// Returns the field with this attribute, if there is one.
 fn marked<'i>(
     fields: &[(Field<'i>, &[Attribute])],
     name: &str,

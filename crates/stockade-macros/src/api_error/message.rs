@@ -15,14 +15,14 @@ pub(crate) struct Message<'v> {
 
 pub(crate) struct Argument<'v> {
     pub(crate) field: &'v Field<'v>,
-    /// The traits of `std::fmt` that it needs; none for a width.
+    /// The traits of `std::fmt` that the message needs; none for a width.
     pub(crate) traits: Vec<&'static str>,
 }
 
 impl<'v> Message<'v> {
-    /// Reads a message and notes fields that do not exist.
+    /// Reads a message and records fields that do not exist.
     ///
-    /// Whatever else is wrong with the notation is left to `write!`.
+    /// `write!` reports any other mistake in the notation.
     pub(crate) fn read(literal: &LitStr, variant: &'v Variant<'v>, errors: &mut Errors) -> Self {
         let mut reader = Reader {
             variant,
@@ -62,7 +62,7 @@ struct Reader<'v, 'e> {
 }
 
 impl<'v> Reader<'v, '_> {
-    /// Reads what stands between the braces: `id`, `0:?`, `id:>width$`.
+    /// Reads the text between the braces: `id`, `0:?`, `id:>width$`.
     fn placeholder(&mut self, inner: &str) {
         let (name, spec) = match inner.split_once(':') {
             Some((name, spec)) => (name, Some(spec)),
@@ -71,7 +71,7 @@ impl<'v> Reader<'v, '_> {
         let Some(at) = self.argument(name.trim(), Some(trait_of(spec.unwrap_or("")))) else {
             return;
         };
-        // Without a colon nothing is said of the form.
+        // Without a colon there is no format.
         let spec = spec.map(|spec| format!(":{}", self.spec(spec))).unwrap_or_default();
         self.text.push_str(&format!("{{{at}{spec}}}"));
     }
@@ -100,7 +100,7 @@ impl<'v> Reader<'v, '_> {
         text + rest
     }
 
-    /// The position of a field among the arguments.
+    /// Returns the position of a field among the arguments.
     fn argument(&mut self, name: &str, trait_name: Option<&'static str>) -> Option<usize> {
         let fields = &self.variant.fields;
         let name = name.strip_prefix("r#").unwrap_or(name);
@@ -137,7 +137,7 @@ impl<'v> Reader<'v, '_> {
     }
 }
 
-/// The trait that the last letter of a format asks for.
+/// Returns the trait that the last letter of a format asks for.
 fn trait_of(spec: &str) -> &'static str {
     match spec.trim_end().chars().last() {
         Some('?') => "Debug",

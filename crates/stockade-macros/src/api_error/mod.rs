@@ -15,8 +15,8 @@ use self::message::{Argument, Message};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// The expansion: `From<Self> for ApiError`, and for an enum with messages
-/// `Display`, `Error` and `From` of the causes.
+/// Returns the expansion: `From<Self> for ApiError`, and for an enum with
+/// messages `Display`, `Error` and `From` of the causes.
 pub(crate) fn api_error(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let Some(read) = Input::read(input, &mut errors) else {
@@ -94,9 +94,10 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
     }
 }
 
-/// What makes the answer, with a bound that says what is missing.
+/// Makes the code for the answer, with a bound whose message names the missing
+/// trait.
 ///
-/// The names stand in one scope with those of the caller.
+/// The names share a scope with those of the caller.
 fn cause(root: &TokenStream) -> TokenStream {
     let bounds = quote! {
         ::core::error::Error + ::core::marker::Send + ::core::marker::Sync + 'static
@@ -269,7 +270,7 @@ fn from_cause(input: &Input<'_>, variant: &Variant<'_>) -> Option<TokenStream> {
     })
 }
 
-/// A `match`, also for an enum without variants.
+/// Returns a `match`, also for an enum without variants.
 fn match_on(value: &TokenStream, arms: impl IntoIterator<Item = TokenStream>) -> TokenStream {
     let mut arms = arms.into_iter().peekable();
     if arms.peek().is_none() {
@@ -278,7 +279,7 @@ fn match_on(value: &TokenStream, arms: impl IntoIterator<Item = TokenStream>) ->
     quote!(match #value { #(#arms,)* })
 }
 
-/// The where clause of the type, with more in it.
+/// Returns the where clause of the type, with more in it.
 fn with_bounds(
     generics: &Generics,
     more: impl IntoIterator<Item = WherePredicate>,
@@ -312,7 +313,7 @@ impl Variant<'_> {
         quote!(#name #variant)
     }
 
-    /// A pattern that binds one field of any kind, or none.
+    /// Returns a pattern that binds one field of any kind, or none.
     fn pattern(&self, name: &Ident, field: Option<(&Member, &Ident)>) -> TokenStream {
         self.pattern_of(name, field)
     }

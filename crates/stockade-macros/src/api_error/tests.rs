@@ -1,4 +1,4 @@
-//! What the derive says to mistakes, and what it writes.
+//! The messages and the expansion of the derive.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn check(source: &str, expected: &[&str]) {
     assert_eq!(run(source).0, expected, "{source}");
 }
 
-/// What the `write!` of the only variant gets.
+/// Checks the arguments of the `write!` of the only variant.
 #[track_caller]
 fn shows(message: &str, expected: &str) {
     let source =

@@ -1,7 +1,7 @@
-//! What can be wrong with a tree that could be read.
+//! Checks of a tree that was parsed.
 //!
-//! The router finds all of this too when it is built; here the caret is on the
-//! place, before the program runs.
+//! The router finds these mistakes too when it is built. Here the caret shows
+//! their place, before the program runs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use syn::LitStr;
 use super::tree::{Item, Method, Node, Route};
 use crate::errors::{Errors, first_at};
 
-/// Notes every mistake in `root`.
+/// Records every mistake in `root`.
 pub(crate) fn check(root: &Node, errors: &mut Errors) {
     let mut checker = Checker { errors, routes: HashMap::new(), names: HashMap::new() };
     let top = Place { path: Some("/".into()), params: Vec::new(), takes_rest: false };
@@ -27,12 +27,12 @@ struct Checker<'e> {
     names: HashMap<String, Span>,
 }
 
-/// Where a node is in the tree.
+/// The position of a node in the tree.
 #[derive(Clone)]
 struct Place {
-    /// `None` where a key of the path is wrong, which is reported already.
+    /// `None` where a key of the path is malformed, which is reported already.
     path: Option<String>,
-    /// The parameters of the path so far, each with the key that it is in.
+    /// The parameters of the path so far, each with its key.
     params: Vec<(String, Span)>,
     takes_rest: bool,
 }
@@ -126,13 +126,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Reads the path of a node: each key may be right, and the whole too long.
+    /// Parses the path of a node: each key may be right, and the whole too
+    /// long.
     fn whole(&mut self, place: &Place, span: Span) -> Option<Pattern> {
         let path = Pattern::parse(place.path.as_ref()?);
         path.map_err(|error| self.errors.push(span, error)).ok()
     }
 
-    /// Reads the path in a literal, or notes what is wrong with it.
+    /// Parses the path in a literal, or records its mistake.
     fn pattern(&mut self, literal: &LitStr) -> Option<Pattern> {
         match Pattern::parse(&literal.value()) {
             Ok(pattern) => Some(pattern),
@@ -144,12 +145,12 @@ impl Checker<'_> {
     }
 }
 
-/// The bytes `at` of a literal where the compiler can tell their place, which
-/// the stable one cannot yet, else the whole literal.
+/// Returns the span of the bytes `at` of a literal if the compiler can give it,
+/// which the stable one cannot yet, else the whole literal.
 fn span_in(literal: &LitStr, at: Range<usize>) -> Span {
     let token = literal.token();
     let source = token.to_string();
-    // Escapes and raw literals are not as long as what they stand for.
+    // The source of escapes and raw literals is longer than their value.
     let plain = source.starts_with('"') && source.len() == literal.value().len() + 2;
     let place = if plain { token.subspan(at.start + 1..at.end + 1) } else { None };
     place.unwrap_or_else(|| literal.span())

@@ -1,8 +1,8 @@
-//! From the tree to calls of the builder.
+//! Expansion of the tree to calls of the builder.
 //!
-//! Every call has the span of what it stands for, with the context of the
-//! user's source: so `#[track_caller]` gives the line of the entry and not that
-//! of `routes!`, and rustc puts its caret on the handler.
+//! Every call has the span of its source, with the context of the user's code.
+//! So `#[track_caller]` gives the line of the entry and not that of `routes!`,
+//! and rustc puts its caret on the handler.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,7 +13,7 @@ use super::tree::{Item, Node, Route};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// The errors, and all of the tree that could be read.
+/// Returns the errors, and the part of the tree that was parsed.
 pub(crate) fn expand(node: &Node, errors: Errors, routing: &CratePath) -> TokenStream {
     let errors = errors.into_tokens();
     let tree = tree(node, routing, Span::call_site());
@@ -40,7 +40,7 @@ fn tree(node: &Node, routing: &CratePath, span: Span) -> TokenStream {
     quote!(#new #calls)
 }
 
-/// One call for each, so that each has its own type and its own caret.
+/// Makes a call for each, so that each has its own type and its own caret.
 fn middleware(list: &[Expr]) -> TokenStream {
     list.iter()
         .map(|middleware| {

@@ -12,7 +12,7 @@ use proc_macro2::TokenStream;
 
 use crate::paths::CratePath;
 
-/// The expansion: an expression that gives a `RouteTree`.
+/// Returns the expansion: an expression that gives a `RouteTree`.
 pub(crate) fn routes(input: TokenStream) -> TokenStream {
     let (node, mut errors) = parse::parse(input);
     check::check(&node, &mut errors);

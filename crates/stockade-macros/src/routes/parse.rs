@@ -1,8 +1,8 @@
-//! From tokens to the tree.
+//! The parser of `routes!`.
 //!
-//! A mistake costs the item that it is in and nothing else: it is noted, the
-//! rest of the item is skipped, and reading goes on, so that all mistakes are
-//! reported at once and editors keep the rest.
+//! A mistake affects its item alone: it is recorded, the rest of the item is
+//! skipped, and parsing goes on. So all mistakes are reported at once and
+//! editors keep the rest.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -14,7 +14,7 @@ use super::tree::{ENTRY_KEYS, Item, METHODS, Method, Node, Route};
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
-/// Everything that could be read, and all that could not.
+/// The parsed tree, and the mistakes.
 pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
     let mut errors = Errors::default();
     let parser = |input: ParseStream<'_>| {
@@ -53,13 +53,13 @@ fn items(
         } else {
             errors.keep(input.error("expected `,`"));
             skip_item(input);
-            // There is one, unless the input ends here.
+            // There is a comma, unless the input ends here.
             let _ = input.parse::<Token![,]>();
         }
     }
 }
 
-/// Skips what is left of an item, to the comma before the next one.
+/// Skips the rest of an item, to the comma before the next one.
 ///
 /// Other commas may stand between the arguments of a closure or of generics.
 fn skip_item(input: ParseStream<'_>) {
@@ -88,7 +88,7 @@ fn starts_item(input: ParseStream<'_>) -> bool {
             && !input.peek2(Token![::])
 }
 
-/// Reads one line of a node; `None` is one that was reported already.
+/// Reads one line of a node; `None` if it has a mistake that was reported.
 fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>> {
     for attribute in Attribute::parse_outer(input)? {
         let message =
@@ -148,7 +148,7 @@ fn segment(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Item> {
     Ok(Item::Segment { key, node })
 }
 
-/// Reads what stands after `GET:`.
+/// Reads the part after `GET:`.
 fn route(
     input: ParseStream<'_>,
     key: Ident,
@@ -176,7 +176,7 @@ fn route(
     Ok(route)
 }
 
-/// What braces in the place of a handler are.
+/// The meaning of braces in the place of a handler.
 enum Braces {
     Block,
     Entry,
@@ -237,7 +237,7 @@ fn field(
     if !known.any(|known| key == known) {
         let lone = input.is_empty() || input.peek(Token![,]);
         if lone && seen.is_empty() {
-            // Only to say it once: it is the handler, but for its key.
+            // The value is reported once, as a handler without its key.
             seen.push(Ident::new("handler", key.span()));
             return Err(syn::Error::new(key.span(), format!("write `handler: {key}`")));
         }
@@ -288,11 +288,11 @@ fn value(input: ParseStream<'_>, place: Span, what: &str) -> syn::Result<Expr> {
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(place, format!("expected {what}")));
     }
-    // On a fork: what a failed parse leaves unread in a group would be an error
-    // of the whole input.
+    // The parser uses a fork, because tokens that a failed parse leaves in a
+    // group would be an error of the whole input.
     let ahead = input.fork();
     let value = ahead.parse().map_err(|error: syn::Error| {
-        // The end of the input has no place of its own.
+        // The end of the input has no span.
         if ahead.is_empty() { syn::Error::new(place, error) } else { error }
     })?;
     input.advance_to(&ahead);

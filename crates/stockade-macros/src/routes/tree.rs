@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Expr, LitStr};
 
-/// What stands between the braces of a segment, and at the root.
+/// The content of the braces of a segment, or of the root.
 #[derive(Default)]
 pub(crate) struct Node {
     pub(crate) items: Vec<Item>,
@@ -17,12 +17,12 @@ pub(crate) enum Item {
     Spread(Expr),
 }
 
-/// A method with its handler and what else its entry says.
+/// A method with its handler and its entry.
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The method as written.
     pub(crate) key: Ident,
-    /// `None` in an entry that lacks it, which is reported already.
+    /// `None` in an entry without a handler, which is reported already.
     pub(crate) handler: Option<Expr>,
     pub(crate) middleware: Vec<Expr>,
     /// All other keys, which are methods of `RouteEntry`.
@@ -30,7 +30,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// The string literal that a key of the entry holds.
+    /// Returns the string literal that a key of the entry holds.
     pub(crate) fn text(&self, name: &str) -> Option<&LitStr> {
         let (_, value) = self.fields.iter().find(|(key, _)| key == name)?;
         match value {
@@ -39,7 +39,7 @@ impl Route {
         }
     }
 
-    /// Whether the entry has this key.
+    /// Returns true if the entry has this key.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(key, _)| key == name)
     }
@@ -59,12 +59,12 @@ impl Method {
             .map(Self)
     }
 
-    /// Whether it is no method but the key of a WebSocket.
+    /// Returns true for the key of a WebSocket, which is no method.
     pub(crate) fn is_web_socket(self) -> bool {
         self.0 == WEB_SOCKET
     }
 
-    /// The keys of an entry that only this one has.
+    /// Returns the keys of an entry that only this one has.
     pub(crate) fn own_keys(self) -> &'static [&'static str] {
         if self.is_web_socket() { &["allowed_origins", "options"] } else { &[] }
     }
