@@ -219,7 +219,7 @@ fn is_error_body(response: &Response) -> bool {
         .is_some_and(|value| value == "application/json" || value == "application/problem+json")
 }
 
-/// The texts of an error and of its causes, each once.
+/// Returns the texts of an error and of its causes, each once.
 fn stack(error: &ApiError) -> Vec<String> {
     let mut texts = vec![error.to_string()];
     let mut cause = error.source();

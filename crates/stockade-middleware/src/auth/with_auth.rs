@@ -229,7 +229,7 @@ impl Auth {
         self.into_check().describing(describe)
     }
 
-    /// The challenges of a 401 for a request without credentials.
+    /// Returns the challenges of a 401 for a request without credentials.
     fn challenges(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().map(|method| method.challenge.as_str())
     }

@@ -210,7 +210,8 @@ mod tests {
     use super::super::encoder::compress;
     use super::*;
 
-    /// The result of decoding pieces of this length, at most 1 MiB of it.
+    /// Returns the result of decoding pieces of this length, at most 1 MiB of
+    /// it.
     fn decode(coding: Coding, bytes: &[u8], piece: usize) -> Result<Vec<u8>, BodyError> {
         let body = bytes.chunks(piece).fold(Vec::new(), |mut pieces, piece| {
             pieces.push(Bytes::copy_from_slice(piece));

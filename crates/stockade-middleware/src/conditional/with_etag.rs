@@ -9,7 +9,7 @@ use stockade_core::{ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Re
 use super::preconditions::failed;
 use super::{ETag, Outcome, Preconditions, Validators};
 
-/// Gives responses to GET and HEAD an `ETag` and evaluates the conditions of
+/// Adds an `ETag` to responses to GET and HEAD, and evaluates the conditions of
 /// the request: 304 without a body for a state that the client has, 412 for a
 /// state that it does not expect.
 ///

@@ -9,8 +9,8 @@ use super::RequestId;
 use super::id::X_REQUEST_ID;
 use super::trace::{TRACEPARENT, tidy};
 
-/// Gives each request an id: the one in `X-Request-Id` if it is valid, else a
-/// new one. The id is in the headers of the request, in [`RequestId`], in
+/// Sets the id of each request: the one in `X-Request-Id` if it is valid, else
+/// a new one. The id is in the headers of the request, in [`RequestId`], in
 /// [`Request::id`] and in the response, errors included.
 ///
 /// `traceparent` and `tracestate` reach the handler if they are valid, and are
@@ -74,7 +74,7 @@ impl RequestIds {
         self
     }
 
-    /// Gives a request an id, unless it has one.
+    /// Sets the id of a request, unless it has one.
     pub(crate) fn enter(self, req: &mut Request) -> Result<RequestNames, ApiError> {
         let known = RequestId::of(req).cloned();
         let is_new = known.is_none();

@@ -115,7 +115,7 @@ fn nothing_is_allocated() {
     assert_eq!(counted.count_total, 0);
 }
 
-/// What a client may write: addresses, rubbish, quotes and commas.
+/// Lists that a client may write: addresses, rubbish, quotes and commas.
 fn spoofed() -> impl Strategy<Value = Vec<String>> {
     let entry = prop_oneof![
         any::<[u8; 4]>().prop_map(|bytes| IpAddr::from(bytes).to_string()),
