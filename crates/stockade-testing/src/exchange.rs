@@ -11,7 +11,7 @@ use crate::redact;
 
 /// A request, for messages.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct SentRequest {
     pub(crate) method: Method,
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
@@ -24,14 +24,14 @@ pub(crate) struct Asked {
 /// A request and its response.
 #[derive(Clone)]
 pub(crate) struct Exchange {
-    pub(crate) asked: Arc<Asked>,
+    pub(crate) asked: Arc<SentRequest>,
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     /// The part of the body that has come.
     pub(crate) body: Bytes,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for SentRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "asked at {}:{}", self.location.file(), self.location.line())?;
         writeln!(f, "> {} {}", self.method, redact::target(&self.target))?;

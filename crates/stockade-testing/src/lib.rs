@@ -50,7 +50,7 @@
 //! - `response`, `stream`: [`TestResponse`], [`TestStream`]; `event`:
 //!   [`TestEvent`].
 //! - `web_socket`: [`TestWebSocket`].
-//! - `form`: [`MultipartForm`]; `cookies`: the jar; `clock`: [`TestClock`].
+//! - `form`: [`MultipartForm`]; `cookies`: the jar; `test_clock`: [`TestClock`].
 //! - `transport`: in process, or over a port.
 //! - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //!   assertions.
@@ -58,7 +58,6 @@
 //! [`App::handle`]: stockade_routing::App::handle
 
 mod client;
-mod clock;
 mod cookies;
 mod difference;
 mod error;
@@ -70,6 +69,7 @@ mod redact;
 mod request;
 mod response;
 mod stream;
+mod test_clock;
 mod transport;
 mod web_socket;
 
@@ -77,11 +77,11 @@ mod web_socket;
 mod tests;
 
 pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
-pub use clock::TestClock;
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 pub use stream::TestStream;
+pub use test_clock::TestClock;
 pub use web_socket::{TestMessage, TestWebSocket, TestWebSocketRequest};

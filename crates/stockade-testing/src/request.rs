@@ -14,7 +14,7 @@ use serde::Serialize;
 use stockade_core::{HttpBody, PeerAddr};
 use stockade_errors::BoxError;
 
-use crate::exchange::{Asked, Exchange};
+use crate::exchange::{Exchange, SentRequest};
 use crate::fail::{fail, or_fail};
 use crate::form::MultipartForm;
 use crate::transport::Connection;
@@ -242,8 +242,8 @@ impl TestRequest {
     }
 
     /// Returns the request for messages.
-    fn asked(&self) -> Arc<Asked> {
-        Arc::new(Asked {
+    fn asked(&self) -> Arc<SentRequest> {
+        Arc::new(SentRequest {
             method: self.method.clone(),
             target: self.target.clone(),
             headers: self.headers.clone(),

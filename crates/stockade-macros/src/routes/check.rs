@@ -16,7 +16,7 @@ use crate::errors::{Errors, first_at};
 /// Records every mistake in `root`.
 pub(crate) fn check(root: &Node, errors: &mut Errors) {
     let mut checker = Checker { errors, routes: HashMap::new(), names: HashMap::new() };
-    let top = Place { path: Some("/".into()), params: Vec::new(), takes_rest: false };
+    let top = TreePosition { path: Some("/".into()), params: Vec::new(), takes_rest: false };
     checker.node(root, &top);
 }
 
@@ -29,7 +29,7 @@ struct Checker<'e> {
 
 /// The position of a node in the tree.
 #[derive(Clone)]
-struct Place {
+struct TreePosition {
     /// `None` where a key of the path is malformed, which is reported already.
     path: Option<String>,
     /// The parameters of the path so far, each with its key.
@@ -38,14 +38,14 @@ struct Place {
 }
 
 impl Checker<'_> {
-    fn node(&mut self, node: &Node, place: &Place) {
+    fn node(&mut self, node: &Node, position: &TreePosition) {
         let mut methods: HashMap<Method, Span> = HashMap::new();
         let mut keys: HashMap<String, &LitStr> = HashMap::new();
         for item in &node.items {
             match item {
-                Item::Route(route) => self.route(route, place, &mut methods),
+                Item::Route(route) => self.route(route, position, &mut methods),
                 Item::Segment { key, node } => {
-                    let below = self.segment(key, place, &mut keys);
+                    let below = self.segment(key, position, &mut keys);
                     self.node(node, &below);
                 }
                 Item::Middleware(_) | Item::Spread(_) => {}
@@ -56,11 +56,11 @@ impl Checker<'_> {
     fn segment<'n>(
         &mut self,
         key: &'n LitStr,
-        place: &Place,
+        position: &TreePosition,
         keys: &mut HashMap<String, &'n LitStr>,
-    ) -> Place {
+    ) -> TreePosition {
         let Some(pattern) = self.pattern(key) else {
-            return Place { path: None, ..place.clone() };
+            return TreePosition { path: None, ..position.clone() };
         };
         let text = key.value();
         if let Some(first) = keys.insert(pattern.canonical(), key) {
@@ -72,18 +72,18 @@ impl Checker<'_> {
             };
             self.errors.push(key.span(), message);
         }
-        if place.takes_rest && pattern.as_str() != "/" {
+        if position.takes_rest && pattern.as_str() != "/" {
             let message = format!("nothing can follow `**`, and {text:?} stands below it");
             self.errors.push(key.span(), message);
-            return Place { path: None, ..place.clone() };
+            return TreePosition { path: None, ..position.clone() };
         }
-        let mut below = Place {
-            path: place.path.as_ref().map(|path| join(path, &text)),
-            params: place.params.clone(),
-            takes_rest: place.takes_rest || pattern.as_str().ends_with("/**"),
+        let mut below = TreePosition {
+            path: position.path.as_ref().map(|path| join(path, &text)),
+            params: position.params.clone(),
+            takes_rest: position.takes_rest || pattern.as_str().ends_with("/**"),
         };
         for (name, _) in pattern.params() {
-            if let Some((_, first)) = place.params.iter().find(|(earlier, _)| earlier == name) {
+            if let Some((_, first)) = position.params.iter().find(|(earlier, _)| earlier == name) {
                 let message =
                     format!("the path has the parameter `{name}` twice{}", first_at(*first));
                 self.errors.push(key.span(), message);
@@ -94,7 +94,12 @@ impl Checker<'_> {
         below
     }
 
-    fn route(&mut self, route: &Route, place: &Place, methods: &mut HashMap<Method, Span>) {
+    fn route(
+        &mut self,
+        route: &Route,
+        position: &TreePosition,
+        methods: &mut HashMap<Method, Span>,
+    ) {
         if let Some(name) = route.text("name")
             && let Some(first) = self.names.insert(name.value(), name.span())
         {
@@ -115,7 +120,7 @@ impl Checker<'_> {
                 self.errors.push(span, message);
                 return;
             }
-            (self.whole(place, span), span)
+            (self.whole(position, span), span)
         };
         let Some(pattern) = pattern else {
             return;
@@ -128,8 +133,8 @@ impl Checker<'_> {
 
     /// Parses the path of a node: each key may be right, and the whole too
     /// long.
-    fn whole(&mut self, place: &Place, span: Span) -> Option<Pattern> {
-        let path = Pattern::parse(place.path.as_ref()?);
+    fn whole(&mut self, position: &TreePosition, span: Span) -> Option<Pattern> {
+        let path = Pattern::parse(position.path.as_ref()?);
         path.map_err(|error| self.errors.push(span, error)).ok()
     }
 
@@ -152,6 +157,6 @@ fn span_in(literal: &LitStr, at: Range<usize>) -> Span {
     let source = token.to_string();
     // The source of escapes and raw literals is longer than their value.
     let plain = source.starts_with('"') && source.len() == literal.value().len() + 2;
-    let place = if plain { token.subspan(at.start + 1..at.end + 1) } else { None };
-    place.unwrap_or_else(|| literal.span())
+    let position = if plain { token.subspan(at.start + 1..at.end + 1) } else { None };
+    position.unwrap_or_else(|| literal.span())
 }
