@@ -81,11 +81,16 @@ mod variant;
 
 pub use constraint::Constraint;
 pub use error::PatternError;
-pub use parse::find_control_escape;
 pub use pattern::{Pattern, join};
 pub use segment::{Param, Part, Precedence, SPLAT, Segment};
 pub use spans::Spans;
 pub use variant::Variant;
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::parse::find_control_escape;
+}
 
 /// The examples of the package's own README.
 #[cfg(doctest)]

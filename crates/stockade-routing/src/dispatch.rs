@@ -357,7 +357,7 @@ pub(crate) fn is_sound(path: &str) -> bool {
 #[cold]
 fn means_well(path: &str) -> bool {
     !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
-        && stockade_path::find_control_escape(path).is_none()
+        && stockade_path::__internal::find_control_escape(path).is_none()
 }
 
 /// The one control character that `http` takes in a path.
