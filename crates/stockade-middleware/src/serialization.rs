@@ -6,6 +6,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use http::Extensions;
 use stockade_core::reply::ResponseWriter;
 use stockade_core::{FromRequest, Middleware, Request};
 use stockade_errors::ApiError;
@@ -50,10 +51,17 @@ pub fn with_serialization(options: SerializationOptions) -> Middleware {
 }
 
 /// The helpers in the extensions of a request.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Attached {
     serialization: Serialization,
     deserialization: Deserialization,
+}
+
+impl Attached {
+    fn of(extensions: &Extensions) -> Self {
+        // A route without the middleware has the default options.
+        extensions.get::<Self>().cloned().unwrap_or_default()
+    }
 }
 
 /// The helpers of a request: `req.deserialize().date(..)`.
@@ -67,9 +75,7 @@ pub trait DeserializeRequest {
 
 impl DeserializeRequest for Request {
     fn deserialize(&self) -> Deserialization {
-        let attached = self.extensions().get::<Attached>();
-        // A route without the middleware has the default options.
-        attached.map(|attached| attached.deserialization.clone()).unwrap_or_default()
+        Attached::of(self.extensions()).deserialization
     }
 }
 
@@ -84,9 +90,7 @@ pub trait SerializeResponse {
 
 impl SerializeResponse for ResponseWriter {
     fn serialize(&self) -> Serialization {
-        let attached = self.extensions().get::<Attached>();
-        // A route without the middleware has the default options.
-        attached.map(|attached| attached.serialization.clone()).unwrap_or_default()
+        Attached::of(self.extensions()).serialization
     }
 }
 
@@ -124,8 +128,6 @@ impl Deref for SerializeHelpers {
 
 impl FromRequest for SerializeHelpers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let attached = req.extensions().get::<Attached>();
-        // A route without the middleware has the default options.
-        Ok(Self(attached.map(|attached| attached.serialization.clone()).unwrap_or_default()))
+        Ok(Self(Attached::of(req.extensions()).serialization))
     }
 }

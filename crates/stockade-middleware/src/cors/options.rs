@@ -85,21 +85,15 @@ impl From<String> for CorsOrigin {
     }
 }
 
-impl<const N: usize> From<[&str; N]> for CorsOrigin {
-    fn from(origins: [&str; N]) -> Self {
-        Self::List(origins.map(str::to_owned).into())
+impl<T: Into<String>, const N: usize> From<[T; N]> for CorsOrigin {
+    fn from(origins: [T; N]) -> Self {
+        Self::List(origins.map(Into::into).into())
     }
 }
 
-impl From<Vec<String>> for CorsOrigin {
-    fn from(origins: Vec<String>) -> Self {
-        Self::List(origins)
-    }
-}
-
-impl From<Vec<&str>> for CorsOrigin {
-    fn from(origins: Vec<&str>) -> Self {
-        Self::List(origins.into_iter().map(str::to_owned).collect())
+impl<T: Into<String>> From<Vec<T>> for CorsOrigin {
+    fn from(origins: Vec<T>) -> Self {
+        Self::List(origins.into_iter().map(Into::into).collect())
     }
 }
 

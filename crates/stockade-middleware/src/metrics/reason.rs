@@ -6,49 +6,50 @@ use http::StatusCode;
 use stockade_core::{ApiError, Response, error_of};
 use tokio::time::error::Elapsed;
 
-/// The reason for which a request was refused. The set is closed, so that the
-/// labels cannot grow.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Reason {
-    BadRequest,
-    Validation,
-    Unauthorized,
-    Forbidden,
-    NotFound,
-    MethodNotAllowed,
+/// Makes the enum, its list and its labels of one table.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident = $label:literal,)*) => {
+        /// The reason for which a request was refused. The set is closed, so that
+        /// the labels cannot grow.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub(crate) enum Reason {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl Reason {
+            /// All reasons, in the order of their declaration.
+            pub(super) const ALL: [Self; [$($label),*].len()] = [$(Self::$reason),*];
+
+            pub(super) fn label(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $label,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    BadRequest = "bad_request",
+    Validation = "validation",
+    Unauthorized = "unauthorized",
+    Forbidden = "forbidden",
+    NotFound = "not_found",
+    MethodNotAllowed = "method_not_allowed",
     /// The client was too slow (408), or the route (its `timeout`).
-    Timeout,
-    Conflict,
-    PreconditionFailed,
-    BodyTooLarge,
-    UnsupportedMediaType,
-    RateLimit,
-    HeadersTooLarge,
+    Timeout = "timeout",
+    Conflict = "conflict",
+    PreconditionFailed = "precondition_failed",
+    BodyTooLarge = "body_too_large",
+    UnsupportedMediaType = "unsupported_media_type",
+    RateLimit = "rate_limit",
+    HeadersTooLarge = "headers_too_large",
     /// Any other 4xx.
-    Other,
-    ServerError,
+    Other = "other",
+    ServerError = "server_error",
 }
 
 impl Reason {
-    /// All reasons, in the order of their declaration.
-    pub(super) const ALL: [Self; 15] = [
-        Self::BadRequest,
-        Self::Validation,
-        Self::Unauthorized,
-        Self::Forbidden,
-        Self::NotFound,
-        Self::MethodNotAllowed,
-        Self::Timeout,
-        Self::Conflict,
-        Self::PreconditionFailed,
-        Self::BodyTooLarge,
-        Self::UnsupportedMediaType,
-        Self::RateLimit,
-        Self::HeadersTooLarge,
-        Self::Other,
-        Self::ServerError,
-    ];
-
     /// Returns the reason for which a response refuses its request; `None` for
     /// a success.
     pub(crate) fn of(response: &Response) -> Option<Self> {
@@ -85,26 +86,6 @@ impl Reason {
                 Some(Self::Timeout)
             }
             _ => None,
-        }
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::BadRequest => "bad_request",
-            Self::Validation => "validation",
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::Timeout => "timeout",
-            Self::Conflict => "conflict",
-            Self::PreconditionFailed => "precondition_failed",
-            Self::BodyTooLarge => "body_too_large",
-            Self::UnsupportedMediaType => "unsupported_media_type",
-            Self::RateLimit => "rate_limit",
-            Self::HeadersTooLarge => "headers_too_large",
-            Self::Other => "other",
-            Self::ServerError => "server_error",
         }
     }
 }
