@@ -14,9 +14,11 @@ use std::env;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use stockade::auth::SessionId;
-use stockade::middleware::{Cookies, SameSite, SetCookie};
+use stockade::auth::{KeyRing, SessionId, generate_token};
+use stockade::http::HeaderMap;
+use stockade::middleware::{Cookies, CorsOptions, RateLimit, SameSite, SessionCookie, SetCookie};
 use stockade::prelude::*;
+use stockade::websockets::WebSocketOptions;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;

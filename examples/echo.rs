@@ -9,6 +9,8 @@
 //! (`cargo xtask autobahn`).
 
 use stockade::prelude::*;
+use stockade::server::ServerOptions;
+use stockade::websockets::WebSocketOptions;
 
 /// Whoever is told the end by the client is told it too.
 async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {

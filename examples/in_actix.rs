@@ -15,7 +15,7 @@ use actix_web::dev::{Service as _, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::middleware::{DefaultHeaders, ErrorHandlerResponse, ErrorHandlers};
 use actix_web::{App as TheirApp, HttpResponse, HttpServer, web};
-use stockade::actix::HostError;
+use stockade::actix::{HostError, ToActix};
 use stockade::prelude::*;
 
 /// What the host keeps: how many requests there were.

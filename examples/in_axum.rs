@@ -16,6 +16,7 @@ use axum::extract::{MatchedPath, Request as TheirRequest, State as TheirState};
 use axum::middleware::{Next as TheirNext, from_fn, from_fn_with_state, map_response};
 use axum::response::Response as TheirResponse;
 use axum::routing::get;
+use stockade::axum::ToAxum;
 use stockade::prelude::*;
 
 /// What the host keeps: how many requests there were.

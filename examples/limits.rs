@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use stockade::middleware::RateLimit;
 use stockade::prelude::*;
 
 /// A setting from the environment, or its default.

@@ -1,6 +1,8 @@
 //! What runs before and around the handlers.
 
+use stockade::auth::verify_token;
 use stockade::prelude::*;
+use stockade::validation::ValidationOptions;
 
 use super::stock::{Claims, Shop};
 

@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use stockade::middleware::{Cookies, SetCookie};
+use stockade::middleware::{
+    Cookies, ErrorHandler, ErrorHandlerOptions, InputRule, InputType, SerializeHelpers, SetCookie,
+    create_error_handler, with_input_validation,
+};
 use stockade::prelude::*;
+use stockade::validation::Unchecked;
 
 /// What a subscription must have: checks of a body by rules, without a type.
 pub fn letter_rules() -> Middleware {

@@ -21,9 +21,16 @@ mod users;
 use std::env;
 use std::time::Duration;
 
-use stockade::middleware::{Metrics, with_compression, with_decompression, with_etag};
+use stockade::auth::generate_token;
+use stockade::middleware::{
+    Metrics, hash_password_async, with_compression, with_decompression, with_etag, with_permission,
+    with_role, with_sanitization, with_serialization,
+};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
+use stockade::serialization::SerializationOptions;
+use stockade::server::ServerOptions;
+use stockade::websockets::{Rooms, WebSocketOptions};
 
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};

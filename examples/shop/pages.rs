@@ -1,7 +1,9 @@
 //! What is there to read: a greeting, help, and a page with a script.
 
+use stockade::auth::generate_token;
+use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::websockets::Audience;
+use stockade::websockets::{Audience, Rooms};
 
 pub async fn home() -> &'static str {
     "Welcome. Try /products, /catalogue/tea or /help/getting/started.\n"

@@ -1,8 +1,10 @@
 //! Products: searched, shown, compared, changed and exported.
 
 use serde::{Deserialize, Serialize};
-use stockade::extract::FileName;
+use stockade::extract::{FileName, Multipart};
+use stockade::http::HeaderMap;
 use stockade::prelude::*;
+use stockade::reply::ResponseWriter;
 
 use super::stock::{Product, Shop, ShopError, unknown};
 

@@ -1,6 +1,8 @@
 //! Accounts: signing up, logging in, and what owners and admins do with them.
 
 use serde::Deserialize;
+use stockade::auth::generate_jwt;
+use stockade::middleware::{hash_password_async, verify_password_async};
 use stockade::prelude::*;
 
 use super::stock::{Profile, Role, Shop, ShopError, unknown};

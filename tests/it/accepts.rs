@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use stockade::extract::Multipart;
 use stockade::prelude::*;
 use stockade::serde_json;
+use stockade::websockets::WebSocketOptions;
 
 use crate::support::{app, check, header_of};
 

@@ -3,8 +3,13 @@
 //! Spec: Authentication; Middleware helpers › `withPermission`.
 
 use serde::{Deserialize, Serialize};
-use stockade::auth::{ApiKey, ApiKeyHash, BasicCredentials, SessionId};
-use stockade::middleware::{SameSite, SessionCookie};
+use stockade::auth::{
+    ApiKey, ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt, verify_password,
+    verify_token,
+};
+use stockade::middleware::{
+    SameSite, SessionCookie, hash_password_async, verify_password_async, with_permission, with_role,
+};
 use stockade::prelude::*;
 
 use crate::support::{app, app_of, block_on, check, request};

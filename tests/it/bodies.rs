@@ -7,8 +7,10 @@ use std::convert::Infallible;
 
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
+use stockade::extract::Multipart;
 use stockade::prelude::*;
-use stockade::{HttpBody, http};
+use stockade::validation::Rule;
+use stockade::{CallOptions, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, show};
 

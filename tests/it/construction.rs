@@ -6,8 +6,10 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use stockade::prelude::*;
-use stockade::serde_json;
+use stockade::reply::ResponseWriter;
 use stockade::server::ServerOptions;
+use stockade::validation::Unchecked;
+use stockade::{CallOptions, serde_json};
 
 #[derive(Deserialize, Schema)]
 #[allow(dead_code, reason = "only its shape counts")]

@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use stockade::middleware::{
-    Coding, InputRule, with_compression, with_decompression, with_etag, with_input_validation,
-    with_validation,
+    Coding, InputRule, with_compression, with_cors, with_decompression, with_etag,
+    with_input_validation, with_sanitization, with_validation,
 };
 use stockade::prelude::*;
+use stockade::validation::Unchecked;
 
 use crate::support::{app, block_on, check, request, show};
 

@@ -1,6 +1,7 @@
 //! Requests that pages of other origins send in the name of whoever looks.
 
-use stockade::auth::SessionId;
+use stockade::auth::{KeyRing, SessionId};
+use stockade::middleware::{SessionCookie, with_cors, with_cross_origin_protection};
 use stockade::prelude::*;
 use stockade::{CallOptions, Router};
 

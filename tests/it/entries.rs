@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use stockade::Docs;
+use stockade::middleware::ErrorHandlerOptions;
 use stockade::prelude::*;
+use stockade::{Docs, RouteEntry};
 
 use crate::support::{app, check, header_of};
 

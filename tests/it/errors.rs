@@ -5,7 +5,9 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use stockade::CallOptions;
 use stockade::prelude::*;
+use stockade::reply::{ResponseWriter, Streamed};
 use stockade::routing::HostRoutes;
 
 use crate::support::log;

@@ -13,8 +13,11 @@ use std::task::Poll;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
+use stockade::extract::Headers;
+use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::{HttpBody, http};
+use stockade::reply::{ResponseWriter, Streamed};
+use stockade::{FromRequest, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
 

@@ -9,10 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use stockade::middleware::cors::CorsDecided;
-use stockade::middleware::error_of;
 use stockade::middleware::health::{Readiness, live, ready};
+use stockade::middleware::rate_limit::HOUR;
+use stockade::middleware::{
+    DeserializeHelpers, DeserializeRequest, ErrorHandlerOptions, RateLimit, SerializeHelpers,
+    SerializeResponse, create_api_middleware, create_error_handler, error_of, with_cors,
+    with_error_handling, with_logging, with_sanitization, with_serialization, with_timeout,
+};
 use stockade::prelude::*;
-use stockade::serialization::CustomSerialization;
+use stockade::reply::ResponseWriter;
+use stockade::serialization::{CustomSerialization, SerializationOptions};
 
 use crate::support::{app, app_of, block_on, call, check, header_of, log, request, show};
 

@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
+use stockade::extract::Headers;
+use stockade::http::HeaderMap;
 use stockade::http::Request as HttpRequest;
 use stockade::middleware::{
     Coding, CookieError, Cookies, ETag, Metrics, Preconditions, RequestId, SameSite, SetCookie,
@@ -17,6 +19,7 @@ use stockade::middleware::{
     with_request_id,
 };
 use stockade::prelude::*;
+use stockade::reply::Streamed;
 
 use crate::support::{app, app_of, block_on, call, check, header_of, request, show};
 

@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use stockade::middleware::{with_input_validation, with_sanitization, with_validation};
 use stockade::prelude::*;
+use stockade::validation::Unchecked;
+use stockade::websockets::WebSocketOptions;
 
 use crate::support::{app, app_of, block_on, call, check, request, show};
 

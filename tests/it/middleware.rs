@@ -5,6 +5,7 @@
 use std::sync::Mutex;
 
 use stockade::Middleware;
+use stockade::extract::Headers;
 use stockade::prelude::*;
 
 use crate::support::{app, app_of, block_on, check, request};

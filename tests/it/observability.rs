@@ -5,9 +5,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::stream;
+use stockade::CallOptions;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::{Metrics, RequestId, with_request_id};
 use stockade::prelude::*;
+use stockade::reply::Streamed;
 use stockade::routing::health_routes;
 
 use crate::support::{app, block_on, call, check, header_of, log, request, text_of};

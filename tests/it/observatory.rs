@@ -10,6 +10,7 @@
 //! come from headers: the browsers' list of HSTS, cookies, and scripts with
 //! integrity. So 130 is the most that a bare response can have.
 
+use stockade::http::HeaderMap;
 use stockade::middleware::{SecurityHeaders, SetCookie};
 use stockade::prelude::*;
 

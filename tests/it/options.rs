@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade::middleware::{CorsOptions, RateLimit};
+use stockade::middleware::{CorsOptions, RateLimit, with_cors};
 use stockade::prelude::*;
 use stockade::{CallOptions, Clock};
 

@@ -2,6 +2,7 @@
 //!
 //! Spec: Route tree (object router); Route entry object.
 
+use stockade::extract::Headers;
 use stockade::prelude::*;
 
 use crate::support::{app_of, check};

@@ -7,6 +7,7 @@ mod example;
 use self::example::Role;
 
 use serde_json::json;
+use stockade::auth::generate_jwt;
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
 use stockade::testing::TestClient;

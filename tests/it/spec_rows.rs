@@ -6,7 +6,11 @@
 
 use std::time::Duration;
 
-use stockade::middleware::SecurityHeaders;
+use stockade::auth::{generate_jwt, hash_password, verify_token};
+use stockade::middleware::{
+    InputRule, RateLimit, SecurityHeaders, with_input_validation, with_permission, with_role,
+    with_validation,
+};
 use stockade::prelude::*;
 
 use crate::support::{app, block_on, check, header_of, log, request};

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade::middleware::{CorsOptions, RateLimit, SecurityHeaders, TrustProxy};
+use stockade::middleware::{
+    CorsOptions, RateLimit, SecurityHeaders, TrustProxy, with_cors, with_logging,
+};
 use stockade::prelude::*;
 use stockade::{CallOptions, Clock, PeerAddr};
 

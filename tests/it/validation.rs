@@ -5,7 +5,12 @@
 use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
+use stockade::middleware::{
+    InputRule, InputType, with_input_validation, with_params_validation, with_query_validation,
+    with_validation,
+};
 use stockade::prelude::*;
+use stockade::validation::{HasSchema, Rule, ValidationOptions};
 
 use crate::support::{app, app_of, check};
 

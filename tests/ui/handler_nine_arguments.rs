@@ -1,5 +1,6 @@
 //! One argument more than a handler may have.
 
+use stockade::extract::Headers;
 use stockade::prelude::*;
 
 async fn show(

@@ -10,6 +10,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use stockade::prelude::*;
+use stockade::websockets::WebSocketOptions;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::Error;

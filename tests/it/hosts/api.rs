@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use stockade::middleware::RateLimit;
+use stockade::middleware::{
+    InputRule, InputType, RateLimit, with_input_validation, with_permission, with_role,
+    with_sanitization,
+};
 use stockade::prelude::*;
+use stockade::reply::ResponseWriter;
 use stockade::serialization::serialize_for_json;
 
 pub const SECRET: &str = "a secret that has thirty-two bytes";

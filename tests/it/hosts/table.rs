@@ -1,5 +1,6 @@
 //! The requests and their answers, in the order of the specification.
 
+use stockade::auth::generate_jwt;
 use stockade::http;
 use stockade::prelude::*;
 

@@ -3,8 +3,10 @@
 use bench_common::{Mode, header, mode, route, token, workload};
 use serde::{Deserialize, Serialize};
 use stockade::http::Method;
+use stockade::middleware::RateLimit;
 use stockade::prelude::*;
-use stockade::server::BoundServer;
+use stockade::reply::JsonText;
+use stockade::server::{BoundServer, ServerOptions};
 
 /// A server on a free port of this machine.
 ///
