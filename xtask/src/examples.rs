@@ -5,16 +5,16 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::{Outcome, announce, cargo, root, target_directory};
+use crate::{Outcome, announce, cargo, is_part_of, root, target_directory};
 
 pub fn run() -> Outcome {
-    // With the features of `cargo test --workspace`, which has compiled them.
-    cargo(&["build", "--workspace", "--examples", "--all-features"])?;
+    build()?;
     check_validation_only()?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|error| error.to_string())?;
     let exchanges = exchanges(&readme);
@@ -31,6 +31,25 @@ pub fn run() -> Outcome {
     let _ = shop.kill();
     let _ = shop.wait();
     outcome
+}
+
+/// Builds all examples with the features of `cargo test --workspace`, which has
+/// compiled them.
+fn build() -> Outcome {
+    cargo(&["build", "--workspace", "--examples", "--all-features"])
+}
+
+/// Builds an example and gives its path: optimised, but as a part of `ci` as it
+/// is there already, because an optimised build of everything takes two minutes.
+pub fn program(name: &str) -> Result<PathBuf, String> {
+    let profile = if is_part_of("ci") {
+        build()?;
+        "debug"
+    } else {
+        cargo(&["build", "--release", "-p", "stockade-examples", "--example", name])?;
+        "release"
+    };
+    Ok(target_directory()?.join(format!("{profile}/examples/{name}{EXE_SUFFIX}")))
 }
 
 /// The example without HTTP must find what is wrong with its bad file.

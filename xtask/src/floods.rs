@@ -4,8 +4,8 @@
 //! read from `/proc`, so that elsewhere than on Linux nothing is run.
 //!
 //! `cargo xtask floods --seconds 10 --idle 10000` is the whole of it, which needs
-//! a limit of more than 10,000 open files, and a part of `nightly`; `ci` does
-//! less.
+//! a limit of more than 10,000 open files, and a part of `nightly`. As a part of
+//! `ci` it does less, to the unoptimised example that the tests have compiled.
 
 use std::env;
 use std::fs;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo, is_part_of, skip, target_directory};
+use crate::{Outcome, announce, examples, is_part_of, skip};
 
 /// How long each flood lasts, unless `--seconds` says something else.
 const SECONDS: u64 = 3;
@@ -38,6 +38,9 @@ const MAX_IDLE: u64 = 20_000;
 
 /// What an idle connection may cost, in KiB.
 const MAX_IDLE_COST: u64 = 16;
+
+/// The same where nothing is optimised, as a part of `ci`: futures are larger.
+const MAX_IDLE_COST_UNOPTIMISED: u64 = 24;
 
 /// Files that are open besides the connections, here or there.
 const OTHER_FILES: u64 = 50;
@@ -67,9 +70,7 @@ pub fn run() -> Outcome {
     let seconds = number(&arguments, "--seconds", seconds, MAX_SECONDS)?;
     let idle = number(&arguments, "--idle", idle, MAX_IDLE)?;
     enough_files(&limits, idle + OTHER_FILES)?;
-    cargo(&["build", "--release", "-p", "stockade-examples", "--example", "echo"])?;
-    let binary = target_directory()?.join("release/examples/echo");
-    let mut command = Command::new(binary);
+    let mut command = Command::new(examples::program("echo")?);
     command.env("PORT", "0").stdout(Stdio::piped());
     announce(&command);
     let mut faults = Vec::new();
@@ -82,7 +83,8 @@ pub fn run() -> Outcome {
     }
     let growth = Echo::start(&mut command)?.idle(idle)?;
     println!("{idle} idle connections: {growth} KiB, {} bytes each", growth * 1024 / idle);
-    if growth > MAX_IDLE_COST * idle {
+    let max = if is_part_of("ci") { MAX_IDLE_COST_UNOPTIMISED } else { MAX_IDLE_COST };
+    if growth > max * idle {
         faults.push("idle connections");
     }
     if faults.is_empty() { Ok(()) } else { Err(format!("too much memory: {faults:?}")) }

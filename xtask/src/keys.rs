@@ -1,8 +1,9 @@
 //! Sends a million clients to the limits example, and looks at its memory, at
 //! its speed, and at a client that has used its limit up.
 //!
-//! As a part of `ci` it is a short run, which does not look at the speed. Memory
-//! is read from `/proc`, so that elsewhere than on Linux nothing is run.
+//! As a part of `ci` it is a short run of the unoptimised example that the tests
+//! have compiled, and does not look at the speed. Memory is read from `/proc`, so
+//! that elsewhere than on Linux nothing is run.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -13,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::floods::memory_of_process;
-use crate::{Outcome, announce, cargo, is_part_of, skip, target_directory};
+use crate::{Outcome, announce, examples, is_part_of, skip};
 
 /// Clients in the whole run, each with one request.
 const CLIENTS: u32 = 1_000_000;
@@ -47,12 +48,12 @@ pub fn run() -> Outcome {
         skip("the memory of a process is read from /proc");
         return Ok(());
     }
-    cargo(&["build", "--release", "-p", "stockade-examples", "--example", "limits"])?;
+    let program = examples::program("limits")?;
     let is_whole = !is_part_of("ci");
     let clients = if is_whole { CLIENTS } else { FEW_CLIENTS };
     let mut faults = Vec::new();
     for cap in [clients / 10, clients] {
-        let measured = Limits::start(cap)?.flooded(clients)?;
+        let measured = Limits::start(&program, cap)?.flooded(clients)?;
         let speed = measured.last * 100 / measured.first.max(1);
         println!(
             "cap of {cap}: {clients} clients, {} KiB more memory ({} bytes a key), {} requests a \
@@ -113,8 +114,8 @@ struct Measured {
 }
 
 impl Limits {
-    fn start(cap: u32) -> Result<Self, String> {
-        let mut command = Command::new(target_directory()?.join("release/examples/limits"));
+    fn start(program: &Path, cap: u32) -> Result<Self, String> {
+        let mut command = Command::new(program);
         command.env("PORT", "0").env("MAX_KEYS", cap.to_string()).stdout(Stdio::piped());
         announce(&command);
         let process = command.spawn().map_err(|error| format!("cannot start limits: {error}"))?;
