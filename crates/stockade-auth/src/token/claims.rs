@@ -1,14 +1,14 @@
-//! [`Claims`]: what a verified token says.
+//! [`Claims`]: the claims of a verified token.
 
 use std::fmt;
 use std::ops::Index;
-use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use super::{TokenError, json};
+use super::TokenError;
+use super::payload::Payload;
 
 /// The payload of a token that was verified; there is no other way to get one.
 ///
@@ -31,10 +31,8 @@ use super::{TokenError, json};
 /// Spec: Authentication data.
 #[derive(Clone)]
 pub struct Claims {
-    /// Invariant: [`json::object`] reads it.
-    json: String,
+    payload: Payload,
     times: Times,
-    map: OnceLock<Map<String, Value>>,
 }
 
 /// The times of a payload, in whole seconds since 1970.
@@ -60,9 +58,7 @@ impl Times {
 impl Claims {
     /// Takes the decoded payload of a token whose signature was checked.
     pub(super) fn read(payload: Vec<u8>) -> Result<Self, TokenError> {
-        let json = String::from_utf8(payload).map_err(|_| TokenError::Malformed)?;
-        let times = json::times(&json).ok_or(TokenError::Malformed)?;
-        Ok(Self { json, times, map: OnceLock::new() })
+        Payload::read(payload).map(|(payload, times)| Self { payload, times })
     }
 
     pub(super) fn times(&self) -> Times {
@@ -78,26 +74,26 @@ impl Claims {
     /// All claims, in the order of the token.
     #[must_use]
     pub fn as_map(&self) -> &Map<String, Value> {
-        self.map.get_or_init(|| self.read_map())
+        self.payload.claims()
     }
 
     /// All claims as the JSON text that was signed: one object, in which no name
     /// stands twice.
     #[must_use]
     pub fn as_json(&self) -> &str {
-        &self.json
+        self.payload.text()
     }
 
     /// The text of [`as_json`](Self::as_json), without a copy.
     #[must_use]
     pub fn into_json(self) -> String {
-        self.json
+        self.payload.into_parts().0
     }
 
     /// All claims as a JSON object, which is what handlers see as the user.
     #[must_use]
-    pub fn into_value(mut self) -> Value {
-        Value::Object(self.map.take().unwrap_or_else(|| self.read_map()))
+    pub fn into_value(self) -> Value {
+        Value::Object(self.payload.into_claims())
     }
 
     /// The claims as a type of the program's own.
@@ -106,7 +102,7 @@ impl Claims {
     /// When the claims do not fit the type, also because a field of it stands
     /// twice in an object within them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(&self.json)
+        serde_json::from_str(self.as_json())
     }
 
     /// `sub`, if it is text.
@@ -158,12 +154,8 @@ impl Claims {
     /// The text of [`as_json`](Self::as_json), and all claims if they were read
     /// already.
     pub(crate) fn into_parts(self) -> (String, Option<Value>) {
-        (self.json, self.map.into_inner().map(Value::Object))
-    }
-
-    fn read_map(&self) -> Map<String, Value> {
-        // By the invariant of `json` there is one.
-        json::object(self.json.as_bytes()).unwrap_or_default()
+        let (text, claims) = self.payload.into_parts();
+        (text, claims.map(Value::Object))
     }
 
     fn text(&self, name: &str) -> Option<&str> {

@@ -21,6 +21,7 @@ mod header;
 mod issue;
 mod json;
 mod keys;
+mod payload;
 mod verify;
 
 pub use bearer::bearer_token;
