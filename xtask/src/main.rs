@@ -254,8 +254,19 @@ fn check_features(krate: &str, features: &[&str]) -> Outcome {
 
 /// Features that choose code of ours: each is compiled alone by `lint`, from the
 /// facade, which passes it on to the crate that has it.
-const FACADE_FEATURES: &[&str] =
-    &["argon2", "compression", "jwks", "metrics", "multipart", "schemars", "server", "tls"];
+const FACADE_FEATURES: &[&str] = &[
+    "argon2",
+    "compression",
+    "conditional",
+    "cookies",
+    "gcra",
+    "jwks",
+    "metrics",
+    "multipart",
+    "schemars",
+    "server",
+    "tls",
+];
 
 /// Features of the facade that add whole crates, most of them foreign.
 const FACADE_CRATES: &[&str] = &["actix", "axum", "testing"];

@@ -20,14 +20,14 @@
 //! | [`create_api_middleware`] | makes middleware of a style B function |
 //! | [`health`] | handlers for health checks |
 //! | [`with_request_id`] | gives requests ids |
-//! | [`with_etag`] | answers 304 where the client has the current state |
+//! | `with_etag` (feature `conditional`) | answers 304 where the client has the current state |
 //! | `with_compression`, `with_decompression` (feature `compression`) | compresses responses, decompresses requests |
 //! | `with_metrics` (feature `metrics`) | counts requests for Prometheus |
 //!
 //! | argument or part of a reply | meaning |
 //! |---|---|
-//! | [`Cookies`], [`SetCookie`] | cookies of a request, and of a response |
-//! | [`Preconditions`] | the conditions under which a handler may change something |
+//! | `Cookies`, `SetCookie` (feature `cookies`) | cookies of a request, and of a response |
+//! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
 //! | stage | effect |
@@ -48,7 +48,9 @@ pub mod auth;
 mod client_address;
 #[cfg(feature = "compression")]
 pub mod compression;
+#[cfg(feature = "conditional")]
 pub mod conditional;
+#[cfg(feature = "cookies")]
 pub mod cookies;
 pub mod cors;
 mod cross_origin_protection;
@@ -79,7 +81,9 @@ pub use auth::{
 pub use client_address::TrustProxy;
 #[cfg(feature = "compression")]
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
+#[cfg(feature = "conditional")]
 pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
+#[cfg(feature = "cookies")]
 pub use cookies::{CookieError, Cookies, SetCookie};
 pub use cors::{CorsOptions, CorsOrigin, with_cors};
 

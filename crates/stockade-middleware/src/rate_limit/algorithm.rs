@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::decision::Decision;
+#[cfg(feature = "gcra")]
 use super::gcra::gcra;
 use super::quota::Policy;
 
@@ -29,7 +30,8 @@ pub enum Algorithm {
     /// The generic cell rate algorithm, by the crate `governor`: requests come
     /// back one by one, evenly over the window. A client that uses all of it at
     /// once and then each one that comes back passes nearly twice the limit in
-    /// its first window.
+    /// its first window. Needs the feature `gcra`.
+    #[cfg(feature = "gcra")]
     Gcra,
 }
 
@@ -51,6 +53,7 @@ impl Algorithm {
         match self {
             Self::FixedWindow => fixed_window(state, policy, now),
             Self::SlidingWindow => sliding_window(state, policy, now),
+            #[cfg(feature = "gcra")]
             Self::Gcra => gcra(state, policy, now),
         }
     }

@@ -1,7 +1,10 @@
 //! The generic cell rate algorithm, by the crate `governor`.
 //!
 //! The crate does the arithmetic on one state; where states lie and how many
-//! there may be is ours, because its own maps grow without a bound.
+//! there may be is ours, because its own maps grow without a bound. A limiter is
+//! made for each check, which allocates nothing and costs 76 instructions with
+//! the decision: one that is kept would have one quota and a clock of its own.
+//! ARCHITECTURE.md, "Beyond the specification", has the figures.
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -46,6 +46,7 @@
 
 mod algorithm;
 mod decision;
+#[cfg(feature = "gcra")]
 mod gcra;
 mod headers;
 mod key;
