@@ -16,6 +16,7 @@ mod jwt_features;
 mod keys;
 mod lambda;
 mod live_page;
+mod prelude;
 mod tidy;
 
 use std::env;

@@ -1,28 +1,75 @@
-//! What neither rustfmt nor clippy sees.
+//! Checks for faults that neither rustfmt nor clippy sees.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, flows, root};
+use crate::{Outcome, flows, prelude, root};
 
-/// Checks every source file and manifest of the workspace, and the names in
-/// ARCHITECTURE.md.
+/// Checks every source file and manifest of the workspace, the names in
+/// ARCHITECTURE.md and those of the prelude.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
+    faults.extend(prelude::check(&root));
+    let mut questions = Vec::new();
     for folder in ["crates", "facade", "examples", "tests", "xtask"] {
         for path in files_below(&root.join(folder)) {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("rs") => faults.extend(source(&name, &text)),
+                Some("rs") => {
+                    faults.extend(source(&name, &text));
+                    if is_library(&name) {
+                        questions.extend(question_lines(&name, &text));
+                    }
+                }
                 Some("toml") if name.starts_with("crates") => faults.extend(manifest(&name, &text)),
                 _ => {}
             }
         }
     }
+    faults.extend(too_many_questions(&questions));
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
+
+/// Returns true for the code that is published.
+fn is_library(name: &str) -> bool {
+    let (folder, rest) = name.split_once('/').unwrap_or_default();
+    let rest =
+        if folder == "crates" { rest.split_once('/').map(|(_, rest)| rest) } else { Some(rest) };
+    ["crates", "facade"].contains(&folder) && rest.is_some_and(|rest| rest.starts_with("src/"))
+}
+
+/// The doc lines of a file that begin with a question word: a doc comment begins
+/// with a noun or with a verb, so that it is understood without what follows.
+fn question_lines(name: &str, text: &str) -> Vec<String> {
+    let is_question = |line: &str| {
+        let line = line.trim_start();
+        let words = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
+        let word = words.and_then(|words| words.split(|c: char| !c.is_alphabetic()).next());
+        word.is_some_and(|word| ["How", "What", "Whether", "Who"].contains(&word))
+    };
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| is_question(line));
+    lines.map(|(number, line)| format!("{name}:{number}: {}", line.trim())).collect()
+}
+
+/// The fault of having more of such lines than there were.
+fn too_many_questions(lines: &[String]) -> Option<String> {
+    let count = lines.len();
+    if count < QUESTIONS_LEFT {
+        println!("note: {count} doc lines begin with a question word: lower QUESTIONS_LEFT to it");
+    }
+    (count > QUESTIONS_LEFT).then(|| {
+        format!(
+            "{}\n{count} doc lines begin with What, Whether, Who or How, and there were \
+             {QUESTIONS_LEFT}: begin with a noun, or with a verb such as \"Returns\"",
+            lines.join("\n")
+        )
+    })
+}
+
+/// The doc lines of the libraries that begin with a question word. It only falls.
+const QUESTIONS_LEFT: usize = 679;
 
 /// The faults of a source file.
 fn source(name: &str, text: &str) -> Vec<String> {
@@ -92,5 +139,30 @@ mod tests {
         assert_eq!(source("a.rs", "//! A. \n").len(), 1);
         assert_eq!(source("a.rs", "//! A.\n#[ignore]\n").len(), 1);
         assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 5);
+    }
+
+    #[test]
+    fn doc_lines_with_question_words_are_counted() {
+        let text = "//! Who.\n/// Returns what is there.\n    /// Whether it is.\n// How it is.\n\
+            /// However, it is.\n///\n/// What\n";
+        let found = ["a.rs:1: //! Who.", "a.rs:3: /// Whether it is.", "a.rs:7: /// What"];
+        assert_eq!(question_lines("a.rs", text), found);
+        let many = vec![String::new(); QUESTIONS_LEFT];
+        assert_eq!(too_many_questions(&many), None);
+        assert!(too_many_questions(&[many, vec![String::new()]].concat()).is_some());
+    }
+
+    #[test]
+    fn only_sources_of_libraries_are_published() {
+        for (name, expected) in [
+            ("crates/stockade-core/src/lib.rs", true),
+            ("facade/src/prelude.rs", true),
+            ("crates/stockade-core/tests/it/main.rs", false),
+            ("facade/docs/a.rs", false),
+            ("xtask/src/main.rs", false),
+            ("tests/it/main.rs", false),
+        ] {
+            assert_eq!(is_library(name), expected, "{name}");
+        }
     }
 }
