@@ -17,6 +17,7 @@ mod keys;
 mod lambda;
 mod live_page;
 mod prelude;
+mod public_api;
 mod tidy;
 
 use std::env;
@@ -60,6 +61,12 @@ const TASKS: &[Task] = &[
         about: "build the documentation; `doc --open` shows it",
         when: Ci,
         run: doc,
+    },
+    Task {
+        name: "public-api",
+        about: "the public items of each crate, against the lists; `--save` writes them",
+        when: Ci,
+        run: public_api::run,
     },
     Task {
         name: "examples",
@@ -162,6 +169,9 @@ enum When {
 type Outcome = Result<(), String>;
 
 fn main() -> ExitCode {
+    if let Some(code) = public_api::as_rustdoc() {
+        return code;
+    }
     let name = env::args().nth(1).unwrap_or_default();
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprintln!("usage: cargo xtask <task>\n");

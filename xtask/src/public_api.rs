@@ -1,0 +1,161 @@
+//! The public items of each crate, as a committed list: `public-api.txt` beside
+//! its manifest. A change of the surface is a change of that file, which a
+//! review sees.
+//!
+//! `cargo xtask public-api` compares, `--save` writes. Blanket implementations,
+//! those of auto traits and hidden items are left out.
+//!
+//! The list is written by cargo-public-api from the JSON of rustdoc, which only
+//! a nightly toolchain gives away, or a stable one that is told to be
+//! (`RUSTC_BOOTSTRAP`). Said to cargo, that would compile all dependencies anew,
+//! because their build scripts ask for it: it is said to rustdoc alone, through
+//! this program (`RUSTDOC`), and what clippy and the tests have compiled is used.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::{
+    Outcome, announce, audit, cargo_output, cargo_path, is_part_of, root, run as started, skip,
+    target_directory,
+};
+
+pub fn run() -> Outcome {
+    let save = match env::args().skip(2).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        [option] if option == "--save" => true,
+        _ if is_part_of("ci") => false,
+        _ => return Err("usage: cargo xtask public-api [--save]".to_owned()),
+    };
+    let Some(tool) = version(Command::new(cargo_path()).args(["public-api", "--version"])) else {
+        skip("public items (`cargo install cargo-public-api --locked`, then again)");
+        return Ok(());
+    };
+    let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let rustc = version(Command::new(rustc).arg("--version")).ok_or("rustc has no version")?;
+    document()?;
+    let by = format!("# {tool}, {rustc}");
+    let documents = target_directory()?.join("doc");
+    let mut faults = Vec::new();
+    for krate in audit::crates() {
+        let path = list_of(krate);
+        let items = items(krate, &documents);
+        if save {
+            let list = format!("{by}\n{}", items?);
+            fs::write(&path, list).map_err(|error| format!("{}: {error}", path.display()))?;
+            continue;
+        }
+        let written = fs::read_to_string(&path)
+            .map_err(|error| format!("{}: {error}; {HOW_TO_WRITE}", path.display()))?;
+        let differences =
+            items.map_or_else(|error| vec![error], |items| difference(&written, &items));
+        let written_by = written.lines().next().unwrap_or_default();
+        if differences.is_empty() {
+            continue;
+        }
+        let told = format!("{krate}:\n{}", differences.join("\n"));
+        if written_by == by {
+            faults.push(told);
+        } else {
+            // Of other versions the tool need not read the JSON, or write the same.
+            println!("{told}");
+            skip(&format!("public items of {krate}: by {by:?}, written by {written_by:?}"));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let faults = faults.join("\n");
+    Err(format!("not as public-api.txt has the public items:\n{faults}\n{HOW_TO_WRITE}"))
+}
+
+const HOW_TO_WRITE: &str = "if it must be so: cargo xtask public-api --save";
+
+/// Lets rustdoc write the JSON of all crates, with the features of the other
+/// tasks, so that nothing is compiled for it alone.
+fn document() -> Outcome {
+    let own = env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(cargo_path());
+    command.args(["doc", "--workspace", "--lib", "--all-features", "--no-deps"]);
+    command.env("RUSTDOC", own).env(RUSTDOC, rustdoc());
+    command.env("RUSTDOCFLAGS", "-Zunstable-options --output-format=json --cap-lints=allow");
+    started(command.current_dir(root()))
+}
+
+/// The variable that makes this program rustdoc, with the path of the true one.
+const RUSTDOC: &str = "XTASK_RUSTDOC";
+
+fn rustdoc() -> String {
+    env::var("RUSTDOC").unwrap_or_else(|_| "rustdoc".to_owned())
+}
+
+/// Runs rustdoc in the place of this program, if cargo has started it as that.
+pub fn as_rustdoc() -> Option<ExitCode> {
+    let rustdoc = env::var(RUSTDOC).ok()?;
+    let mut command = Command::new(rustdoc);
+    let status = command.args(env::args().skip(1)).env("RUSTC_BOOTSTRAP", "1").status();
+    Some(match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// The public items of a crate, one a line.
+fn items(krate: &str, documents: &Path) -> Result<String, String> {
+    let json = documents.join(format!("{}.json", krate.replace('-', "_")));
+    let json = json.to_str().ok_or("the target directory is no text")?;
+    let omit = ["--omit", "blanket-impls,auto-trait-impls", "--color", "never"];
+    cargo_output(&[&["public-api", "--rustdoc-json", json][..], &omit].concat())
+}
+
+/// The file that lists the items of a crate.
+fn list_of(krate: &str) -> PathBuf {
+    let folder = if krate == "stockade" { "facade".to_owned() } else { format!("crates/{krate}") };
+    root().join(folder).join("public-api.txt")
+}
+
+/// The lines that only one of two lists has; a line with `#` is no item.
+fn difference(written: &str, found: &str) -> Vec<String> {
+    let only = |sign: char, one: &str, other: &str| {
+        let others: Vec<&str> = other.lines().collect();
+        let items = one.lines().filter(|line| !line.starts_with('#'));
+        items
+            .filter(|line| !others.contains(line))
+            .map(|line| format!("  {sign} {line}"))
+            .collect::<Vec<_>>()
+    };
+    [only('-', written, found), only('+', found, written)].concat()
+}
+
+/// The first line that a program says of its version.
+fn version(command: &mut Command) -> Option<String> {
+    announce(command);
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_and_removed_is_told() {
+        #[track_caller]
+        fn check(written: &str, found: &str, expected: &[&str]) {
+            assert_eq!(difference(written, found), expected);
+        }
+        check("# a 1\npub fn a()\n", "# a 2\npub fn a()\n", &[]);
+        check("# a 1\npub fn a()\n", "# a 1\npub fn b()\n", &["  - pub fn a()", "  + pub fn b()"]);
+        check("", "# a 1\npub fn b()\n", &["  + pub fn b()"]);
+    }
+
+    #[test]
+    fn each_crate_has_its_list_beside_its_manifest() {
+        for krate in audit::crates() {
+            let list = list_of(krate);
+            assert!(list.with_file_name("Cargo.toml").is_file(), "{}", list.display());
+        }
+    }
+}
