@@ -65,7 +65,6 @@ pub mod metrics;
 mod observation;
 pub mod rate_limit;
 pub mod request_id;
-mod route_limit;
 mod sanitization;
 pub mod security_headers;
 mod serialization;
@@ -97,9 +96,8 @@ pub use input_validation::{
 pub use logging::with_logging;
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};
-pub use rate_limit::{RateLimit, RateLimiter};
+pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};
 pub use request_id::{RequestId, RequestIds, TraceContext, TraceParent, with_request_id};
-pub use route_limit::{RouteLimit, with_rate_limit};
 pub use sanitization::with_sanitization;
 pub use security_headers::SecurityHeaders;
 pub use serialization::{

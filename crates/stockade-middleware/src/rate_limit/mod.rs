@@ -32,6 +32,7 @@
 //! - `memory`, `table`: [`MemoryStore`]; the hot code. `overflow`: its windows
 //!   for newcomers at the cap.
 //! - `algorithm`, `gcra`: [`Algorithm`], the rules as functions of data.
+//! - `with_rate_limit`: [`with_rate_limit`], the limit of a route.
 //!
 //! # Memory
 //!
@@ -58,6 +59,7 @@ mod own;
 mod quota;
 mod store;
 mod table;
+mod with_rate_limit;
 
 pub use algorithm::Algorithm;
 pub use decision::{Decision, too_many};
@@ -69,3 +71,4 @@ pub use options::{Given, RateLimit, optional};
 pub use own::OwnLimit;
 pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
 pub use store::{Charge, RateStore, StoreFailure};
+pub use with_rate_limit::{RouteLimit, with_rate_limit};

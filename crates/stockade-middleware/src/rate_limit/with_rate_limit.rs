@@ -12,7 +12,7 @@ use stockade_core::middleware::form;
 use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
 
-use crate::rate_limit::{Charge, Decision, RateLimit, RateLimiter, too_many};
+use super::{Charge, Decision, RateLimit, RateLimiter, too_many};
 
 /// Limits the requests of each client to a route, beside the limit of the
 /// router: both are charged, and the headers list both.
