@@ -1,7 +1,5 @@
 //! The buffer for JSON.
 
-use std::io;
-
 /// A buffer of bytes, the first of which are written.
 ///
 /// The rest are zeros and not spare capacity. Without `unsafe`, only a slice of
@@ -84,18 +82,6 @@ impl Buffer {
             self.grow(bytes.len());
             self.slice(bytes);
         }
-    }
-}
-
-/// Lets serde_json write the rare parts.
-impl io::Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use serde::ser::{Error as _, Impossible, Serialize, SerializeMap as _, Serialize
 use serde_json::Error;
 
 use crate::json::buffer::Buffer;
+use crate::json::refuse::refuse_compounds;
 use crate::json::value::JsonWriter;
 
 /// Writes a key at the end of a buffer.
@@ -17,6 +18,12 @@ impl<'a> KeyWriter<'a> {
     #[inline]
     pub(crate) fn new(out: &'a mut Buffer) -> Self {
         Self { out }
+    }
+
+    #[cold]
+    #[expect(clippy::unused_self, reason = "every writer that refuses has it")]
+    fn refusal(&self) -> Error {
+        refusal(&())
     }
 }
 
@@ -119,79 +126,7 @@ impl Serializer for KeyWriter<'_> {
         value.serialize(self)
     }
 
-    fn serialize_bytes(self, _value: &[u8]) -> Result<(), Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_none(self) -> Result<(), Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_unit(self) -> Result<(), Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<(), Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _value: &T,
-    ) -> Result<(), Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_seq(self, _len: Option<usize>) -> Result<Self::SerializeSeq, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_tuple(self, _len: usize) -> Result<Self::SerializeTuple, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_tuple_struct(
-        self,
-        _name: &'static str,
-        _len: usize,
-    ) -> Result<Self::SerializeTupleStruct, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _len: usize,
-    ) -> Result<Self::SerializeTupleVariant, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_struct(
-        self,
-        _name: &'static str,
-        _len: usize,
-    ) -> Result<Self::SerializeStruct, Error> {
-        Err(refusal(&()))
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _len: usize,
-    ) -> Result<Self::SerializeStructVariant, Error> {
-        Err(refusal(&()))
-    }
+    refuse_compounds!();
 
     fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<(), Error> {
         JsonWriter::new(self.out).collect_str(value)

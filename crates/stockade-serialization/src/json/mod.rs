@@ -5,6 +5,7 @@
 //! - `value`: one value; `compound`: arrays and objects.
 //! - `key`: keys of maps; `embedded`: JSON that is text already.
 //! - `string`: strings and their escapes, by blocks of bytes.
+//! - `refuse`: the types that keys and embedded JSON refuse.
 //!
 //! A call makes one allocation, the result. The rare parts, such as errors,
 //! come from serde_json, so that they are the same.
@@ -13,6 +14,7 @@ mod buffer;
 mod compound;
 mod embedded;
 mod key;
+mod refuse;
 mod string;
 mod to_json;
 mod value;
