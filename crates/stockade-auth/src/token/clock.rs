@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where the time comes from, in whole seconds since 1970-01-01 00:00 UTC;
-/// by default from the system.
+/// A clock in whole seconds since 1970-01-01 00:00 UTC; by default that of the
+/// system.
 ///
 /// ```
 /// use stockade_auth::Clock;
@@ -20,19 +20,19 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that asks `now` for the seconds since 1970.
+    /// Makes a clock that calls `now` for the seconds since 1970.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { custom: Some(Arc::new(now)) }
     }
 
-    /// A clock that stands still at `seconds` since 1970.
+    /// Makes a clock that stands still at `seconds` since 1970.
     #[must_use]
     pub fn at(seconds: u64) -> Self {
         Self::new(move || seconds)
     }
 
-    /// The seconds since 1970; `None` if the system says that it is earlier,
-    /// and then no token is made and none is valid.
+    /// Returns the seconds since 1970; `None` if the system's clock is before
+    /// 1970. Then no token is made, and none is valid.
     #[must_use]
     pub fn now(&self) -> Option<u64> {
         match &self.custom {

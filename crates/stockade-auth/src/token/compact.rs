@@ -1,4 +1,4 @@
-//! [`Compact`]: a token taken apart at its two dots.
+//! [`Compact`]: the three parts of a token.
 
 use super::{TokenError, bearer_token};
 
@@ -11,15 +11,15 @@ pub struct Compact<'a> {
     pub(crate) header: &'a str,
     pub(crate) payload: &'a str,
     pub(crate) signature: &'a str,
-    /// Header, dot and payload: what is signed.
+    /// Header, dot and payload, which are signed.
     pub(crate) message: &'a str,
 }
 
 impl<'a> Compact<'a> {
-    /// Takes a token with or without `Bearer ` apart.
+    /// Splits a token with or without `Bearer ` into its parts.
     ///
-    /// More than three parts are found when the signature is decoded, because
-    /// a dot is no character of base64url.
+    /// A fourth part is found when the signature is decoded, because a dot is
+    /// no character of base64url.
     pub(crate) fn parse(token: &'a str, max_length: usize) -> Result<Self, TokenError> {
         let token = bearer_token(token);
         if token.len() > max_length {
@@ -32,7 +32,8 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// `split_once('.')`, in a third of its instructions for the length of a token.
+/// Splits at the first dot as `split_once('.')` does, in a third of its
+/// instructions for the length of a token.
 fn split_at_dot(text: &str) -> Option<(&str, &str)> {
     let at = memchr::memchr(b'.', text.as_bytes())?;
     Some((text.get(..at)?, text.get(at + 1..)?))

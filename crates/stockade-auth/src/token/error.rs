@@ -1,28 +1,30 @@
-//! [`TokenError`] and [`IssueError`]: why there are no claims, or no token.
+//! [`TokenError`] and [`IssueError`]: the errors of verifying and issuing
+//! tokens.
 
 use std::fmt;
 
 use stockade_errors::ApiError;
 
-/// Why a token is not valid, for the log of the program that refuses it.
+/// The reason why a token is not valid, for the log of the program that refuses
+/// it.
 ///
-/// A client is told none of this: the specification answers every one of them
-/// with the same null, which is what [`verify_token`](crate::verify_token) gives.
+/// A client does not get the reason: the specification answers each of them
+/// with the same null, as [`verify_token`](crate::verify_token) does.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The header asks for another algorithm than the keys are for.
+    /// The header names another algorithm than those of the keys.
     Algorithm,
-    /// The audience is not one of those asked for.
+    /// The audience is not one of the required ones.
     Audience,
     /// `exp` is in the past.
     Expired,
-    /// The issuer is not one of those asked for.
+    /// The issuer is not one of the required ones.
     Issuer,
-    /// It is not three parts of base64url, a header that is understood and an
+    /// The token is not three parts of base64url with a supported header and an
     /// object of claims, each name once, with numbers as times.
     Malformed,
-    /// A claim that was asked for is missing.
+    /// A required claim is missing.
     MissingClaim {
         /// The claim's name.
         claim: String,
@@ -31,10 +33,10 @@ pub enum TokenError {
     NotYetValid,
     /// No key made this signature.
     Signature,
-    /// It is longer than the limit, and nothing else was looked at.
+    /// The token is longer than the limit. Nothing else was checked.
     TooLong,
-    /// No key of a JWK set has the name (`kid`) that the header asks for, and
-    /// none without a name verifies the token; the set may be older than it.
+    /// No key of a JWK set has the name (`kid`) in the header, and none without
+    /// a name verifies the token. The set may be older than the key.
     UnknownKey,
 }
 
@@ -57,9 +59,9 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Why a token was not made: it could never be verified.
+/// The reason why a token was not made: it could never be verified.
 ///
-/// As an [`ApiError`] it is a 500, because the payload is the program's own.
+/// As an [`ApiError`] it is a 500, because the payload is the program's.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IssueError {
@@ -69,7 +71,7 @@ pub enum IssueError {
     NotAnObject,
     /// The payload's `nbf` is not a time.
     NotBefore,
-    /// The payload is nested deeper than readers take, 127 levels.
+    /// The payload is nested deeper than readers accept, 127 levels.
     TooDeep,
     /// The token would be longer than the limit.
     TooLong {

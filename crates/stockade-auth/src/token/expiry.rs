@@ -1,14 +1,14 @@
-//! [`ExpiresIn`] and [`IntoExpiresIn`]: how long a token is valid, as `90m`,
+//! [`ExpiresIn`] and [`IntoExpiresIn`]: the lifetime of a token, as `90m`,
 //! `1h`, `7d`.
 //!
 //! Spec: Authentication › Token functions; Limits › Token expiry default.
 
 use std::time::Duration;
 
-/// How long a token is valid; by default one hour.
+/// The lifetime of a token; by default one hour.
 ///
-/// Made of the specification's notation, `<digits><unit>` where the unit is
-/// `m` (minutes), `h` (hours) or `d` (days), or of a [`Duration`].
+/// A lifetime is made of the specification's notation, `<digits><unit>` where
+/// the unit is `m` (minutes), `h` (hours) or `d` (days), or of a [`Duration`].
 ///
 /// The specification gives one hour to every other text, so reading never
 /// fails: an unknown unit, a missing number, a sign, white space and a lifetime
@@ -30,7 +30,7 @@ pub struct ExpiresIn {
 }
 
 impl ExpiresIn {
-    /// The lifetime in seconds.
+    /// Returns the lifetime in seconds.
     #[must_use]
     pub fn seconds(self) -> u64 {
         self.seconds
@@ -62,10 +62,11 @@ impl From<Duration> for ExpiresIn {
     }
 }
 
-/// What becomes an [`ExpiresIn`]: a text, a [`Duration`], an `ExpiresIn`, and
-/// whatever else is `Into<ExpiresIn>`.
+/// A value that becomes an [`ExpiresIn`]: a text, a [`Duration`], an
+/// `ExpiresIn`, and any other type with `Into<ExpiresIn>`.
 ///
-/// It is that bound with a message of its own; nobody has to implement it.
+/// The trait is that bound with a better compiler message. Nobody has to
+/// implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no lifetime of a token",
     label = "not a text, a `Duration`, or an `ExpiresIn`",
@@ -82,7 +83,7 @@ fn parse(notation: &str) -> Option<u64> {
         .or_else(|| notation.strip_suffix('h').map(|digits| (digits, 3_600)))
         .or_else(|| notation.strip_suffix('d').map(|digits| (digits, 86_400)))?;
 
-    // `str::parse::<u64>` takes a leading `+`; the notation does not.
+    // `str::parse::<u64>` accepts a leading `+`; the notation does not.
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }

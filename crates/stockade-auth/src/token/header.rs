@@ -1,15 +1,15 @@
-//! [`Header`]: what the header of a token may say.
+//! [`Header`]: the header of a token.
 
 use serde_json::Value;
 
 use super::{TokenError, json};
 use crate::base64url;
 
-/// The members of a header that matter; everything that would make the token
-/// mean something else than a signed object is refused.
+/// The members of a header that matter. A header that gives the token another
+/// meaning than a signed object is refused.
 ///
-/// `jwk`, `jku`, `x5c` and their kin are not looked at: a token does not say
-/// which key it is to be believed with. RFC 8725, section 3.10.
+/// `jwk`, `jku`, `x5c` and the like are ignored, because a token must not
+/// choose the key that verifies it. RFC 8725, section 3.10.
 pub(crate) struct Header {
     pub(crate) alg: String,
     #[cfg_attr(not(feature = "jwks"), expect(dead_code, reason = "only JWK sets look at it"))]
@@ -19,9 +19,9 @@ pub(crate) struct Header {
 impl Header {
     /// Reads the encoded header of a token.
     ///
-    /// A header with `crit` is refused, because no extension is understood
-    /// here, and so is one with `b64` other than true. RFC 7515, section
-    /// 4.1.11; RFC 7797, section 3.
+    /// A header with `crit` is refused, because no extension is supported, and
+    /// so is one with `b64` other than true. RFC 7515, section 4.1.11; RFC
+    /// 7797, section 3.
     pub(crate) fn read(encoded: &str) -> Result<Self, TokenError> {
         let json = base64url::decode(encoded.as_bytes()).ok_or(TokenError::Malformed)?;
         let mut members = json::object(&json).ok_or(TokenError::Malformed)?;
@@ -44,9 +44,9 @@ impl Header {
     }
 }
 
-/// Checks that an encoded header asks for HS256.
+/// Checks that an encoded header names HS256.
 ///
-/// The two usual headers are known by their text.
+/// The two usual headers are recognised by their text.
 pub(super) fn check_hs256(encoded: &str) -> Result<(), TokenError> {
     if matches!(encoded, ALG_TYP | TYP_ALG) {
         return Ok(());

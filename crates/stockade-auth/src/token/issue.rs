@@ -11,10 +11,11 @@ use crate::{Secret, base64url};
 
 /// Makes a token of `payload`, signed with HMAC-SHA256.
 ///
-/// `payload` is anything that becomes a JSON object. `iat` (now) and `exp`
+/// `payload` is any value that becomes a JSON object. `iat` (now) and `exp`
 /// (now and `expires_in`) are added, and replace members of these names.
-/// `expires_in` is `"90m"`, `"1h"`, `"7d"` or a [`Duration`](std::time::Duration);
-/// any other text is one hour, and so is `ExpiresIn::default()`.
+/// `expires_in` is `"90m"`, `"1h"`, `"7d"` or a
+/// [`Duration`](std::time::Duration). Any other text is one hour, and so is
+/// `ExpiresIn::default()`.
 ///
 /// ```
 /// use serde_json::json;
@@ -41,7 +42,7 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
     TokenIssuer::new().issue(payload, expires_in, keys)
 }
 
-/// [`generate_jwt`] with another limit or clock.
+/// The issuer of tokens, as [`generate_jwt`] with another limit or clock.
 ///
 /// ```
 /// use serde_json::json;
@@ -65,20 +66,21 @@ impl Default for TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// The defaults of [`generate_jwt`].
+    /// Makes an issuer with the defaults of [`generate_jwt`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The longest token that is made, in bytes. Default: [`MAX_TOKEN_LENGTH`].
+    /// Sets the length of the longest token that is made, in bytes. Default:
+    /// [`MAX_TOKEN_LENGTH`].
     #[must_use]
     pub fn max_length(mut self, max_length: usize) -> Self {
         self.max_length = max_length;
         self
     }
 
-    /// Where the time comes from. Default: the system.
+    /// Sets the clock. Default: that of the system.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -88,7 +90,7 @@ impl TokenIssuer {
     /// Makes a token; see [`generate_jwt`].
     ///
     /// # Errors
-    /// As [`generate_jwt`].
+    /// Fails as [`generate_jwt`] does.
     pub fn issue<K: SigningKeys + ?Sized>(
         &self,
         payload: impl Serialize,
@@ -107,7 +109,7 @@ impl TokenIssuer {
     }
 }
 
-/// Sets `iat` and `exp`, whatever the caller had there.
+/// Sets `iat` and `exp`, and replaces those of the caller.
 ///
 /// Spec: Authentication data.
 fn add_times(
@@ -119,7 +121,8 @@ fn add_times(
         return Err(IssueError::NotBefore);
     }
     let now = now.min(MAX_TIME);
-    // A lifetime beyond what verifiers read ends at the latest time they read.
+    // A lifetime beyond the range of verifiers ends at the latest time of that
+    // range.
     let end = now.saturating_add(expires_in.seconds()).min(MAX_TIME);
     claims.insert("iat".to_owned(), now.into());
     claims.insert("exp".to_owned(), end.into());

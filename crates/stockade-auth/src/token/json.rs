@@ -1,4 +1,4 @@
-//! Objects of JSON in which every name stands once.
+//! JSON objects without repeated names.
 //!
 //! Hot: [`times`], which allocates nothing for an object whose names are few and
 //! have no escapes.
@@ -12,31 +12,31 @@ use serde_json::{Map, Value};
 
 use super::claims::{Times, time};
 
-/// Reads one JSON object; `None` for anything else, for text that is not
-/// UTF-8, and for a name that stands twice at the top.
+/// Reads one JSON object; `None` for any other value, for text that is not
+/// UTF-8, and for a repeated name at the top level.
 ///
-/// Twice the same name is how one reader is made to see other claims than the
+/// With a repeated name one reader can be made to see other claims than the
 /// next. RFC 7519, section 4.
 pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
-    // Once for all of it is quicker than for each string.
+    // One check of the whole text is quicker than one for each string.
     let json = str::from_utf8(json).ok()?;
     serde_json::from_str(json).ok().map(|Object(map)| map)
 }
 
-/// The times of an object that [`object`] reads, without the rest of it; `None`
-/// where [`object`] gives nothing or, with other features of serde_json, would
-/// give nothing, and for a time that is none.
+/// Reads the times of an object without the rest of it. Returns `None` where
+/// [`object`] does or, with other features of serde_json, would do so, and for
+/// a time that is no number.
 pub(super) fn times(json: &str) -> Option<Times> {
     serde_json::from_str(json).ok().map(|Skimmed(times)| times)
 }
 
-/// Whether an object is nested deeper than [`object`] reads.
+/// Returns true if an object is nested deeper than [`object`] reads.
 pub(super) fn is_too_deep(object: &Map<String, Value>) -> bool {
     object.values().any(|value| exceeds(value, MAX_DEPTH - 1))
 }
 
-/// Whether `value` is nested more than `levels` deep. Recurses `levels` deep at
-/// most.
+/// Returns true if `value` is nested more than `levels` deep. Recurses `levels`
+/// deep at most.
 fn exceeds(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 /// Room for the claims of most tokens, so that the map need not grow.
 const TYPICAL_MEMBERS: usize = 8;
 
-/// An object of which only the times are kept.
+/// A reader of an object that keeps the times only.
 struct Skimmed(Times);
 
 impl<'de> Deserialize<'de> for Skimmed {
@@ -118,8 +118,8 @@ impl<'de> Visitor<'de> for SkimmedVisitor {
     }
 }
 
-/// The names of an object so far: as many as most tokens have lie here, the
-/// others, and those with escapes, in a set.
+/// The names of an object so far. As many as most tokens have are stored
+/// inline, the others, and those with escapes, in a set.
 #[derive(Default)]
 struct Names<'de> {
     first: [&'de str; TYPICAL_MEMBERS],
@@ -128,7 +128,7 @@ struct Names<'de> {
 }
 
 impl<'de> Names<'de> {
-    /// Whether the name is new.
+    /// Adds a name. Returns true if the name is new.
     fn insert(&mut self, name: Cow<'de, str>) -> bool {
         if self.first[..self.count].contains(&&*name) {
             return false;
@@ -232,10 +232,10 @@ impl<'de> Visitor<'de> for Checked {
     }
 }
 
-/// How the first name of an object begins that [`Value`] takes for a message
-/// from serde_json to itself; what follows is read once more, and may be no
-/// value at all. Its features `arbitrary_precision` and `raw_value` do that, and
-/// any crate may turn them on.
+/// The beginning of a first name that [`Value`] takes for a message from
+/// serde_json to itself. The value behind it is read once more, and may be
+/// invalid. The features `arbitrary_precision` and `raw_value` of serde_json do
+/// that, and any crate may turn them on.
 const PRIVATE: &str = "$serde_json::private::";
 
 /// Such a name, of a number.

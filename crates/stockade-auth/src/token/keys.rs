@@ -1,4 +1,5 @@
-//! [`TokenKeys`] and [`SigningKeys`]: which keys verify, and which sign.
+//! [`TokenKeys`] and [`SigningKeys`]: the keys that verify, and the keys that
+//! sign.
 
 use std::iter;
 use std::sync::Arc;
@@ -6,11 +7,11 @@ use std::sync::Arc;
 use super::{Compact, TokenError, header};
 use crate::{KeyRing, Secret, base64url};
 
-/// What a token can be verified with: a [`Secret`], a [`KeyRing`], and with the
-/// feature `jwks` a `JwkSet` or a `JwkSource`.
+/// Keys that verify tokens: a [`Secret`], a [`KeyRing`], and with the feature
+/// `jwks` a `JwkSet` or a `JwkSource`.
 ///
-/// Secrets only take HS256, and JWK sets only take asymmetric algorithms, so
-/// that a public key is never a secret. The trait is sealed.
+/// Secrets take HS256 only, and JWK sets asymmetric algorithms only, so that a
+/// public key never is a secret. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for tokens",
     label = "not a `Secret`, a `KeyRing`, or a JWK set",
@@ -21,8 +22,8 @@ pub trait TokenKeys: SealedKeys + Send + Sync {}
 #[diagnostic::do_not_recommend]
 impl<K: SealedKeys + Send + Sync + ?Sized> TokenKeys for K {}
 
-/// What a token can be signed with: a [`Secret`], or the first of a
-/// [`KeyRing`]. The trait is sealed.
+/// Keys that sign tokens: a [`Secret`], or the first of a [`KeyRing`]. The
+/// trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for tokens",
     label = "not a `Secret` or a `KeyRing`",
@@ -40,7 +41,7 @@ impl<K: SealedSigning + ?Sized> SigningKeys for K {}
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedKeys {
-    /// Checks the signature, then that the header is one to believe.
+    /// Checks the signature, then the header.
     fn authenticate(&self, token: &Compact<'_>) -> Result<(), TokenError>;
 }
 
@@ -51,10 +52,10 @@ pub trait SealedKeys {
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedSigning {
-    /// The secret that signs.
+    /// Returns the secret that signs.
     fn signer(&self) -> &Secret;
 
-    /// The secrets that only verify.
+    /// Returns the secrets that only verify.
     fn others(&self) -> &[Secret];
 }
 
@@ -96,9 +97,9 @@ impl<K: SealedKeys + ?Sized> SealedKeys for Arc<K> {
     }
 }
 
-/// The secret that made this tag of 32 bytes, if one of them did.
+/// Returns the secret that made this tag of 32 bytes, if one of them did.
 ///
-/// Each comparison takes constant time; how many there are is no secret.
+/// Each comparison takes constant time. The number of secrets is no secret.
 pub(crate) fn find_signer<'k, K: SealedSigning + ?Sized>(
     keys: &'k K,
     message: &[u8],
@@ -108,8 +109,8 @@ pub(crate) fn find_signer<'k, K: SealedSigning + ?Sized>(
     secrets.find(|secret| secret.verify(message, tag))
 }
 
-/// The signature first, in constant time; the header is read only if somebody
-/// who has a secret wrote it.
+/// Checks the signature first, in constant time. The header is read only if the
+/// owner of a secret wrote it.
 fn hs256(keys: &impl SealedSigning, token: &Compact<'_>) -> Result<(), TokenError> {
     let signature = token.signature.as_bytes();
     let signature = base64url::decode_32(signature).ok_or(TokenError::Malformed)?;

@@ -1,7 +1,7 @@
-//! Hot: [`verify_token`] and [`TokenVerifier`]: judging tokens.
+//! Hot: [`verify_token`] and [`TokenVerifier`], which verify tokens.
 //!
 //! A call allocates the decoded payload, and nothing else if the header is one
-//! of the usual ones; the claims are only read when they are asked for.
+//! of the usual ones. The claims are parsed on their first use.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -13,13 +13,13 @@ use super::claims::Times;
 use super::{Claims, Clock, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys};
 use crate::base64url;
 
-/// The claims of a token, or `None` when it is empty, malformed, forged or
-/// expired, or longer than [`MAX_TOKEN_LENGTH`].
+/// Returns the claims of a token, or `None` when the token is empty, malformed,
+/// forged or expired, or longer than [`MAX_TOKEN_LENGTH`].
 ///
-/// The token may begin with `Bearer` (once, any case) and spaces. One without
-/// `exp` is accepted; `exp` is compared in whole seconds, and the second that it
-/// names is still valid. An `nbf` in the future is `None`. `iss` and `aud` are
-/// not looked at: [`TokenVerifier`] asks for them, and tells why a token is
+/// The token may begin with `Bearer` (once, any case) and spaces. A token
+/// without `exp` is accepted. `exp` is compared in whole seconds, and is still
+/// valid in its own second. An `nbf` in the future is `None`. `iss` and `aud`
+/// are ignored: [`TokenVerifier`] can require them, and reports why a token is
 /// refused.
 ///
 /// The signature is compared in constant time, before anything else of the
@@ -42,8 +42,8 @@ pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Clai
     Some(claims)
 }
 
-/// [`verify_token`] into a type of the program's own; `None` also when the
-/// claims do not fit it.
+/// Returns the claims as [`verify_token`] does, in a type of the application;
+/// `None` also when the claims do not fit it.
 ///
 /// ```
 /// use serde_json::json;
@@ -68,7 +68,8 @@ pub fn verify_token_as<T: DeserializeOwned>(
     verify_token(token, keys)?.deserialize().ok()
 }
 
-/// [`verify_token`] with options, and with the reason when a token is refused.
+/// A verifier of tokens, as [`verify_token`] with options, and with the reason
+/// of a refusal.
 ///
 /// ```
 /// use std::time::Duration;
@@ -93,8 +94,8 @@ pub fn verify_token_as<T: DeserializeOwned>(
 /// ```
 ///
 /// # Beyond the spec
-/// The specification knows none of these options; without any, this is
-/// [`verify_token`].
+/// The specification has none of these options. Without any, the verifier does
+/// the same as [`verify_token`].
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {
     audiences: Vec<String>,
@@ -119,65 +120,65 @@ impl Default for TokenVerifier {
 }
 
 impl TokenVerifier {
-    /// The rules of [`verify_token`].
+    /// Makes a verifier with the rules of [`verify_token`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How far clocks may be apart, in whole seconds: so long after `exp` and
-    /// before `nbf` a token is valid. Default: 0.
+    /// Sets the leeway in whole seconds for which a token is valid after `exp`
+    /// and before `nbf`, because clocks differ. Default: 0.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway_seconds = leeway.as_secs();
         self
     }
 
-    /// Asks for this issuer; given several times, for any of them.
-    /// Default: any, or none.
+    /// Requires this issuer; called several times, one of them. Default: any,
+    /// or none.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
-    /// Asks for this audience; given several times, for any of them.
-    /// Default: any, or none.
+    /// Requires this audience; called several times, one of them. Default: any,
+    /// or none.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
     }
 
-    /// Asks for a claim of this name, whatever its value but null; given
-    /// several times, for all of them. Default: none, not even `exp`.
+    /// Requires a claim of this name that is not null; called several times,
+    /// all of them. Default: none, not even `exp`.
     #[must_use]
     pub fn require(mut self, claim: impl Into<String>) -> Self {
         self.required.push(claim.into());
         self
     }
 
-    /// The longest token that is looked at, in bytes without `Bearer `.
-    /// Default: [`MAX_TOKEN_LENGTH`].
+    /// Sets the length of the longest token that is read, in bytes without
+    /// `Bearer `. Default: [`MAX_TOKEN_LENGTH`].
     #[must_use]
     pub fn max_length(mut self, max_length: usize) -> Self {
         self.max_length = max_length;
         self
     }
 
-    /// Where the time comes from. Default: the system.
+    /// Sets the clock. Default: that of the system.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The claims of a token.
+    /// Verifies a token and returns its claims.
     ///
     /// # Errors
-    /// The first reason why the token is not valid: the length, the parts, the
-    /// signature, the header, the claims, the times, and last what this
-    /// verifier asks for.
+    /// Returns the first reason why the token is not valid: the length, the
+    /// parts, the signature, the header, the claims, the times, and last the
+    /// requirements of this verifier.
     pub fn verify<K: TokenKeys + ?Sized>(
         &self,
         token: &str,
@@ -189,7 +190,7 @@ impl TokenVerifier {
         Ok(claims)
     }
 
-    /// What is asked for beyond the rules of the specification.
+    /// Checks the requirements beyond the rules of the specification.
     fn check(&self, claims: &Claims) -> Result<(), TokenError> {
         let is_one_of = |asked: &[String], found: &str| asked.iter().any(|name| name == found);
         if !self.issuers.is_empty()
@@ -210,8 +211,8 @@ impl TokenVerifier {
     }
 }
 
-/// The decoded payload of a token that one of the keys signed; the cheapest
-/// checks come first.
+/// Returns the decoded payload of a token that one of the keys signed. The
+/// cheapest checks come first.
 fn payload<K: TokenKeys + ?Sized>(
     token: &str,
     keys: &K,
@@ -222,7 +223,7 @@ fn payload<K: TokenKeys + ?Sized>(
     base64url::decode(token.payload.as_bytes()).ok_or(TokenError::Malformed)
 }
 
-/// The rules of the specification and RFC 7519 for `exp` and `nbf`.
+/// Checks `exp` and `nbf` by the rules of the specification and RFC 7519.
 fn check_times(times: Times, leeway_seconds: u64, clock: &Clock) -> Result<(), TokenError> {
     let now = clock.now().ok_or(TokenError::Expired)?;
     if times.exp.is_some_and(|exp| exp.saturating_add(leeway_seconds) < now) {

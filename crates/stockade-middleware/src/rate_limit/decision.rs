@@ -1,4 +1,4 @@
-//! [`Decision`]: whether a request passes, and what its client is told.
+//! [`Decision`]: the decision about a request, and its 429.
 
 use std::time::Duration;
 
@@ -6,30 +6,32 @@ use stockade_errors::ApiError;
 
 use super::quota::whole_seconds;
 
-/// Whether a request passes, and what is left.
+/// The decision of a store about a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Decision {
-    /// Whether the request passes.
+    /// True if the request passes.
     pub allowed: bool,
-    /// How many requests a window has.
+    /// The number of requests in a window.
     pub limit: u32,
-    /// How many more would pass now.
+    /// The number of requests that would still pass now.
     pub remaining: u32,
-    /// After how much time nothing counts any more.
+    /// The time after which no earlier request counts any more.
     pub reset: Duration,
-    /// After how much time the same client passes again; zero if it passed.
+    /// The time after which the same client passes again; zero if the request
+    /// passed.
     pub retry_after: Duration,
 }
 
 impl Decision {
-    /// The seconds of `Retry-After`: rounded up, at least 1.
+    /// Returns the seconds of `Retry-After`: rounded up, at least 1.
     #[must_use]
     pub fn retry_after_seconds(&self) -> u64 {
         whole_seconds(self.retry_after).max(1)
     }
 }
 
-/// The error that refuses a request: 429 `Too Many Requests` with `Retry-After`.
+/// Makes the error that refuses a request: 429 `Too Many Requests` with
+/// `Retry-After`.
 ///
 /// Spec: Errors › Statuses produced by the framework, row 429.
 #[must_use]

@@ -1,7 +1,7 @@
 //! The generic cell rate algorithm, by the crate `governor`.
 //!
-//! The crate does the arithmetic on one state; where states lie and how many
-//! there may be is ours, because its own maps grow without a bound. A limiter is
+//! The crate does the arithmetic on one state. The table of states is our own,
+//! because the crate's maps grow without a bound. A limiter is
 //! made for each check, which allocates nothing and costs 76 instructions with
 //! the decision: one that is kept would have one quota and a clock of its own.
 //! ARCHITECTURE.md, "Beyond the specification", has the figures.
@@ -38,7 +38,7 @@ pub(super) fn gcra(state: &mut State, policy: &Policy, now: u64) -> Decision {
     Decision {
         allowed: remaining.is_some(),
         limit: limit.get(),
-        // A refused client has none left.
+        // A refused client has no requests left.
         remaining: remaining.unwrap_or_default(),
         reset: Duration::from_nanos(state.dead_at.saturating_sub(now)),
         retry_after,
@@ -50,7 +50,7 @@ fn refused(limit: u32) -> Decision {
     Decision { allowed: false, limit, remaining: 0, reset: wait, retry_after: wait }
 }
 
-/// The one state, as the crate sees it: with `now` as the beginning of time.
+/// The state as the crate sees it, with `now` as the beginning of time.
 struct Kept {
     /// The theoretical arrival time.
     arrival: Cell<u64>,
@@ -64,7 +64,7 @@ impl StateStore for &Kept {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        // An arrival time that has passed is as good as none.
+        // An arrival time in the past counts as none.
         let ahead = self.arrival.get().checked_sub(self.now).map(Nanos::new);
         let (outcome, ahead) = decide(ahead)?;
         self.arrival.set(self.now.saturating_add(ahead.as_u64()));

@@ -14,16 +14,16 @@ use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use super::decision::Decision;
 use super::quota::{Policy, whole_seconds};
 
-/// Says what is left: `RateLimit-Policy`, `RateLimit`, and `Retry-After` if a
-/// request was refused.
+/// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if a request was
+/// refused.
 ///
-/// Several limiters are listed in the order given, before what the response
-/// already says of others; `Retry-After` is that of the one that refused, the
-/// longest if several did. With `legacy`, or if the response has them already,
-/// the older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
-/// `X-RateLimit-Reset` (in seconds) are there too. They have room for one
-/// limiter: the one that refused, else the one of all that are listed which has
-/// the least left, and of equals the one that lasts longest.
+/// Several limiters are listed in the given order, before the limiters that the
+/// response already lists. `Retry-After` is the one of the limiter that
+/// refused, or the longest of several. With `legacy`, or if the response has
+/// them already, the older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+/// `X-RateLimit-Reset` (in seconds) are added too. They have room for one
+/// limiter: the one that refused, else the one with the least left, and of
+/// equal ones the one that lasts longest.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -59,7 +59,7 @@ pub fn write_headers(charged: &[(&Policy, Decision)], legacy: bool, headers: &mu
     }
 }
 
-/// What the older headers say of one limiter.
+/// The values of the older headers for one limiter.
 struct Left {
     limit: u64,
     remaining: u64,
@@ -75,7 +75,7 @@ impl Left {
         }
     }
 
-    /// The tightest comes first.
+    /// Orders the tightest first.
     fn order(&self) -> (u64, Reverse<u64>) {
         (self.remaining, Reverse(self.reset_seconds))
     }
@@ -87,7 +87,7 @@ impl Left {
     }
 }
 
-/// The tightest of the limiters that a response already says something of.
+/// Returns the tightest of the limiters that a response already lists.
 fn tightest_listed(headers: &HeaderMap) -> Option<Left> {
     let limits: Vec<_> = items(headers, RATE_LIMIT_POLICY).collect();
     let left = items(headers, RATE_LIMIT).filter_map(|(name, left)| {
@@ -101,8 +101,8 @@ fn tightest_listed(headers: &HeaderMap) -> Option<Left> {
     left.min_by_key(Left::order)
 }
 
-/// The items of a list, each with its name and its parameters. No name of ours
-/// has a comma or a semicolon.
+/// Returns the items of a list, each with its name and its parameters. No name
+/// of ours has a comma or a semicolon.
 fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, &str)> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).filter_map(|item| item.trim().split_once(';'))
@@ -112,7 +112,8 @@ fn parameter(parameters: &str, key: &str) -> Option<u64> {
     parameters.split(';').find_map(|pair| pair.trim().strip_prefix(key))?.parse().ok()
 }
 
-/// Refusals first, the longest of them before the others; then by what is left.
+/// Orders refusals first, the longest before the others, then by the requests
+/// that are left.
 fn tightness(decision: &Decision) -> (bool, Reverse<Duration>, u32) {
     (decision.allowed, Reverse(decision.retry_after), decision.remaining)
 }
@@ -129,7 +130,7 @@ fn write_policies(charged: &[(&Policy, Decision)], has_others: bool, headers: &m
 }
 
 fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
-    // An error that several limiters have seen has a line of each.
+    // An error that passed several limiters has a line of each.
     let there = headers.get_all(RATE_LIMIT);
     // The exact length, so that the text becomes a value without a copy.
     let own: usize = charged.iter().map(|(policy, decision)| length_of(policy, decision)).sum();
@@ -146,7 +147,7 @@ fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
     insert(headers, RATE_LIMIT, text);
 }
 
-/// What is left of one limiter alone, as the value of `RateLimit`.
+/// Returns the value of `RateLimit` for one limiter alone.
 pub(super) fn left(policy: &Policy, decision: &Decision) -> Option<HeaderValue> {
     let mut text = Vec::with_capacity(length_of(policy, decision));
     write_left(policy, decision, &mut text);
@@ -174,18 +175,18 @@ fn separate(text: &mut Vec<u8>) {
     }
 }
 
-/// Nothing in these texts is unfit for a header: names are checked by `Policy`.
+/// Inserts a header. The text is always valid, because `Policy` checks names.
 fn insert(headers: &mut HeaderMap, name: HeaderName, text: Vec<u8>) {
     if let Ok(value) = HeaderValue::try_from(text) {
         headers.insert(name, value);
     }
 }
 
-/// What is left.
+/// The requests that are left.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LEGACY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-/// What is left, in the older headers.
+/// The requests that are left, in the older headers.
 pub const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const LEGACY_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 

@@ -1,4 +1,4 @@
-//! [`RateKey`]: who is charged for a request.
+//! [`RateKey`]: the client that a request is counted against.
 //!
 //! Spec: Limits › Client identity.
 
@@ -7,9 +7,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use stockade_core::__internal::client_network;
 
-/// Who is charged for a request.
+/// The client that a request is counted against.
 ///
-/// Its text tells keys of different kinds apart, for stores that keep text.
+/// The text of a key is different for each kind of key, for stores that keep
+/// text.
 ///
 /// ```
 /// use std::net::IpAddr;
@@ -28,26 +29,27 @@ pub struct RateKey(pub(super) Kind);
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
     Version4(u32),
-    /// The upper half of an address: a client has the whole lower half.
+    /// The upper half of an address, because a client has the whole lower half.
     Version6(u64),
     Text(Box<str>),
     Shared,
 }
 
 impl RateKey {
-    /// A key of the application's own, such as the id of a user.
+    /// Makes a key of the application, such as the id of a user.
     pub fn text(text: impl Into<Box<str>>) -> Self {
         Self(Kind::Text(text.into()))
     }
 
-    /// The key of all requests whose client is not known.
+    /// Returns the key of all requests without a known client.
     #[must_use]
     pub fn shared() -> Self {
         Self(Kind::Shared)
     }
 }
 
-/// An IPv6 address counts as its network of 64 bits, an IPv4-mapped one as IPv4.
+/// Makes a key of an address. An IPv6 address counts as its network of 64 bits,
+/// an IPv4-mapped one as IPv4.
 impl From<IpAddr> for RateKey {
     fn from(address: IpAddr) -> Self {
         match client_network(address) {
@@ -60,7 +62,7 @@ impl From<IpAddr> for RateKey {
     }
 }
 
-/// The client's address, or the shared key.
+/// Makes a key of the client's address, or the shared key.
 impl From<Option<IpAddr>> for RateKey {
     fn from(address: Option<IpAddr>) -> Self {
         address.map_or_else(Self::shared, Self::from)

@@ -1,4 +1,4 @@
-//! [`RateLimiter`]: a rate limit, built.
+//! [`RateLimiter`]: a rate limit that is built.
 //!
 //! Hot: [`RateLimiter::charge`] with the store in memory allocates nothing.
 
@@ -20,7 +20,7 @@ use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
 use super::store::{Charge, RateStore, StoreFailure};
 
-/// A rate limit that counts; a clone counts in the same place.
+/// A rate limit that counts. A clone counts in the same place.
 #[derive(Clone)]
 pub struct RateLimiter {
     policy: Policy,
@@ -32,12 +32,12 @@ pub struct RateLimiter {
     shared: Arc<Shared>,
 }
 
-/// What clones have in common beside the store.
+/// The state that clones share, beside the store.
 #[derive(Default)]
 struct Shared {
-    /// When its time began.
+    /// The beginning of its time.
     start: OnceLock<Instant>,
-    /// Which warnings were given.
+    /// True if the warning of this kind was given.
     no_client: AtomicBool,
     no_key: AtomicBool,
     /// The second after `start` in which the last request passed uncounted.
@@ -61,17 +61,16 @@ impl RateLimiter {
         }
     }
 
-    /// Whether the store may have to wait.
+    /// Returns true if the store may have to wait.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.store.waits()
     }
 
-    /// Who is charged for a request: the answer of the key generator if there
-    /// is one, else the client's address, else the key that all requests
-    /// without one share.
+    /// Returns the key of a request: from the key generator if there is one,
+    /// else the client's address, else the shared key.
     ///
-    /// The first generator that fails and the first client that is missing are
+    /// The first failure of the generator and the first missing client are
     /// logged, once for each limiter.
     #[must_use]
     pub fn key(&self, req: &Request, client: Option<IpAddr>) -> RateKey {
@@ -98,8 +97,9 @@ impl RateLimiter {
         None
     }
 
-    /// Charges one request to `key`. `now` always comes from the same clock; its
-    /// first answer is the beginning, unless [`RateLimit::build_at`] gave one.
+    /// Charges one request to `key`. `now` always comes from the same clock.
+    /// The first `now` is the beginning of time, unless [`RateLimit::build_at`]
+    /// set one.
     ///
     /// A store that waits has [`RateLimit::store_timeout`] for its answer.
     pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> Charge<'a> {
@@ -110,7 +110,7 @@ impl RateLimiter {
         }
     }
 
-    /// The answer of the store, or what stands in its place.
+    /// Waits for the store. A failure is an error or a decision, by the option.
     async fn waited(
         &self,
         decision: BoxFuture<'_, Result<Decision, ApiError>>,
@@ -129,8 +129,9 @@ impl RateLimiter {
         }
     }
 
-    /// What a client is told that passes because the store has failed: as if it
-    /// had come for the first time. It is logged at most once a second.
+    /// Makes the decision for a request that passes because the store has
+    /// failed, as if it were the first. The failure is logged at most once a
+    /// second.
     #[cold]
     fn uncounted(&self, error: &ApiError, now: Duration) -> Decision {
         let second = now.as_secs().saturating_add(1);
@@ -148,26 +149,26 @@ impl RateLimiter {
         }
     }
 
-    /// The quota and its name.
+    /// Returns the quota and its name.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Whether the older `X-RateLimit-*` headers are wanted.
+    /// Returns true if the older `X-RateLimit-*` headers are wanted.
     #[must_use]
     pub fn has_legacy_headers(&self) -> bool {
         self.legacy_headers
     }
 
-    /// The value of `RateLimit` where nothing else has limited the request, for
-    /// a response whose other headers are prepared.
+    /// Returns the value of `RateLimit` for a request that no other limit has
+    /// charged, for a response whose other headers are prepared.
     #[must_use]
     pub fn left(&self, decision: Decision) -> Option<HeaderValue> {
         left(&self.policy, &decision)
     }
 
-    /// Says what is left; see [`write_headers`].
+    /// Adds the headers of a decision; see [`write_headers`].
     pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
         write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);
     }
@@ -179,7 +180,7 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
-/// 503, which a client may repeat.
+/// Makes a 503, after which a client may try again.
 #[cold]
 fn too_slow(limit: Duration) -> ApiError {
     let message = format!("the store of a rate limit gave no answer within {limit:?}");
@@ -269,7 +270,8 @@ mod tests {
         }
     }
 
-    /// What becomes of a request, in a time that jumps whenever all wait.
+    /// Returns the decision about a request, in a time that jumps when all
+    /// tasks wait.
     fn asked_in_vain(limit: RateLimit) -> Result<Decision, ApiError> {
         let limiter = limit.store(Arc::new(Silent)).build().unwrap();
         let key = RateKey::shared();

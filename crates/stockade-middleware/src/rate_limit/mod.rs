@@ -1,8 +1,8 @@
-//! The rate limit: so many requests in so much time, for each client.
+//! The rate limit: a number of requests in a time, for each client.
 //!
-//! [`RateLimit`] says what is wanted and is built into a [`RateLimiter`], which
-//! charges a request to a [`RateKey`] and gets a [`Decision`]. Time is passed
-//! in. What is counted lies in a [`RateStore`]; the one in memory is
+//! A [`RateLimit`] has the options and builds a [`RateLimiter`], which charges
+//! a request to a [`RateKey`] and returns a [`Decision`]. The caller passes the
+//! time in. The counts lie in a [`RateStore`]; the one in memory is
 //! [`MemoryStore`].
 //!
 //! ```
@@ -25,23 +25,23 @@
 //!
 //! - `quota`: [`Quota`], its notations, and [`Policy`], a quota with its name.
 //! - `options`, `limiter`: [`RateLimit`] and [`RateLimiter`].
-//! - `key`: [`RateKey`], who is charged.
+//! - `key`: [`RateKey`], the client that a request is counted against.
 //! - `decision`: [`Decision`], and [`too_many`].
 //! - `headers`: [`write_headers`].
 //! - `store`: [`RateStore`], [`Charge`], [`StoreFailure`].
 //! - `memory`, `table`: [`MemoryStore`]; the hot code. `overflow`: its windows
-//!   for newcomers at the cap.
-//! - `algorithm`, `gcra`: [`Algorithm`], the rules as functions of data.
+//!   for new keys at the cap.
+//! - `algorithm`, `gcra`: [`Algorithm`], the algorithms as functions of data.
 //! - `with_rate_limit`: [`with_rate_limit`], the limit of a route.
 //!
 //! # Memory
 //!
-//! A key takes 32 bytes in a table that is at most three quarters full when it
-//! has all its keys; with what a table needs to grow that is below 100 bytes a
+//! A key takes 32 bytes in a table that is at most three quarters full at the
+//! cap. With the room that a table needs to grow, that is below 100 bytes a
 //! key, however long the key is. There are never more keys than
-//! [`max_keys`](RateLimit::max_keys): at the cap newcomers are counted in 16,384
-//! windows by keyed hash, which take 256 KiB more while they are in use. A table
-//! of which little is in use shrinks as newcomers come.
+//! [`max_keys`](RateLimit::max_keys). At the cap new keys are counted in 16,384
+//! windows by keyed hash, which take 256 KiB more while they are in use. A
+//! table that is mostly empty shrinks as new keys come.
 //!
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 

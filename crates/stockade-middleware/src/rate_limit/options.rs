@@ -1,4 +1,4 @@
-//! [`RateLimit`]: what is wanted of a rate limit.
+//! [`RateLimit`]: the options of a rate limit.
 //!
 //! Spec: Router options › `rateLimit`.
 
@@ -18,15 +18,15 @@ use super::memory::MemoryStore;
 use super::quota::{Policy, Quota};
 use super::store::{RateStore, StoreFailure};
 
-/// A function that says who is charged.
+/// A function that returns the key of a request.
 pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
 
-/// What is wanted of a rate limit. By default 100 requests in 60 s.
+/// The options of a rate limit. By default 100 requests in 60 s.
 ///
-/// It can be read from a configuration file, with these names or in camel case;
-/// the window is given in milliseconds as `window_ms`, `max` is another name of
-/// `max_requests`, and an unknown key is an error. Functions and stores are given
-/// in code.
+/// The options can be read from a configuration file, with these names or in
+/// camel case. The window is `window_ms` there, in milliseconds, and `max` is
+/// another name of `max_requests`. An unknown key is an error. Functions and
+/// stores are set in code.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,35 +48,37 @@ pub struct RateLimit {
     /// year. Default: 60 s.
     #[serde(rename = "window_ms", alias = "windowMs", deserialize_with = "millis")]
     pub window: Duration,
-    /// How many requests of a client pass in a window. 0 is a mistake.
-    /// Default: 100.
+    /// The number of requests of a client that pass in a window. 0 is a
+    /// mistake. Default: 100.
     #[serde(alias = "maxRequests", alias = "max")]
     pub max_requests: u32,
-    /// How requests are counted. Default: [`Algorithm::FixedWindow`].
+    /// The algorithm by which requests are counted. Default:
+    /// [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
     /// The largest number of keys of the store in memory; further ones are counted
     /// in 16,384 windows by keyed hash. Default: 100,000, which takes below
     /// 10 MB.
     #[serde(alias = "maxKeys")]
     pub max_keys: usize,
-    /// The name under which the headers list it. Default: `default`.
+    /// The name of the limit in the headers. Default: `default`.
     pub name: String,
-    /// Whether the older `X-RateLimit-*` headers are sent too. Default: false.
+    /// Sends the older `X-RateLimit-*` headers too. Default: false.
     #[serde(alias = "legacyHeaders")]
     pub legacy_headers: bool,
-    /// How long a store that waits may take to answer; `None`, in a file `null`,
-    /// for as long as it likes. 0 is a mistake. It needs tokio's timer. Default:
+    /// The time that an asynchronous store has for its answer; `None`, in a
+    /// file `null`, for any time. 0 is a mistake. Needs tokio's timer. Default:
     /// 1 s.
     #[serde(rename = "store_timeout_ms", alias = "storeTimeoutMs", deserialize_with = "patience")]
     pub store_timeout: Option<Duration>,
-    /// What becomes of a request when a store that waits fails or is too slow.
-    /// Default: [`StoreFailure::Refuse`].
+    /// The treatment of a request when an asynchronous store fails or is too
+    /// slow. Default: [`StoreFailure::Refuse`].
     #[serde(alias = "onStoreFailure")]
     pub on_store_failure: StoreFailure,
-    /// Says who is charged, instead of the client's address. Default: none.
+    /// The function that returns the key, instead of the client's address.
+    /// Default: none.
     #[serde(skip)]
     pub(super) key_generator: Option<Arc<KeyGenerator>>,
-    /// Where to count, instead of memory. Default: none.
+    /// The store, instead of memory. Default: none.
     #[serde(skip)]
     store: Option<Arc<dyn RateStore>>,
 }
@@ -99,7 +101,7 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    /// The defaults.
+    /// Makes options with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -170,11 +172,12 @@ impl RateLimit {
         self
     }
 
-    /// Says who is charged, instead of the client's address. If it fails or
-    /// panics, the client's address counts.
+    /// Sets a function that returns the key of a request, instead of the
+    /// client's address. If the function fails or panics, the client's address
+    /// counts.
     ///
-    /// It runs for every request, before any middleware: whoever is named in a
-    /// header that nobody has checked yet, a client can choose.
+    /// The function runs for every request, before any middleware. A header
+    /// that no middleware has checked yet is the choice of the client.
     #[must_use]
     #[doc(alias = "keyGenerator")]
     pub fn key_generator(
@@ -185,31 +188,31 @@ impl RateLimit {
         self
     }
 
-    /// Counts in this store, which then decides on the algorithm and on how
-    /// many keys there are. By default each limiter has one in memory.
+    /// Sets the store, which then chooses the algorithm and the number of keys.
+    /// By default each limiter has one in memory.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn RateStore>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// Builds the limiter; its time begins with the first request.
+    /// Builds the limiter, whose time begins with the first request.
     ///
     /// # Errors
-    /// Those of [`Policy::new`], and for a `store_timeout` of 0.
+    /// Fails as [`Policy::new`] does, and for a `store_timeout` of 0.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, None))
     }
 
-    /// Builds the limiter; its time begins at `start`.
+    /// Builds the limiter, whose time begins at `start`.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// Fails as [`build`](Self::build) does.
     pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, Some(start)))
     }
 
-    /// Returns true if nothing differs from the defaults.
+    /// Returns true if all options have their defaults.
     #[must_use]
     pub fn is_default(&self) -> bool {
         let Self {
@@ -245,21 +248,21 @@ impl RateLimit {
         Ok(policy)
     }
 
-    /// Where to count.
+    /// Returns the store that was set, or makes one in memory.
     pub(super) fn place(&self) -> Arc<dyn RateStore> {
         let own = self.store.clone();
         own.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)))
     }
 }
 
-/// The defaults, with this quota.
+/// Makes the defaults with this quota.
 impl From<Quota> for RateLimit {
     fn from(quota: Quota) -> Self {
         Self::new().window(quota.window).max_requests(quota.limit)
     }
 }
 
-/// So that the option of a router takes a quota, too.
+/// Lets the option of a router take a quota too.
 impl From<Quota> for Option<RateLimit> {
     fn from(quota: Quota) -> Self {
         Some(quota.into())
@@ -282,10 +285,10 @@ impl fmt::Debug for RateLimit {
 }
 
 /// Reads `rateLimit` as the specification has it: an object, or `false` for no
-/// limit. `true` is the defaults. For `#[serde(deserialize_with)]`.
+/// limit; `true` means the defaults. For `#[serde(deserialize_with)]`.
 ///
 /// # Errors
-/// For anything else.
+/// Fails for any other value.
 pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit>, D::Error> {
     Ok(match Given::deserialize(source)? {
         Given::Switch(false) => None,
@@ -294,10 +297,9 @@ pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit
     })
 }
 
-/// A rate limit as a file has it: `true`, `false`, or an object.
+/// The notations of a rate limit in a file: `true`, `false`, or an object.
 ///
-/// A mistake in the object is told with its key, which an untagged enum would
-/// not do.
+/// An error in the object names its key, which an untagged enum would not do.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// On or off.

@@ -1,8 +1,8 @@
-//! [`Overflow`]: where newcomers are counted that a full [`Table`] does not take.
+//! [`Overflow`]: counts for new keys that a full [`Table`] does not take.
 //!
-//! A newcomer shares a window with those whose keyed hash falls into the same
-//! one. So whoever fills the table exhausts a few windows of many, and nobody
-//! can choose whose.
+//! A new key shares a window with all keys whose keyed hash falls into that
+//! window. So a client that fills the table exhausts a few windows of many, and
+//! cannot choose which.
 //!
 //! [`Table`]: super::table::Table
 
@@ -13,11 +13,11 @@ use super::quota::Policy;
 /// A fixed number of windows, which take no memory while none is in use.
 #[derive(Debug)]
 pub(super) struct Overflow {
-    /// Empty until the first newcomer comes.
+    /// Empty until the first new key comes.
     windows: Box<[State]>,
     /// The number of windows. Invariant: not 0.
     count: usize,
-    /// From when on none of the windows counts any more.
+    /// The time from which no window counts any more.
     dead_at: u64,
 }
 
@@ -44,7 +44,7 @@ impl Overflow {
         decision
     }
 
-    /// Gives the memory back when no window counts any more.
+    /// Frees the memory when no window counts any more.
     #[cold]
     pub(super) fn release(&mut self, now: u64) {
         if !self.windows.is_empty() && self.dead_at <= now {
@@ -52,17 +52,18 @@ impl Overflow {
         }
     }
 
-    /// The number of windows that have memory.
+    /// Returns the number of windows that have memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.windows.len()
     }
 }
 
-/// The window of a hash, by its lower half: the upper bits place it in a table.
+/// Returns the window of a hash, by its lower half, because the upper bits
+/// choose the slot in a table.
 fn place(hash: u64, count: usize) -> usize {
     let share = (u128::from(hash.rotate_left(32)) * (count as u128)) >> 64;
-    // It fits: the share of a count is below it.
+    // The share of a count is below it, so it fits.
     usize::try_from(share).unwrap_or_default()
 }
 

@@ -1,17 +1,17 @@
-//! [`OwnLimit`]: what a route says of rate limits.
+//! [`OwnLimit`]: the rate limit of a route.
 
 use super::{Quota, RateLimit};
 
-/// What a route says of rate limits: a [`Quota`] or a [`RateLimit`] of its own,
-/// or whether the router's is charged.
+/// The rate limit of a route: a [`Quota`] or a [`RateLimit`] of its own, or
+/// `true` or `false` for that of the router.
 #[derive(Clone, Debug, Default)]
 pub enum OwnLimit {
-    /// Only the limit of the router: `true`.
+    /// The limit of the router alone: `true`.
     #[default]
     Router,
     /// No limit at all: `false`.
     Exempt,
-    /// One of its own, beside that of the router.
+    /// A limit of its own, beside that of the router.
     Beside(Box<RateLimit>),
 }
 

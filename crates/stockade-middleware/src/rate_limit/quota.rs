@@ -1,4 +1,4 @@
-//! [`Quota`]: so many requests in so much time; [`Policy`]: a quota by name.
+//! [`Quota`]: a number of requests in a time; [`Policy`]: a quota with a name.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use stockade_errors::{ConfigError, Mistake};
 
-/// So many requests in so much time.
+/// A number of requests in a time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,40 +23,40 @@ use stockade_errors::{ConfigError, Mistake};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Quota {
-    /// How many requests. 0 is a mistake, which is found when a limiter is
+    /// The number of requests. 0 is a mistake, which is found when a limiter is
     /// built.
     pub limit: u32,
-    /// In how much time. 0 is a mistake, which is found when a limiter is
-    /// built; more than a year counts as a year.
+    /// The time. 0 is a mistake, which is found when a limiter is built. More
+    /// than a year counts as a year.
     pub window: Duration,
 }
 
 impl Quota {
-    /// So many requests in so much time.
+    /// A number of requests in a time.
     #[must_use]
     pub const fn new(limit: u32, window: Duration) -> Self {
         Self { limit, window }
     }
 
-    /// So many requests a second.
+    /// Makes a quota for a second.
     #[must_use]
     pub const fn per_second(limit: u32) -> Self {
         Self::new(limit, SECOND.0)
     }
 
-    /// So many requests a minute.
+    /// Makes a quota for a minute.
     #[must_use]
     pub const fn per_minute(limit: u32) -> Self {
         Self::new(limit, MINUTE.0)
     }
 
-    /// So many requests an hour.
+    /// Makes a quota for an hour.
     #[must_use]
     pub const fn per_hour(limit: u32) -> Self {
         Self::new(limit, HOUR.0)
     }
 
-    /// What is wrong with it.
+    /// Returns the mistakes in the quota.
     pub(super) fn mistakes(self) -> Vec<Mistake> {
         let limit = (self.limit == 0).then_some("the limit of a rate limit must not be 0");
         let window = self.window.is_zero().then_some("the window of a rate limit must not be 0");
@@ -64,15 +64,15 @@ impl Quota {
     }
 }
 
-/// The time below the stroke of `10 / MINUTE`.
+/// The divisor in `10 / MINUTE`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Per(Duration);
 
-/// For `10 / SECOND`.
+/// A second, for `10 / SECOND`.
 pub const SECOND: Per = Per(Duration::from_secs(1));
-/// For `10 / MINUTE`.
+/// A minute, for `10 / MINUTE`.
 pub const MINUTE: Per = Per(Duration::from_secs(60));
-/// For `10 / HOUR`.
+/// An hour, for `10 / HOUR`.
 pub const HOUR: Per = Per(Duration::from_secs(3_600));
 
 impl Div<Per> for u32 {
@@ -83,8 +83,8 @@ impl Div<Per> for u32 {
     }
 }
 
-/// `<number> / <unit>`, where the unit is `second`, `minute` or `hour`; white
-/// space around both is allowed.
+/// Reads `<number> / <unit>`, where the unit is `second`, `minute` or `hour`;
+/// white space around both is allowed.
 impl FromStr for Quota {
     type Err = ConfigError;
 
@@ -101,7 +101,7 @@ impl FromStr for Quota {
 fn parse(text: &str) -> Option<Quota> {
     let (limit, unit) = text.split_once('/')?;
     let limit = limit.trim();
-    // `str::parse::<u32>` takes a leading `+`; the notation does not.
+    // `str::parse::<u32>` accepts a leading `+`; the notation does not.
     if !limit.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -114,7 +114,7 @@ fn parse(text: &str) -> Option<Quota> {
     Some(limit.parse::<u32>().ok()? / per)
 }
 
-/// A quota with the name under which the headers list it, checked and prepared.
+/// A quota with its name in the headers, checked and prepared.
 #[derive(Clone)]
 pub struct Policy {
     name: Box<str>,
@@ -129,12 +129,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Checks a name and a quota.
+    /// Makes a policy of a name and a quota.
     ///
     /// # Errors
-    /// When the limit or the window is 0, or the name is empty, longer than 64
-    /// characters, or has a character that is neither a letter or digit of
-    /// ASCII nor one of `-_.:/`.
+    /// Fails when the limit or the window is 0, or the name is empty, longer
+    /// than 64 characters, or has other characters than ASCII letters and
+    /// digits and `-_.:/`.
     pub fn new(name: &str, quota: Quota) -> Result<Self, ConfigError> {
         let mut mistakes = quota.mistakes();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
@@ -156,19 +156,19 @@ impl Policy {
         })
     }
 
-    /// The name, such as `default`.
+    /// Returns the name, such as `default`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many requests; never 0.
+    /// Returns the number of requests; never 0.
     #[must_use]
     pub fn limit(&self) -> NonZeroU32 {
         self.limit
     }
 
-    /// In how much time; never 0 and at most a year.
+    /// Returns the time; never 0 and at most a year.
     #[must_use]
     pub fn window(&self) -> Duration {
         self.window
@@ -189,12 +189,12 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Whole seconds, rounded up.
+/// Returns whole seconds, rounded up.
 pub(super) fn whole_seconds(time: Duration) -> u64 {
     time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
-/// Nanoseconds; more than 584 years count as 584 years.
+/// Returns nanoseconds; more than 584 years count as 584 years.
 pub(super) fn nanos(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000).saturating_add(time.subsec_nanos().into())
 }

@@ -1,11 +1,11 @@
 //! A table of keys with a cap, one shard of a [`MemoryStore`].
 //!
-//! Hot: a key that is there costs one probe, mostly of one cache line, and no
-//! allocation. A newcomer also visits a few slots in turn and clears the dead
-//! ones among them, so that sweeping is never a pause.
+//! Hot: a known key costs one probe, mostly of one cache line, and no
+//! allocation. A new key also visits a few slots in turn and clears the dead
+//! ones among them, so that sweeping never is a pause.
 //!
-//! Open addressing with linear probing and backward shifts. It is our own
-//! because a `HashMap` can only be swept as a whole, under its lock.
+//! The table has open addressing with linear probing and backward shifts. A
+//! `HashMap` could only be swept as a whole, under its lock.
 //!
 //! [`MemoryStore`]: super::MemoryStore
 
@@ -14,9 +14,9 @@ use super::algorithm::State;
 /// A digest of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Digest {
-    /// A keyed hash, which says where the key lies. Invariant: not 0.
+    /// A keyed hash, which gives the slot of the key. Invariant: not 0.
     pub(super) hash: u64,
-    /// The rest: an address, or a second keyed hash of a text.
+    /// An address, or a second keyed hash of a text.
     pub(super) rest: u64,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Table {
     slots: Vec<Slot>,
     len: usize,
     max: usize,
-    /// The slot where the sweep goes on.
+    /// The slot at which the sweep continues.
     hand: usize,
 }
 
@@ -47,13 +47,13 @@ impl Table {
         table
     }
 
-    /// How many keys are there, dead ones included.
+    /// Returns the number of keys, dead ones included.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The state of a key, a new one for a newcomer; `None` for a newcomer at
-    /// the cap.
+    /// Returns the state of a key, which is added if it is new; `None` for a
+    /// new key at the cap.
     #[inline]
     pub(super) fn state(&mut self, digest: Digest, now: u64) -> Option<&mut State> {
         let mut at = probe(&self.slots, digest);
@@ -63,7 +63,7 @@ impl Table {
         Some(&mut self.slots[at].state)
     }
 
-    /// The slot of a newcomer; `None` at the cap.
+    /// Adds a new key and returns its slot; `None` at the cap.
     #[cold]
     fn insert(&mut self, digest: Digest, now: u64) -> Option<usize> {
         if !self.make_room(now) {
@@ -75,7 +75,7 @@ impl Table {
         Some(at)
     }
 
-    /// Sweeps a little; whether there is room for one more key.
+    /// Sweeps a few slots. Returns true if there is room for one more key.
     fn make_room(&mut self, now: u64) -> bool {
         let at_cap = self.len >= self.max;
         self.sweep(if at_cap { VISITS_AT_CAP } else { VISITS }, now);
@@ -88,7 +88,7 @@ impl Table {
         true
     }
 
-    /// Clears the dead among the next `visits` slots.
+    /// Clears the dead keys in the next `visits` slots.
     fn sweep(&mut self, visits: usize, now: u64) {
         for _ in 0..visits.min(self.slots.len()) {
             let slot = self.slots[self.hand];
@@ -120,7 +120,7 @@ impl Table {
         self.len -= 1;
     }
 
-    /// Moves what lives to a table of a fitting size.
+    /// Moves the live keys to a table of a fitting size.
     fn rebuild(&mut self, now: u64) {
         let is_live = |slot: &&Slot| slot.digest.hash != 0 && slot.state.dead_at > now;
         let live = self.slots.iter().filter(is_live).count();
@@ -134,8 +134,8 @@ impl Table {
         self.hand = 0;
     }
 
-    /// How many slots a table with so many keys has: three eighths are filled,
-    /// three quarters when it has all its keys.
+    /// Returns the size of a table for this number of keys: three eighths are
+    /// filled, three quarters at the cap.
     fn size_for(&self, keys: usize) -> usize {
         let full = self.max.saturating_mul(4).div_ceil(3).saturating_add(1);
         let roomy = keys.saturating_mul(8).div_ceil(3);
@@ -143,19 +143,20 @@ impl Table {
     }
 }
 
-/// Whether a table of `size` slots is too small for so many keys.
+/// Returns true if a table of `size` slots is too small for this number of
+/// keys.
 fn is_crowded(keys: usize, size: usize) -> bool {
     keys.saturating_mul(4) > size.saturating_mul(3)
 }
 
-/// Returns true if a table of `size` slots is too large for so many keys. Where only
-/// newcomers come, an eighth of the slots holds dead ones that are not swept
-/// yet; a rebuilt table is filled by three eighths.
+/// Returns true if a table of `size` slots is too large for this number of
+/// keys. Where only new keys come, an eighth of the slots holds dead ones that
+/// are not swept yet; a rebuilt table is filled by three eighths.
 fn is_sparse(keys: usize, size: usize) -> bool {
     size > MIN_SLOTS && keys.saturating_mul(4) < size
 }
 
-/// The slot of a key, or the empty one where it belongs.
+/// Returns the slot of a key, or the empty one where it belongs.
 #[inline]
 fn probe(slots: &[Slot], digest: Digest) -> usize {
     let mut at = home(digest.hash, slots.len());
@@ -165,10 +166,11 @@ fn probe(slots: &[Slot], digest: Digest) -> usize {
     at
 }
 
-/// Where the search for a hash begins: its share of the table's size.
+/// Returns the slot at which the search for a hash begins, by the hash's share
+/// of the size.
 fn home(hash: u64, size: usize) -> usize {
     let share = (u128::from(hash) * (size as u128)) >> 64;
-    // It fits: the share of a size is below it.
+    // The share of a size is below it, so it fits.
     usize::try_from(share).unwrap_or_default()
 }
 
@@ -176,10 +178,10 @@ fn next(at: usize, size: usize) -> usize {
     if at + 1 == size { 0 } else { at + 1 }
 }
 
-/// Slots that a newcomer visits. The whole table is visited by the time that an
-/// eighth as many newcomers have come.
+/// Slots that a new key visits. The whole table is visited by the time that an
+/// eighth as many new keys have come.
 const VISITS: usize = 8;
-/// Slots that a newcomer visits at the cap: 8 KiB, read in a row.
+/// Slots that a new key visits at the cap: 8 KiB, read in a row.
 const VISITS_AT_CAP: usize = 256;
 const MIN_SLOTS: usize = 16;
 

@@ -1,4 +1,4 @@
-//! [`with_rate_limit`]: a rate limit of some routes.
+//! [`with_rate_limit`]: the rate limit of some routes.
 //!
 //! Spec: Middleware helpers › `withRateLimit`; Limits › `withRateLimit`.
 
@@ -15,15 +15,15 @@ use stockade_errors::{ApiError, ConfigError};
 use super::{Charge, Decision, RateLimit, RateLimiter, too_many};
 
 /// Limits the requests of each client to a route, beside the limit of the
-/// router: both are charged, and the headers list both.
+/// router. Both are charged, and the headers list both.
 ///
-/// Takes a `Quota`, such as `10 / MINUTE`, or a [`RateLimit`]. Without a name of
-/// its own the headers list it as `route`, a second one of the same router as
+/// Takes a `Quota`, such as `10 / MINUTE`, or a [`RateLimit`]. A limit without
+/// a name is called `route` in the headers, a second one of the same router
 /// `route-2`, and so on. Further requests are a 429 with `Retry-After`.
 ///
-/// The client is [`Request::client_ip`], unless the limit has a key generator;
-/// requests without one share one limit. The time is that of the router. A
-/// mistake in the limit is reported when the router is built, and so are two
+/// The client is [`Request::client_ip`], unless the limit has a key generator.
+/// Requests without a client share one limit. The clock is that of the router.
+/// A mistake in the limit is reported when the router is built, and so are two
 /// limits of a route with the same name.
 ///
 /// ```
@@ -39,12 +39,12 @@ use super::{Charge, Decision, RateLimit, RateLimiter, too_many};
 ///
 /// # Beyond the spec
 ///
-/// What is made once counts once, clones included: routes that have it in
+/// A limit counts in one place, clones included. So routes that have it in
 /// common, because it stands at a node of the tree or in a group, share the
 /// limit.
 ///
-/// A store that fails answers with its error: nothing passes uncounted, unless
-/// [`RateLimit::on_store_failure`] says so.
+/// A store that fails answers with its error, and no request passes uncounted,
+/// unless [`RateLimit::on_store_failure`] says so.
 ///
 /// Spec: Middleware helpers › `withRateLimit`.
 #[doc(alias = "withRateLimit")]
@@ -56,7 +56,7 @@ pub fn with_rate_limit(limit: impl Into<RateLimit>) -> RouteLimit {
     }
 }
 
-/// Middleware that limits the requests of each client; a clone counts in the
+/// Middleware that limits the requests of each client. A clone counts in the
 /// same place.
 #[derive(Clone)]
 #[must_use = "it limits nothing until a route or a router has it"]
@@ -122,7 +122,8 @@ impl Counting {
     }
 
     /// # Errors
-    /// 500 if it has mistakes, which only a host without our router overlooks.
+    /// Fails with 500 if the limit has mistakes, which only a host without our
+    /// router overlooks.
     fn limiter(&self) -> Result<Arc<RateLimiter>, ApiError> {
         let built = self.built.get_or_init(|| self.build(&mut LimitNames::default()).map(Arc::new));
         built.clone().map_err(ApiError::internal)

@@ -1,4 +1,4 @@
-//! [`Algorithm`]: how requests are counted, as functions of data.
+//! [`Algorithm`]: the algorithms of counting, as functions of data.
 //!
 //! Hot: nothing is allocated; times are nanoseconds since the limiter was
 //! built.
@@ -12,37 +12,39 @@ use super::decision::Decision;
 use super::gcra::gcra;
 use super::quota::Policy;
 
-/// How requests are counted.
+/// The algorithm by which requests are counted.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// A window begins with the first request of a client, and at its end or
-    /// later a new one. The default, and the cheapest. Around the end of a
-    /// window twice the limit may pass in a short time.
+    /// A window begins with the first request of a client, and the next window
+    /// with the first request after its end. This is the default, and the
+    /// cheapest. Twice the limit may pass in a short time around the end of a
+    /// window.
     #[default]
     FixedWindow,
-    /// As before, and the requests of the window before count in part: with the
-    /// share of it that lies within the time of one window. No burst at the end
-    /// of a window; who keeps sending may pass nearly twice the limit in the
-    /// time of one window, evenly spread.
+    /// A window as before, but the requests of the previous window count in
+    /// part: by the share of it that lies within the time of one window. So
+    /// there is no burst at the end of a window. A client that keeps sending
+    /// may pass nearly twice the limit in the time of one window, evenly
+    /// spread.
     SlidingWindow,
     /// The generic cell rate algorithm, by the crate `governor`: requests come
-    /// back one by one, evenly over the window. A client that uses all of it at
-    /// once and then each one that comes back passes nearly twice the limit in
-    /// its first window. Needs the feature `gcra`.
+    /// back one by one, evenly over the window. A client that sends all at once
+    /// and then each one that comes back passes nearly twice the limit in its
+    /// first window. Needs the feature `gcra`.
     #[cfg(feature = "gcra")]
     Gcra,
 }
 
-/// What is kept of a key.
+/// The state of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct State {
-    /// From when on nothing counts any more; 0 for a key that is new.
+    /// The time from which no request counts any more; 0 for a new key.
     pub(super) dead_at: u64,
     /// Requests that passed in the current window.
     pub(super) current: u32,
-    /// Those that passed in the window before, where that counts.
+    /// Requests that passed in the window before, for the sliding window.
     pub(super) previous: u32,
 }
 
@@ -84,7 +86,7 @@ fn sliding_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
     let (limit, window) = (policy.limit().get(), policy.window_nanos());
     slide(state, window, now);
     let end = state.dead_at.saturating_sub(window);
-    // What of the previous window still lies within the time of one window.
+    // The share of the previous window that lies within the time of one window.
     let left = end.saturating_sub(now).min(window);
 
     let whole = u128::from(window);
@@ -116,19 +118,20 @@ fn slide(state: &mut State, window: u64, now: u64) {
     }
 }
 
-/// How long a refused client waits, if it sends nothing in between; `left` is
-/// the rest of the current window.
+/// Returns the time that a refused client waits, if it sends nothing in
+/// between; `left` is the rest of the current window.
 fn sliding_wait(state: State, limit: u32, window: u64, left: u64) -> u64 {
-    // The share of the window before at which one more request fits.
+    // The share of the previous window at which one more request fits.
     let share = |counted: u32, free: u32| {
         let share = u128::from(free) * u128::from(window) / u128::from(counted.max(1));
-        // What does not fit is more than the window.
+        // A value that does not fit is longer than the window.
         u64::try_from(share).unwrap_or(u64::MAX).min(window)
     };
     if state.current < limit {
         return left.saturating_sub(share(state.previous, limit - state.current - 1));
     }
-    // Not in this window; in the next one this one is the window before.
+    // The request fits in the next window, for which this one is the previous
+    // one.
     left.saturating_add(window - share(state.current, limit - 1))
 }
 

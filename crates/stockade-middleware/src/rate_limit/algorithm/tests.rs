@@ -12,7 +12,7 @@ fn policy(limit: u32, window: Duration) -> Policy {
     Policy::new("default", Quota::new(limit, window)).unwrap()
 }
 
-/// How many of so many requests pass at this time.
+/// Returns how many of these requests pass at this time.
 fn passed(algorithm: Algorithm, state: &mut State, policy: &Policy, now: u64, tries: u32) -> u32 {
     (0..tries).map(|_| u32::from(algorithm.charge(state, policy, now).allowed)).sum()
 }

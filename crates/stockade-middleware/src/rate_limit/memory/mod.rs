@@ -1,7 +1,7 @@
-//! [`MemoryStore`]: what is counted, in the memory of the process.
+//! [`MemoryStore`]: counts in the memory of the process.
 //!
-//! Hot: one keyed hash, one lock of one shard, one probe. Nothing is allocated
-//! unless a table grows.
+//! Hot: one keyed hash, one lock of one shard, one probe. A charge allocates
+//! only when a table grows.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -22,27 +22,27 @@ use super::table::{Digest, Table};
 /// A store in the memory of the process, with a cap.
 ///
 /// The keys are spread over shards by a hash with random keys, so that requests
-/// rarely wait for each other and nobody can choose keys that crowd. Windows
-/// that have ended make room for newcomers. At the cap newcomers are counted in
-/// 16,384 windows by keyed hash, which take 256 KiB while they are in use: the
-/// store neither grows nor lets anyone pass uncounted, a client that has a
-/// window keeps it, and a client that fills the store locks out only those who
-/// share a window with it.
+/// rarely wait for each other and clients cannot choose keys that collide.
+/// Windows that have ended make room for new keys. At the cap new keys are
+/// counted in 16,384 windows by keyed hash, which take 256 KiB while they are
+/// in use. So the store neither grows nor lets a request pass uncounted, a
+/// client that has a window keeps it, and a client that fills the store locks
+/// out only the clients that share a window with it.
 ///
-/// The cap is divided evenly among the shards; a small one has a single shard,
-/// a large one is at its cap a few per cent early where the keys spread
-/// unevenly.
+/// The cap is divided evenly among the shards. A small store has one shard; a
+/// large one is at its cap a few per cent early where the keys spread unevenly.
 pub struct MemoryStore {
     algorithm: Algorithm,
-    /// Invariant: their number is a power of two.
+    /// The shards. Invariant: their number is a power of two.
     shards: Box<[Shard]>,
-    /// Places addresses; they are compared as a whole.
+    /// Hashes addresses, which are compared as a whole.
     places: SeedableRandomState,
-    /// The two halves of the digest of a text, which stands for the text.
+    /// Hash the two halves of the digest of a text, which stands for the text.
     texts: [RandomState; 2],
 }
 
-/// A cache line of its own, so that the locks of two shards do not share one.
+/// A shard in a cache line of its own, so that the locks of two shards do not
+/// share one.
 #[repr(align(64))]
 struct Shard(Mutex<Counts>);
 
@@ -50,7 +50,7 @@ struct Shard(Mutex<Counts>);
 #[derive(Debug)]
 struct Counts {
     table: Table,
-    /// For newcomers at the cap.
+    /// The counts of new keys at the cap.
     overflow: Overflow,
 }
 
@@ -65,7 +65,7 @@ impl Counts {
     ) -> Decision {
         match self.table.state(digest, now) {
             Some(state) => {
-                // The table takes newcomers again.
+                // The table takes new keys again.
                 if state.dead_at == 0 {
                     self.overflow.release(now);
                 }
@@ -77,8 +77,8 @@ impl Counts {
 }
 
 impl MemoryStore {
-    /// A store for at most this many keys; 0 counts everyone in the windows for
-    /// newcomers at the cap.
+    /// Makes a store for at most this many keys; 0 counts every client in the
+    /// windows for new keys at the cap.
     #[must_use]
     pub fn new(algorithm: Algorithm, max_keys: usize) -> Self {
         let count = (max_keys / KEYS_OF_A_SHARD).clamp(1, MAX_SHARDS);
@@ -99,35 +99,36 @@ impl MemoryStore {
         }
     }
 
-    /// How many keys are there, also those whose window has ended and that were
-    /// not swept yet.
+    /// Returns the number of keys, including those whose window has ended but
+    /// that were not swept yet.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shards.iter().map(|shard| lock(&shard.0).table.len()).sum()
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Charges one request to `key`; the answer is there at once.
+    /// Charges one request to `key` and decides at once.
     #[must_use]
     pub fn decide(&self, key: &RateKey, policy: &Policy, now: Duration) -> Decision {
         let (digest, now) = (self.digest(key), nanos(now));
         lock(self.shard(digest.hash)).charge(digest, self.algorithm, policy, now)
     }
 
-    /// An address stays as it is beside its hash. A text becomes two keyed
-    /// hashes, so that its length costs no memory.
+    /// Makes the digest of a key. An address stays as it is beside its hash. A
+    /// text becomes two keyed hashes, so that its length costs no memory.
     fn digest(&self, key: &RateKey) -> Digest {
         let (hash, rest) = match &key.0 {
             Kind::Version4(bits) => {
                 let rest = u64::from(*bits);
                 (self.places.hash_one(rest), rest)
             }
-            // Turned, so that no network equals an address of the same bits.
+            // The bits are rotated, so that no network equals an address of the
+            // same bits.
             Kind::Version6(network) => (self.places.hash_one(network).rotate_left(32), *network),
             Kind::Text(text) => (self.texts[0].hash_one(text), self.texts[1].hash_one(text)),
             Kind::Shared => (0, 0),
@@ -135,7 +136,7 @@ impl MemoryStore {
         Digest { hash: hash | 1, rest }
     }
 
-    /// The shard of a hash, by lower bits; a table uses the upper ones.
+    /// Returns the shard of a hash, by lower bits; a table uses the upper ones.
     fn shard(&self, hash: u64) -> &Mutex<Counts> {
         // 16 bits always fit.
         let bits = usize::try_from((hash >> 1) & 0xffff).unwrap_or_default();
@@ -158,7 +159,8 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// Takes over a lock from whoever panicked: a state is never half written.
+/// Takes over a lock from a thread that panicked: a state is never half
+/// written.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
