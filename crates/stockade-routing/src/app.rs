@@ -1,4 +1,4 @@
-//! [`App`]: the compiled API, and how it is compiled.
+//! [`App`]: the compiled API.
 //!
 //! Spec: Router construction and members.
 
@@ -6,22 +6,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use http::{Extensions, Method};
-use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, Request, RouteDoc, Settings, States};
-use stockade_errors::{ApiError, ConfigError, Mistake};
+use stockade_core::{Endpoint, Request, Settings, States};
+use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
-use stockade_path::{Pattern, join};
-use stockade_validation::Schema;
-use stockade_websockets::__internal::RouterRules;
 
+use crate::call_options::CallOptions;
+use crate::compile::Compiler;
 use crate::dispatch::{self, Answering};
-use crate::entry::RouteEntry;
-use crate::matcher::{Table, TableBuilder, Tables};
-use crate::options::{CallOptions, RouterOptions};
-use crate::router::{RouteDef, Router, build_named};
+use crate::matcher::{Table, Tables};
+use crate::router::{Router, build_named};
 use crate::stages::Stages;
 use crate::url::{UrlError, UrlPattern};
-use crate::web_socket;
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///
@@ -56,15 +51,15 @@ pub(crate) struct Inner {
     pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
-    states: States,
+    pub(crate) states: States,
     /// In the order in which they were added.
-    endpoints: Vec<Arc<Endpoint>>,
-    names: HashMap<String, UrlPattern>,
+    pub(crate) endpoints: Vec<Arc<Endpoint>>,
+    pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) settings: Settings,
     pub(crate) stages: Stages,
     /// The rules of CORS of the routes that have others than the router, by
     /// address.
-    own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     pub(crate) max_body: u64,
     pub(crate) method_not_allowed: bool,
 }
@@ -178,320 +173,4 @@ impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.routes()).finish()
     }
-}
-
-/// Checks and compiles one route after the other, and keeps the mistakes.
-struct Compiler<'o> {
-    options: &'o RouterOptions,
-    /// True for the routes of another host.
-    is_hosted: bool,
-    mistakes: Vec<Mistake>,
-    seen: Seen,
-    tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
-    web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
-    web_socket_rules: RouterRules,
-    endpoints: Vec<Arc<Endpoint>>,
-    names: HashMap<String, UrlPattern>,
-    own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
-    /// For the bodies of all routes that have no list of their own.
-    accepts: Option<Arc<Accepts>>,
-    /// What the descriptions of the routes have in common.
-    common: Extensions,
-}
-
-impl<'o> Compiler<'o> {
-    fn new(options: &'o RouterOptions, mut mistakes: Vec<Mistake>, is_hosted: bool) -> Self {
-        let accepts = options.accepts.as_ref().and_then(|types| {
-            let fault = |mistake: &Mistake| Mistake::new(format!("accepts: {}", mistake.message()));
-            let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
-            Accepts::new(types).map_err(keep).ok()
-        });
-        let mut common = Extensions::new();
-        common.insert(options.clock.clone());
-        Self {
-            options,
-            is_hosted,
-            mistakes,
-            seen: Seen::default(),
-            tables: Vec::new(),
-            web_sockets: None,
-            web_socket_rules: web_socket::router_rules(options),
-            endpoints: Vec::new(),
-            names: HashMap::new(),
-            own_cors: Vec::new(),
-            accepts: accepts.map(Arc::new),
-            common,
-        }
-    }
-
-    fn add(&mut self, route: RouteDef) {
-        let path = join(&self.options.prefix, &route.path);
-        let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
-        let label = format!("{kind} {path}");
-        let location = route.entry.location;
-        let mistakes = route.entry.mistakes.iter().cloned();
-        self.mistakes.extend(mistakes.map(|mistake| mistake.on(&label)));
-        if let Err(messages) = self.compile(route, &path, &label) {
-            let mistakes = messages.into_iter().map(|message| Mistake::new(message).on(&label));
-            self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
-        }
-    }
-
-    /// Everything that is wrong with the route, or nothing and it is added.
-    fn compile(&mut self, route: RouteDef, path: &str, label: &str) -> Result<(), Vec<String>> {
-        let pattern = Pattern::parse(path).map_err(|error| vec![error.to_string()])?;
-        if route.method == Method::CONNECT {
-            return Err(vec!["CONNECT cannot be a route".to_owned()]);
-        }
-        let mut faults = Vec::new();
-        if let Some(name) = &route.entry.name {
-            match self.seen.name(name, &route, label) {
-                Some(earlier) => faults.push(format!("the name {name:?} belongs to {earlier}")),
-                None => drop(self.names.insert(name.clone(), UrlPattern::new(pattern.clone()))),
-            }
-        }
-        if let Some(earlier) = self.seen.path(&route, &pattern, label) {
-            faults.push(format!("the same method and path as {earlier}"));
-            return Err(faults);
-        }
-        let (method, mut entry) = (route.method, route.entry);
-        let rules = &self.web_socket_rules;
-        let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
-        let is_web_socket = guard.is_some();
-        faults.extend(self.covers_only_answers(&method, &entry));
-        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
-        middleware.extend_from_slice(&self.options.middleware);
-        middleware.extend_from_slice(&entry.middleware);
-        let cors = self.cors_of(&entry, &mut middleware);
-        let mut doc = self.describe(&method, &pattern, &middleware, &entry);
-        faults.extend(doc.mistakes(&self.options.states));
-        faults.extend(foreign_params(entry.validation.params.as_ref(), &pattern));
-        if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
-            faults.push(format!("`validation` checks a body, which {method} has not"));
-        }
-        let is_bodiless = is_web_socket || matches!(method, Method::GET | Method::HEAD);
-        let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, &mut faults);
-        faults.extend(web_socket::misplaced(is_web_socket, &doc));
-        faults.extend(entry.docs.mistakes());
-        if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-            faults.push("`public` needs a reason".to_owned());
-        }
-        self.common = std::mem::take(doc.common_mut());
-
-        let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
-            .with_name(entry.name)
-            .with_middleware(middleware)
-            .with_validation(entry.validation.with_handler(&doc))
-            .with_states(self.options.states.clone())
-            .with_max_body(entry.max_body)
-            .with_accepts(accepts)
-            .with_max_json_values(entry.max_json_values.unwrap_or(self.options.max_json_values))
-            .with_rate_limited(entry.rate_limited)
-            .with_challenges(doc.challenges())
-            .with_origin_guard(doc.has_origin_guard())
-            .with_docs(entry.docs)
-            .with_public(entry.public);
-        let endpoint = Arc::new(endpoint);
-        if let Some(cors) = cors {
-            self.own_cors.push((Arc::clone(&endpoint), cors));
-        }
-        let table = if is_web_socket {
-            self.web_sockets.get_or_insert_with(TableBuilder::new)
-        } else {
-            self.table_of(method)
-        };
-        if let Err(error) = table.insert(&pattern, Arc::clone(&endpoint)) {
-            faults.push(error.to_string());
-        }
-        self.endpoints.push(endpoint);
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
-    }
-
-    /// The description of a route by its middleware and its handler. It holds
-    /// `common` until it is taken back.
-    fn describe(
-        &mut self,
-        method: &Method,
-        pattern: &Pattern,
-        middleware: &[Middleware],
-        entry: &RouteEntry,
-    ) -> RouteDoc {
-        let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
-        let mut doc = RouteDoc::new(method.clone(), params.collect());
-        *doc.common_mut() = std::mem::take(&mut self.common);
-        if let Some(limit) = &self.options.rate_limit {
-            doc.limited(&limit.name);
-        }
-        middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
-        entry.handler.describe(&mut doc);
-        doc
-    }
-
-    /// The types that the body of a route may have: its own, or the router's.
-    fn accepts_of(
-        &self,
-        own: Option<Arc<Accepts>>,
-        is_bodiless: bool,
-        doc: &RouteDoc,
-        faults: &mut Vec<String>,
-    ) -> Option<Arc<Accepts>> {
-        if is_bodiless {
-            let method = doc.method();
-            faults.extend(own.map(|_| format!("`accepts` narrows a body, which {method} has not")));
-            return None;
-        }
-        let accepts = own.or_else(|| self.accepts.clone())?;
-        faults.extend(unreadable(&accepts, doc));
-        Some(accepts)
-    }
-
-    /// The mistake of a `with_cors` in the middleware of a single route, where our
-    /// own stage answers the preflights.
-    fn covers_only_answers(&self, method: &Method, entry: &RouteEntry) -> Option<String> {
-        let mut own = entry.middleware[entry.own..].iter();
-        let has_rules = own.any(|middleware| middleware.mark::<Arc<Cors>>().is_some());
-        (has_rules && !self.is_hosted && *method != Method::OPTIONS).then(|| {
-            "`with_cors` in the middleware of a route is for other hosts: write the rules under \
-             `cors`, which covers preflights and every answer"
-                .to_owned()
-        })
-    }
-
-    /// The rules of CORS of a route that has others than the router: its `cors`,
-    /// else those of the `with_cors` nearest to its handler.
-    ///
-    /// Where it has `cors`, no `with_cors` that it inherits runs: that would give
-    /// answers other rules than preflights.
-    fn cors_of(&self, entry: &RouteEntry, middleware: &mut Vec<Middleware>) -> Option<Arc<Cors>> {
-        if self.is_hosted {
-            return None;
-        }
-        if let Some(own) = &entry.cors {
-            middleware.retain(|it| it.mark::<Arc<Cors>>().is_none());
-            return Some(Arc::new(Cors::new(own)));
-        }
-        nearest_cors(middleware).cloned()
-    }
-
-    fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
-        let index = self.tables.iter().position(|(known, _)| *known == method);
-        let index = index.unwrap_or_else(|| {
-            self.tables.push((method, TableBuilder::new()));
-            self.tables.len() - 1
-        });
-        &mut self.tables[index].1
-    }
-
-    fn finish(mut self) -> Result<App, ConfigError> {
-        let stages = match Stages::new(self.options) {
-            Ok(stages) => Some(stages),
-            Err(error) => {
-                self.mistakes.extend(error.mistakes().iter().cloned());
-                None
-            }
-        };
-        ConfigError::check(std::mem::take(&mut self.mistakes))?;
-        // Without it there is a mistake.
-        let Some(stages) = stages else {
-            return Err(Mistake::new("the stages cannot be prepared").into());
-        };
-        let mut settings = Settings::default();
-        settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
-        settings.problem_details = self.options.problem_details;
-        if settings.expose_errors {
-            log::warn!(
-                target: "stockade",
-                "real messages of 5xx errors are sent to clients; never do this in production"
-            );
-        }
-        self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
-        let tables = self.tables.into_iter().map(|(method, table)| (method, table.build()));
-        Ok(App {
-            inner: Arc::new(Inner {
-                tables: tables.collect(),
-                web_sockets: self.web_sockets.map(TableBuilder::build),
-                states: self.options.states.clone(),
-                endpoints: self.endpoints,
-                names: self.names,
-                settings,
-                stages,
-                own_cors: self.own_cors,
-                max_body: self.options.max_body_size,
-                method_not_allowed: self.options.method_not_allowed,
-            }),
-        })
-    }
-}
-
-/// The rules of the `with_cors` nearest to the handler, by which the answer goes.
-pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
-    middleware.iter().rev().find_map(Middleware::mark)
-}
-
-/// The mistakes in a schema of parameters that names others than those of the
-/// path.
-fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
-    let schema = schema.map(Schema::to_json_schema);
-    let names = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-    let names = names.into_iter().flat_map(serde_json::Map::keys);
-    names
-        .filter(|name| pattern.params().all(|(param, _)| param != name.as_str()))
-        .map(|name| format!("params: the path has no parameter `{name}`"))
-        .collect()
-}
-
-/// The mistake that no body that is accepted can be read by the handler.
-fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
-    let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
-    let wanted = match kind {
-        BodyKind::Multipart => "a form with files",
-        _ => "JSON, a form or text",
-    };
-    Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
-}
-
-/// What was declared already, with the words that name its place.
-#[derive(Default)]
-struct Seen {
-    /// By method, whether it is a WebSocket, and canonical path.
-    paths: HashMap<(Method, bool, String), String>,
-    names: HashMap<String, String>,
-}
-
-impl Seen {
-    fn path(&mut self, route: &RouteDef, pattern: &Pattern, label: &str) -> Option<String> {
-        let is_web_socket = route.entry.web_socket.is_some();
-        let key = (route.method.clone(), is_web_socket, pattern.canonical());
-        note(&mut self.paths, key, route, label)
-    }
-
-    fn name(&mut self, name: &str, route: &RouteDef, label: &str) -> Option<String> {
-        note(&mut self.names, name.to_owned(), route, label)
-    }
-}
-
-/// Notes the place of a key; gives the earlier one if there is one.
-fn note<K: std::hash::Hash + Eq>(
-    places: &mut HashMap<K, String>,
-    key: K,
-    route: &RouteDef,
-    label: &str,
-) -> Option<String> {
-    if let Some(earlier) = places.get(&key) {
-        return Some(earlier.clone());
-    }
-    let location = route.entry.location;
-    places.insert(key, format!("{label} ({}:{})", location.file(), location.line()));
-    None
-}
-
-/// Whether `NODE_ENV` is `development`. Read once, when the router is built.
-///
-/// Spec: Errors › Response rules 3.
-fn in_development() -> bool {
-    let development = std::env::var_os("NODE_ENV").is_some_and(|value| value == "development");
-    if development {
-        log::warn!(target: "stockade", "NODE_ENV is development");
-    }
-    development
 }

@@ -24,8 +24,8 @@ use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
 use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::Inner;
+use crate::call_options::CallOptions;
 use crate::matcher::Table;
-use crate::options::CallOptions;
 use crate::stages::{self, Passage};
 
 /// Answers a request.

@@ -22,9 +22,11 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
-use crate::app::{App, Inner, nearest_cors};
+use crate::app::{App, Inner};
+use crate::call_options::CallOptions;
+use crate::compile::nearest_cors;
 use crate::dispatch;
-use crate::options::{CallOptions, RouterOptions};
+use crate::options::RouterOptions;
 use crate::router::Router;
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no

@@ -8,12 +8,13 @@
 //! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], what `routes!` expands
 //!   to.
 //! - `router`: [`Router`], [`create_router`].
-//! - `app`: [`App`] and the compilation.
+//! - `app`, `compile`: [`App`], and how it is made of a router.
 //! - `dispatch`: the life of a request. Hot.
 //! - `stages`: what is done for every request, whatever its route. Hot.
 //! - `matcher`: path to route. Hot.
-//! - `options`, `url`: [`RouterOptions`], [`CallOptions`]; paths of named
-//!   routes.
+//! - `options`, `call_options`: [`RouterOptions`], and [`CallOptions`] that
+//!   override them.
+//! - `url`: paths of named routes.
 //! - `web_socket`: WebSocket routes; `health`: routes for those who watch.
 //! - `tower`: [`App`] as a tower service.
 //! - `host`: [`HostRoutes`], the routes alone, for adapters of other hosts.
@@ -21,6 +22,8 @@
 //! Spec: Router construction and members; Path syntax.
 
 mod app;
+mod call_options;
+mod compile;
 mod dispatch;
 mod entry;
 mod health;
@@ -36,13 +39,14 @@ mod usual;
 mod web_socket;
 
 pub use app::App;
+pub use call_options::CallOptions;
 pub use dispatch::Answering;
 pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
 pub use host::{HostAnswering, HostPath, HostRoute, HostRoutes, HostSegment};
 pub use http::Method;
 pub use matcher::{InsertError, Match, Table, TableBuilder, Tables};
-pub use options::{CallOptions, Clock, RouterOptions};
+pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
 pub use tower::Serving;

@@ -26,7 +26,8 @@ use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
 use stockade_middleware::{CorsOrigin, SecurityHeaders, TrustProxy};
 
-use crate::options::{CallOptions, Clock, RouterOptions};
+use crate::call_options::CallOptions;
+use crate::options::{Clock, RouterOptions};
 use crate::usual::Usual;
 
 /// The stages of a router, prepared once.
