@@ -310,16 +310,16 @@ fn panics(_req: &mut Request) {
 }
 
 #[test]
-fn options_of_a_call_override_those_of_the_router() {
+fn options_of_a_host_override_those_of_the_router() {
     let api = routes! {
         "x": { POST: async |bytes: Bytes| bytes.len().to_string() },
         "own": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 2 } },
     };
     let app = app(create_router(api, RouterOptions::new().max_body_size(1)));
+    let app = app.with_options(CallOptions::new().max_body_size(3)).unwrap();
     let call = |text: &str| {
-        let options = CallOptions::new().max_body_size(3);
         let request = crate::support::request(text);
-        block_on(async { show(app.handle_with(request, &options).await).await })
+        block_on(async { show(app.handle(request).await).await })
     };
     assert_eq!(call("POST /x\n\n123"), "200 3");
     assert_eq!(call("POST /x\n\n1234"), TOO_LARGE);

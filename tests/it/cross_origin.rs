@@ -103,10 +103,8 @@ fn the_rules_of_cors_are_those_that_the_answer_goes_by() {
     check(&app, &format!("POST /x{cookie}{own}"), REFUSED);
     check(&app, &format!("POST /x{cookie}{other}"), "200 changed");
 
-    let options = CallOptions::new().cors_origin([PAGE]);
-    let call = |text: String| {
-        block_on(async { show(app.handle_with(request(&text), &options).await).await })
-    };
+    let app = app.with_options(CallOptions::new().cors_origin([PAGE])).unwrap();
+    let call = |text: String| block_on(async { show(app.handle(request(&text)).await).await });
     assert_eq!(call(format!("POST /x{cookie}{own}")), "200 changed");
     assert_eq!(call(format!("POST /x{cookie}{other}")), REFUSED);
 }

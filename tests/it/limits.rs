@@ -150,7 +150,7 @@ fn what_a_host_refuses_is_charged_whatever_counts() {
     const REFUSED: &str = r#"400 {"error":"no"}"#;
     let refuse = |app: &App| {
         let error = ApiError::new(400, "no");
-        block_on(show(block_on(app.refuse(request("GET /x"), error, &CallOptions::new()))))
+        block_on(show(block_on(app.refuse(request("GET /x"), error))))
     };
     let with = |limit: RateLimit| {
         let mut router = Router::with_options(RouterOptions::new().rate_limit(limit));

@@ -253,7 +253,7 @@ fn a_host_that_refuses_by_itself_is_seen_too() {
     let app = with(options.request_id(with_request_id()));
     let refused = request("GET /seen/1\nx-request-id: host-1");
     let error = ApiError::new(400, "Malformed Host header");
-    let response = block_on(app.refuse(refused, error, &CallOptions::new()));
+    let response = block_on(app.refuse(refused, error));
     assert_eq!(response.headers()["x-request-id"], "host-1");
     let expected = "INFO GET - 400 method=GET route=- status=400 bytes=33 client=192.0.2.7 \
                     request_id=host-1";

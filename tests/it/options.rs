@@ -30,7 +30,7 @@ fn values(response: &Response, names: &[&str]) -> String {
 }
 
 fn called(app: &App, options: &CallOptions, text: &str, names: &[&str]) -> String {
-    values(&block_on(app.handle_with(request(text), options)), names)
+    values(&block_on(app.with_options(options.clone()).unwrap().handle(request(text))), names)
 }
 
 fn read(json: &str) -> CallOptions {
@@ -175,7 +175,7 @@ fn true_in_a_file_trusts_one_proxy() {
     };
     let text = "GET /ip\nx-forwarded-for: 1.1.1.1, 2.2.2.2";
     let ask = |app: &App, json: &str| {
-        let response = block_on(app.handle_with(request(text), &read(json)));
+        let response = block_on(app.with_options(read(json)).unwrap().handle(request(text)));
         block_on(crate::support::show(response))
     };
     let (two, nobody) = (app(RouterOptions::new().trust_proxy(2)), app(RouterOptions::new()));
@@ -205,20 +205,54 @@ fn the_clock_of_the_router_reaches_every_limit() {
     });
     router.get("/x", async || "ok");
     let app = app(router);
-    let of_call = CallOptions::new().rate_limit(1 / MINUTE);
-    let none = CallOptions::new();
-    let ask = |path: &str, options| {
-        let text = format!("GET {path}");
-        block_on(app.handle_with(request(&text), options)).status().as_u16()
+    let hosted = app.with_options(CallOptions::new().rate_limit(1 / MINUTE)).unwrap();
+    let ask = |path: &str, app: &App| {
+        block_on(app.handle(request(&format!("GET {path}")))).status().as_u16()
     };
-    for (path, options) in [("/entry", &none), ("/group/x", &none), ("/x", &of_call)] {
+    for (path, app) in [("/entry", &app), ("/group/x", &app), ("/x", &hosted)] {
         let begin = millis.load(Ordering::Relaxed);
-        assert_eq!((ask(path, options), ask(path, options)), (200, 429), "{path}");
+        assert_eq!((ask(path, app), ask(path, app)), (200, 429), "{path}");
         millis.store(begin + 59_999, Ordering::Relaxed);
-        assert_eq!(ask(path, options), 429, "{path}");
+        assert_eq!(ask(path, app), 429, "{path}");
         millis.store(begin + 60_000, Ordering::Relaxed);
-        assert_eq!(ask(path, options), 200, "{path}");
+        assert_eq!(ask(path, app), 200, "{path}");
     }
+}
+
+#[test]
+fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(4 / MINUTE));
+    router.get("/x", async || "x");
+    let app = app(router);
+    let ask = |app: &App| {
+        let response = block_on(app.handle(request("GET /x")));
+        (response.status().as_u16(), values(&response, &["ratelimit"]))
+    };
+    let options = CallOptions::new().rate_limit(2 / MINUTE);
+    let one = app.with_options(options.clone()).unwrap();
+    let two = app.with_options(options).unwrap();
+    let other = app.with_options(CallOptions::new().rate_limit(2 / MINUTE)).unwrap();
+    let same = app.with_options(CallOptions::new().expose_errors(true)).unwrap();
+    let left = |left: u32| format!("\"default\";r={left};t=60");
+    assert_eq!(ask(&one), (200, left(1)));
+    assert_eq!(ask(&two), (200, left(0)));
+    assert_eq!(ask(&one), (429, left(0)));
+    assert_eq!(ask(&other), (200, left(1)));
+    // Without a limit of their own they count with the router.
+    assert_eq!(ask(&app), (200, left(3)));
+    assert_eq!(ask(&same), (200, left(2)));
+}
+
+#[test]
+fn options_of_hosts_can_stand_on_each_other() {
+    let outer = with(RouterOptions::new().cors_origin("https://a.example"));
+    let inner = outer.with_options(CallOptions::new().cors_origin(["https://b.example"])).unwrap();
+    let last = inner.with_options(CallOptions::new().rate_limit(None)).unwrap();
+    let text = "GET /x\norigin: https://b.example";
+    let seen = |app: &App| called(app, &CallOptions::new(), text, &[ORIGIN, "ratelimit"]);
+    assert!(seen(&outer).starts_with("https://a.example | \"default\""), "{}", seen(&outer));
+    assert!(seen(&inner).starts_with("https://b.example | \"default\""), "{}", seen(&inner));
+    assert_eq!(seen(&last), "https://b.example | -");
 }
 
 #[test]

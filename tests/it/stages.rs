@@ -254,16 +254,14 @@ fn the_client_is_found_behind_trusted_proxies() {
 }
 
 #[test]
-fn options_of_a_call_win() {
+fn options_of_a_host_win() {
     let app = with(RouterOptions::new().cors_origin("https://app.example"));
     let options = CallOptions::new()
         .cors_origin("*")
         .trust_proxy(TrustProxy::hops(1))
         .rate_limit(RateLimit::new().max_requests(1));
-    let ask = |text: &str| {
-        let response = block_on(app.handle_with(request(text), &options));
-        seen_of(response, &["access-control-allow-origin", "ratelimit"])
-    };
+    let hosted = app.with_options(options).unwrap();
+    let ask = |text: &str| seen(&hosted, text, &["access-control-allow-origin", "ratelimit"]);
     let expected = r#"200 access-control-allow-origin=*;ratelimit="default";r=0;t=60"#;
     assert_eq!(ask("GET /text"), expected);
     assert_eq!(ask("GET /text\nx-forwarded-for: 1.1.1.1"), expected);
@@ -271,17 +269,15 @@ fn options_of_a_call_win() {
     let zero = CallOptions::new().rate_limit(0 / MINUTE);
     let mistake = zero.mistake().unwrap().to_string();
     assert!(mistake.starts_with("rate_limit: the limit"), "{mistake}");
-    assert_eq!(block_on(app.handle_with(request("GET /text"), &zero)).status(), 500);
+    assert_eq!(app.with_options(zero).unwrap_err().to_string(), mistake);
     let read = serde_json::from_str::<CallOptions>(r#"{"rateLimit":{"max":0}}"#);
     assert!(read.unwrap_err().to_string().starts_with("rate_limit: "));
     let read: CallOptions = serde_json::from_str(
         r#"{"corsOrigin":["https://a.example"],"rateLimit":false,"trustProxy":true}"#,
     )
     .unwrap();
-    assert_eq!(
-        seen_of(block_on(app.handle_with(request("GET /text"), &read)), &["vary", "ratelimit"]),
-        "200 vary=Origin;ratelimit=-"
-    );
+    let hosted = app.with_options(read).unwrap();
+    assert_eq!(seen(&hosted, "GET /text", &["vary", "ratelimit"]), "200 vary=Origin;ratelimit=-");
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::{Ready, ready};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use actix_web::dev::{Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse};
@@ -11,6 +10,7 @@ use actix_web::http::Method;
 use actix_web::{Error, HttpRequest};
 use stockade_core::upgrade::Switch;
 use stockade_core::{ErrorContext, Request, Response};
+use stockade_errors::ConfigError;
 use stockade_routing::{App, CallOptions};
 
 use crate::host_error::HostError;
@@ -25,7 +25,7 @@ use crate::{path, request, response, upgraded};
 /// use stockade_routing::{CallOptions, Router};
 ///
 /// let app = Router::new().build()?;
-/// let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(1_024));
+/// let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
 /// let scope = actix_web::web::scope("/api").default_service(service);
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
@@ -34,21 +34,22 @@ use crate::{path, request, response, upgraded};
 #[derive(Clone, Debug)]
 pub struct ActixService {
     app: App,
-    options: Arc<CallOptions>,
 }
 
 impl ActixService {
     /// A service of an application that is built.
     #[must_use]
     pub fn new(app: App) -> Self {
-        Self { app, options: Arc::default() }
+        Self { app }
     }
 
-    /// Sets options that override those of the router.
-    #[must_use]
-    pub fn with_options(mut self, options: CallOptions) -> Self {
-        self.options = Arc::new(options);
-        self
+    /// Sets options that override those of the router; see
+    /// [`App::with_options`].
+    ///
+    /// # Errors
+    /// The mistake in the options.
+    pub fn with_options(self, options: CallOptions) -> Result<Self, ConfigError> {
+        Ok(Self { app: self.app.with_options(options)? })
     }
 
     /// The application, such as for its list of routes.
@@ -87,8 +88,8 @@ impl Service<ServiceRequest> for ActixService {
         // It ends with that; else nothing would count as taken.
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
-        let Self { app, options } = self.clone();
-        answer(theirs, &path, payload, false, move |request| app.handle_with(request, &options))
+        let app = self.app.clone();
+        answer(theirs, &path, payload, false, move |request| app.handle(request))
     }
 }
 

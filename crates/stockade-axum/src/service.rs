@@ -1,12 +1,11 @@
 //! [`AxumService`]: a whole application inside axum.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http_body::Body;
 use stockade_core::Response;
-use stockade_errors::BoxError;
+use stockade_errors::{BoxError, ConfigError};
 use stockade_routing::{Answering, App, CallOptions};
 use tower_service::Service;
 
@@ -21,7 +20,7 @@ use crate::connection::{ResponseFuture, translate};
 /// use stockade_routing::{CallOptions, Router};
 ///
 /// let app = Router::new().build()?;
-/// let service = AxumService::new(app).with_options(CallOptions::new().max_body_size(1_024));
+/// let service = AxumService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
 /// let router: axum::Router = axum::Router::new().fallback_service(service);
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
@@ -30,21 +29,22 @@ use crate::connection::{ResponseFuture, translate};
 #[derive(Clone, Debug)]
 pub struct AxumService {
     app: App,
-    options: Arc<CallOptions>,
 }
 
 impl AxumService {
     /// A service of an application that is built.
     #[must_use]
     pub fn new(app: App) -> Self {
-        Self { app, options: Arc::default() }
+        Self { app }
     }
 
-    /// Sets options that override those of the router.
-    #[must_use]
-    pub fn with_options(mut self, options: CallOptions) -> Self {
-        self.options = Arc::new(options);
-        self
+    /// Sets options that override those of the router; see
+    /// [`App::with_options`].
+    ///
+    /// # Errors
+    /// The mistake in the options.
+    pub fn with_options(self, options: CallOptions) -> Result<Self, ConfigError> {
+        Ok(Self { app: self.app.with_options(options)? })
     }
 
     /// The application, such as for its list of routes.
@@ -69,6 +69,6 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (request, on_upgrade) = translate(request);
-        ResponseFuture::new(self.app.handle_with(request, &self.options), on_upgrade)
+        ResponseFuture::new(self.app.handle(request), on_upgrade)
     }
 }

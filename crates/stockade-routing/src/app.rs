@@ -43,10 +43,20 @@ use crate::url::{UrlError, UrlPattern};
 /// ```
 #[derive(Clone)]
 pub struct App {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) resolved: Arc<Resolved>,
 }
 
-pub(crate) struct Inner {
+/// The routes of a router, and the options that hold for them here.
+pub(crate) struct Resolved {
+    pub(crate) routes: Arc<RouteSet>,
+    pub(crate) settings: Settings,
+    pub(crate) stages: Stages,
+    /// In bytes, for routes without a limit of their own.
+    pub(crate) max_body: u64,
+}
+
+/// The compiled routes of a router, for every application that is made of it.
+pub(crate) struct RouteSet {
     /// One table for each method, since the method is part of the match.
     pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
@@ -55,21 +65,13 @@ pub(crate) struct Inner {
     /// In the order in which they were added.
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
     pub(crate) names: HashMap<String, UrlPattern>,
-    pub(crate) settings: Settings,
-    pub(crate) stages: Stages,
     /// The rules of CORS of the routes that have others than the router, by
     /// address.
     pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
-    pub(crate) max_body: u64,
     pub(crate) method_not_allowed: bool,
 }
 
-impl Inner {
-    /// In the order in which they were added.
-    pub(crate) fn endpoints(&self) -> &[Arc<Endpoint>] {
-        &self.endpoints
-    }
-
+impl RouteSet {
     pub(crate) fn has_own_cors(&self) -> bool {
         !self.own_cors.is_empty()
     }
@@ -91,44 +93,63 @@ impl App {
     ///
     /// Spec: Router members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> Answering {
-        dispatch::dispatch(&self.inner, request.into(), &CallOptions::default())
+        dispatch::dispatch(&self.resolved, request.into())
     }
 
-    /// Answers a request with options of this call, which override those of
-    /// the router.
-    pub fn handle_with(&self, request: impl Into<Request>, options: &CallOptions) -> Answering {
-        dispatch::dispatch(&self.inner, request.into(), options)
+    /// Returns an application of the same routes with these options in the place
+    /// of its own; what they leave open stays as it is here.
+    ///
+    /// Servers and hosts call it once, when they are made: routes, handlers,
+    /// state and counters are shared, and what follows from the options is
+    /// prepared anew.
+    ///
+    /// ```
+    /// use stockade_routing::{CallOptions, Router};
+    ///
+    /// let app = Router::new().build()?;
+    /// let behind_a_proxy = app.with_options(CallOptions::new().trust_proxy(1))?;
+    /// assert!(behind_a_proxy.trusts_proxy() && !app.trusts_proxy());
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The [mistake](CallOptions::mistake) in the options.
+    pub fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
+        let mut settings = self.resolved.settings;
+        if let Some(expose) = options.expose_errors {
+            settings.expose_errors = expose;
+            warn_if_exposed(settings);
+        }
+        let max_body = options.max_body_size.unwrap_or(self.resolved.max_body);
+        let stages = self.resolved.stages.with_options(options)?;
+        let routes = Arc::clone(&self.resolved.routes);
+        Ok(Self { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
     }
 
     /// Answers a request that a host refuses by itself, such as one with a
     /// malformed `Host`: in the same form as every other error, and charged to
     /// the rate limit, so that the answer may be its 429.
-    pub fn refuse(
-        &self,
-        request: impl Into<Request>,
-        error: ApiError,
-        options: &CallOptions,
-    ) -> Answering {
-        dispatch::refuse(&self.inner, request.into(), error, options)
+    pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> Answering {
+        dispatch::refuse(&self.resolved, request.into(), error)
     }
 
-    /// Returns true when requests with these options come through a proxy that
-    /// is trusted, so that the peer of a connection is not the client.
+    /// Returns true when requests come through a proxy that is trusted, so that
+    /// the peer of a connection is not the client.
     #[must_use]
-    pub fn trusts_proxy(&self, options: &CallOptions) -> bool {
-        self.inner.stages.trusts_proxy(options)
+    pub fn trusts_proxy(&self) -> bool {
+        self.resolved.stages.trusts_proxy()
     }
 
     /// The value of type `T` that [`RouterOptions::state`] provides.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.inner.states.get()
+        self.resolved.routes.states.get()
     }
 
     /// All routes, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> &[Arc<Endpoint>] {
-        &self.inner.endpoints
+        &self.resolved.routes.endpoints
     }
 
     /// The path of a named route with its parameters filled in.
@@ -146,7 +167,8 @@ impl App {
         name: &str,
         params: impl IntoIterator<Item = (K, V)>,
     ) -> Result<String, UrlError> {
-        let pattern = self.inner.names.get(name).ok_or_else(|| UrlError::unknown_name(name))?;
+        let pattern =
+            self.resolved.routes.names.get(name).ok_or_else(|| UrlError::unknown_name(name))?;
         build_named(pattern, params)
     }
 
@@ -172,5 +194,15 @@ impl App {
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.routes()).finish()
+    }
+}
+
+/// Warns of what nobody means to do in production.
+pub(crate) fn warn_if_exposed(settings: Settings) {
+    if settings.expose_errors {
+        log::warn!(
+            target: "stockade",
+            "real messages of 5xx errors are sent to clients; never do this in production"
+        );
     }
 }

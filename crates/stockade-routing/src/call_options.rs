@@ -2,19 +2,21 @@
 //!
 //! Spec: Router options.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use stockade_errors::ConfigError;
-use stockade_middleware::__internal::Cors;
 use stockade_middleware::rate_limit::{self, RateLimiter};
 use stockade_middleware::{CorsOrigin, RateLimit, TrustProxy};
 
 #[cfg(doc)]
+use crate::App;
+#[cfg(doc)]
 use crate::options::RouterOptions;
 use crate::stages::in_rate_limit;
 
-/// Options of a single call or of a server; what is set overrides the router's.
+/// The options of a server or a host that override those of the router, by
+/// [`App::with_options`].
 ///
 /// In a file `true` for `rate_limit` means that there shall be one: the router's,
 /// or the default if it has none.
@@ -29,37 +31,24 @@ pub struct CallOptions {
     pub max_body_size: Option<u64>,
     /// As [`RouterOptions::trust_proxy`]. Default: the router's.
     pub trust_proxy: Option<TrustProxy>,
-    cors_origin: Option<Arc<Origin>>,
-    rate_limit: Limit,
+    /// As [`RouterOptions::cors_origin`], and nothing else of CORS. Default: the
+    /// router's.
+    pub cors_origin: Option<CorsOrigin>,
+    rate_limit: LimitOverride,
 }
 
-/// Which rate limit counts.
+/// The rate limit in the place of the router's. A limiter counts for all clones
+/// of the options.
 #[derive(Clone, Debug, Default)]
-enum Limit {
+enum LimitOverride {
     #[default]
-    OfRouter,
-    /// The router's, or this one if it has none.
-    Otherwise(Arc<RateLimiter>),
+    Unset,
+    Off,
     Own(Arc<RateLimiter>),
-    None,
+    /// Only where the router has none.
+    Fallback(Arc<RateLimiter>),
     /// One that cannot be built.
-    Wrong(Arc<ConfigError>),
-}
-
-/// Another origin for the rules of CORS of a router.
-#[derive(Debug)]
-struct Origin {
-    origin: CorsOrigin,
-    /// The rules of the first router that asked, before and after.
-    prepared: OnceLock<(Arc<Cors>, Arc<Cors>)>,
-}
-
-impl Origin {
-    fn over(&self, rules: &Arc<Cors>) -> Arc<Cors> {
-        let changed = || Arc::new(rules.with_origin(&self.origin));
-        let (before, after) = self.prepared.get_or_init(|| (Arc::clone(rules), changed()));
-        if Arc::ptr_eq(before, rules) { Arc::clone(after) } else { changed() }
-    }
+    Mistaken(ConfigError),
 }
 
 /// As it stands in a file.
@@ -83,17 +72,15 @@ impl TryFrom<Raw> for CallOptions {
 
     fn try_from(raw: Raw) -> Result<Self, ConfigError> {
         let Raw { expose_errors, max_body_size, trust_proxy, cors_origin, rate_limit } = raw;
-        let mut options = Self { expose_errors, max_body_size, trust_proxy, ..Self::default() };
-        if let Some(origin) = cors_origin {
-            options = options.cors_origin(origin);
-        }
+        let mut options =
+            Self { expose_errors, max_body_size, trust_proxy, cors_origin, ..Self::default() };
         match rate_limit {
             None => {}
             Some(rate_limit::Given::Switch(false)) => options = options.rate_limit(None),
             // The router's, or the default.
             Some(rate_limit::Given::Switch(true)) => {
                 let default = RateLimit::default().build()?;
-                options.rate_limit = Limit::Otherwise(Arc::new(default));
+                options.rate_limit = LimitOverride::Fallback(Arc::new(default));
             }
             Some(rate_limit::Given::Options(limit)) => options = options.rate_limit(*limit),
         }
@@ -138,57 +125,47 @@ impl CallOptions {
     /// its own keeps them.
     #[must_use]
     pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
-        let origin = Origin { origin: origin.into(), prepared: OnceLock::new() };
-        self.cors_origin = Some(Arc::new(origin));
+        self.cors_origin = Some(origin.into());
         self
     }
 
     /// Overrides [`RouterOptions::rate_limit`], and takes the same; `None` for no
-    /// limit. It counts apart from the router's, by the router's clock, and as
-    /// long as these options or a clone live.
+    /// limit. It counts apart from the router's, by the router's clock;
+    /// applications that are given clones of these options share what it counts.
     ///
-    /// A limit or a window of 0 is a [mistake](Self::mistake), which a server
-    /// reports when it is made. Elsewhere every request is a 500 that names it.
+    /// A limit or a window of 0 is a [mistake](Self::mistake).
     #[must_use]
     #[doc(alias = "rateLimit")]
     pub fn rate_limit(mut self, limit: impl Into<Option<RateLimit>>) -> Self {
         self.rate_limit = match limit.into().map(|limit| limit.build()) {
-            Some(Ok(limiter)) => Limit::Own(Arc::new(limiter)),
-            Some(Err(mistake)) => Limit::Wrong(Arc::new(in_rate_limit(&mistake))),
-            None => Limit::None,
+            Some(Ok(limiter)) => LimitOverride::Own(Arc::new(limiter)),
+            Some(Err(mistake)) => LimitOverride::Mistaken(in_rate_limit(&mistake)),
+            None => LimitOverride::Off,
         };
         self
     }
 
-    /// Returns what is wrong with these options, if anything is, for hosts.
+    /// Returns the mistake in these options, if there is one. A server reports it
+    /// when it is made, and [`App::with_options`] fails with it.
     #[must_use]
     pub fn mistake(&self) -> Option<&ConfigError> {
         match &self.rate_limit {
-            Limit::Wrong(mistake) => Some(mistake),
+            LimitOverride::Mistaken(mistake) => Some(mistake),
             _ => None,
         }
     }
 
-    /// Which proxies are trusted, given whom the router trusts.
-    pub(crate) fn trust_over<'o>(&'o self, router: &'o TrustProxy) -> &'o TrustProxy {
-        self.trust_proxy.as_ref().unwrap_or(router)
-    }
-
-    /// The rules of CORS, given the router's.
-    pub(crate) fn cors_over(&self, router: &Arc<Cors>) -> Arc<Cors> {
-        self.cors_origin.as_ref().map_or_else(|| Arc::clone(router), |own| own.over(router))
-    }
-
     /// The rate limit, given the router's.
-    pub(crate) fn limit_over<'o>(
-        &'o self,
-        router: Option<&'o Arc<RateLimiter>>,
-    ) -> Option<&'o Arc<RateLimiter>> {
-        match &self.rate_limit {
-            Limit::OfRouter => router,
-            Limit::Otherwise(limiter) => router.or(Some(limiter)),
-            Limit::Own(limiter) => Some(limiter),
-            Limit::None | Limit::Wrong(_) => None,
-        }
+    pub(crate) fn limiter(
+        &self,
+        router: Option<&Arc<RateLimiter>>,
+    ) -> Result<Option<Arc<RateLimiter>>, ConfigError> {
+        Ok(match &self.rate_limit {
+            LimitOverride::Unset => router.cloned(),
+            LimitOverride::Off => None,
+            LimitOverride::Own(limiter) => Some(Arc::clone(limiter)),
+            LimitOverride::Fallback(limiter) => Some(Arc::clone(router.unwrap_or(limiter))),
+            LimitOverride::Mistaken(mistake) => return Err(mistake.clone()),
+        })
     }
 }

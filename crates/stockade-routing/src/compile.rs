@@ -12,7 +12,7 @@ use stockade_path::{Pattern, join};
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
-use crate::app::{App, Inner};
+use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::entry::RouteEntry;
 use crate::matcher::TableBuilder;
 use crate::options::RouterOptions;
@@ -243,28 +243,20 @@ impl<'o> Compiler<'o> {
         let mut settings = Settings::default();
         settings.expose_errors = self.options.expose_errors.unwrap_or_else(in_development);
         settings.problem_details = self.options.problem_details;
-        if settings.expose_errors {
-            log::warn!(
-                target: "stockade",
-                "real messages of 5xx errors are sent to clients; never do this in production"
-            );
-        }
+        warn_if_exposed(settings);
         self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
         let tables = self.tables.into_iter().map(|(method, table)| (method, table.build()));
-        Ok(App {
-            inner: Arc::new(Inner {
-                tables: tables.collect(),
-                web_sockets: self.web_sockets.map(TableBuilder::build),
-                states: self.options.states.clone(),
-                endpoints: self.endpoints,
-                names: self.names,
-                settings,
-                stages,
-                own_cors: self.own_cors,
-                max_body: self.options.max_body_size,
-                method_not_allowed: self.options.method_not_allowed,
-            }),
-        })
+        let routes = Arc::new(RouteSet {
+            tables: tables.collect(),
+            web_sockets: self.web_sockets.map(TableBuilder::build),
+            states: self.options.states.clone(),
+            endpoints: self.endpoints,
+            names: self.names,
+            own_cors: self.own_cors,
+            method_not_allowed: self.options.method_not_allowed,
+        });
+        let max_body = self.options.max_body_size;
+        Ok(App { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
     }
 }
 

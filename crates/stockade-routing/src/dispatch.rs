@@ -20,32 +20,29 @@ use stockade_core::{
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{self, Cors, origin_of};
 use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Charge, Decision, RateLimiter, too_many};
+use stockade_middleware::rate_limit::{Charge, Decision, too_many};
 use stockade_websockets::__internal::wants_web_socket;
 
-use crate::app::Inner;
-use crate::call_options::CallOptions;
+use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
 use crate::stages::{self, Passage};
 
 /// Answers a request.
-pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions) -> Answering {
+pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> Answering {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
-    let endpoint = place(app, &mut req, options);
-    let mut passage = app.stages.enter(&mut req, options);
-    if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.cors_of(endpoint)) {
+    let endpoint = place(app, &mut req);
+    let mut passage = app.stages.enter(&mut req);
+    if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
         passage.follow(Arc::clone(cors), &req);
     }
     if let Some(endpoint) = &endpoint {
-        judge_origin(endpoint, passage.cors.as_ref(), &mut req);
+        judge_origin(endpoint, app.stages.cors_of(&passage), &mut req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
         State::ready(preflight(app, &req, &mut passage))
-    } else if let Some(mistake) = options.mistake() {
-        State::refused(app, &req, options, ApiError::internal(mistake.clone()))
     } else {
-        charged(app, endpoint, req, options, None, &mut passage)
+        charged(app, endpoint, req, None, &mut passage)
     };
     Answering { app: Arc::clone(app), passage, state, is_head, version }
 }
@@ -53,7 +50,7 @@ pub(crate) fn dispatch(app: &Arc<Inner>, mut req: Request, options: &CallOptions
 /// Says whether the rules that the answer goes by list the origin of a request,
 /// where middleware asks for it.
 #[inline]
-pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Arc<Cors>>, req: &mut Request) {
+pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
     // What the protection lets pass anyway; `is_safe` takes QUERY for safe too.
     let is_read = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if endpoint.guards_origin() && !is_read {
@@ -64,17 +61,12 @@ pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Arc<Cors>>, req: &
 
 /// Answers a request that a host does not hand over, after it was charged.
 #[cold]
-pub(crate) fn refuse(
-    app: &Arc<Inner>,
-    mut req: Request,
-    error: ApiError,
-    options: &CallOptions,
-) -> Answering {
+pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> Answering {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
     // It comes no further: headers for everyone are enough.
-    let mut passage = app.stages.enter(&mut req, options);
-    let state = charged(app, None, req, options, Some(Box::new(error)), &mut passage);
+    let mut passage = app.stages.enter(&mut req);
+    let state = charged(app, None, req, Some(Box::new(error)), &mut passage);
     Answering { app: Arc::clone(app), passage, state, is_head, version }
 }
 
@@ -82,65 +74,55 @@ pub(crate) fn refuse(
 /// with a `refusal` comes no further than that.
 #[inline]
 fn charged(
-    app: &Inner,
+    app: &Resolved,
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
-    options: &CallOptions,
     refusal: Option<Box<ApiError>>,
     passage: &mut Passage,
 ) -> State {
     let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
-    match app.stages.limiter(options).filter(|_| is_charged) {
+    match app.stages.limiter.as_ref().filter(|_| is_charged) {
         Some(limiter) if limiter.waits() => {
             let key = stages::key_of(limiter, &req);
             let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
-            let (limiter, options) = (Arc::clone(limiter), options.clone());
-            State::Charging(Box::new(Charging {
-                charge: Box::pin(charge),
-                limiter,
-                endpoint,
-                req,
-                options,
-                refusal,
-            }))
+            let charge = Box::pin(charge);
+            State::Charging(Box::new(Charging { charge, endpoint, req, refusal }))
         }
         Some(limiter) => {
             let key = stages::key_of(limiter, &req);
             match limiter.charge(&key, app.stages.now()) {
                 Charge::Now(decision) => {
-                    passage.charged = Some((Arc::clone(limiter), decision));
-                    begin(app, endpoint, req, options, refusal, passage)
+                    passage.charged = Some(decision);
+                    begin(app, endpoint, req, refusal, passage)
                 }
                 Charge::Later(_) => {
                     let error = ApiError::new(500, "the store of a rate limit waits unasked");
-                    State::refused(app, &req, options, error)
+                    State::refused(app, &req, error)
                 }
             }
         }
-        None => begin(app, endpoint, req, options, refusal, passage),
+        None => begin(app, endpoint, req, refusal, passage),
     }
 }
 
 /// Goes on after the rate limit.
 fn begin(
-    app: &Inner,
+    app: &Resolved,
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
-    options: &CallOptions,
     refusal: Option<Box<ApiError>>,
     passage: &Passage,
 ) -> State {
-    let charged = passage.charged.as_ref().map(|(_, decision)| *decision);
-    if let Some(decision) = charged.filter(|decision| !decision.allowed) {
-        return State::refused(app, &req, options, too_many(&decision));
+    if let Some(decision) = passage.charged.filter(|decision| !decision.allowed) {
+        return State::refused(app, &req, too_many(&decision));
     }
     if let Some(error) = refusal {
-        return State::refused(app, &req, options, *error);
+        return State::refused(app, &req, *error);
     }
     match endpoint {
-        None => State::ready(unplaced(app, &req, settings_of(app, options))),
+        None => State::ready(unplaced(app, &req)),
         Some(_) if req.announces_too_much() => {
-            State::refused(app, &req, options, BodyError::TooLarge.into())
+            State::refused(app, &req, BodyError::TooLarge.into())
         }
         Some(endpoint) => State::Running(stockade_core::run(endpoint, req)),
     }
@@ -148,18 +130,19 @@ fn begin(
 
 /// The answer to a CORS preflight, on any path, known or not: by the rules of
 /// the route that it asks about, if it has its own.
-fn preflight(app: &Inner, req: &Request, passage: &mut Passage) -> Response {
+fn preflight(app: &Resolved, req: &Request, passage: &mut Passage) -> Response {
     let mut response = no_content();
     let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
     let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
-    let asked = method.filter(|_| app.has_own_cors()).and_then(|it| {
+    let routes = &*app.routes;
+    let asked = method.filter(|_| routes.has_own_cors()).and_then(|it| {
         let head = (it == Method::HEAD).then_some(Method::GET);
-        find_exact(app, &it, req.path()).or_else(|| find_exact(app, &head?, req.path()))
+        find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
     });
-    if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| app.cors_of(endpoint)) {
+    if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| routes.cors_of(endpoint)) {
         passage.follow(Arc::clone(own), req);
     }
-    if let Some(cors) = &passage.cors {
+    if let Some(cors) = app.stages.cors_of(passage) {
         cors.preflight(req.headers(), response.headers_mut());
     }
     // What was withheld from a refused one is not added at the end.
@@ -170,7 +153,7 @@ fn preflight(app: &Inner, req: &Request, passage: &mut Passage) -> Response {
 /// The future of [`App::handle`](crate::App::handle): it gives the response.
 #[must_use = "futures do nothing unless polled"]
 pub struct Answering {
-    app: Arc<Inner>,
+    app: Arc<Resolved>,
     passage: Passage,
     state: State,
     is_head: bool,
@@ -198,8 +181,8 @@ impl State {
     }
 
     #[cold]
-    fn refused(app: &Inner, req: &Request, options: &CallOptions, error: ApiError) -> Self {
-        let context = ErrorContext::of(req).with_settings(settings_of(app, options));
+    fn refused(app: &Resolved, req: &Request, error: ApiError) -> Self {
+        let context = ErrorContext::of(req).with_settings(app.settings);
         Self::ready(context.answer(error))
     }
 }
@@ -207,10 +190,8 @@ impl State {
 /// A request that waits for the store of the rate limit.
 struct Charging {
     charge: BoxFuture<'static, Result<Decision, ApiError>>,
-    limiter: Arc<RateLimiter>,
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
-    options: CallOptions,
     refusal: Option<Box<ApiError>>,
 }
 
@@ -224,16 +205,16 @@ impl Charging {
     /// What follows the decision.
     fn decided(
         self,
-        app: &Inner,
+        app: &Resolved,
         passage: &mut Passage,
         outcome: Result<Decision, ApiError>,
     ) -> State {
         match outcome {
             Ok(decision) => {
-                passage.charged = Some((self.limiter, decision));
-                begin(app, self.endpoint, self.req, &self.options, self.refusal, passage)
+                passage.charged = Some(decision);
+                begin(app, self.endpoint, self.req, self.refusal, passage)
             }
-            Err(error) => State::refused(app, &self.req, &self.options, error),
+            Err(error) => State::refused(app, &self.req, error),
         }
     }
 }
@@ -293,38 +274,39 @@ pub(crate) fn given(settings: Settings) -> Response {
 
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// what the route says. Nothing else happens yet.
-fn place(app: &Inner, req: &mut Request, options: &CallOptions) -> Option<Arc<Endpoint>> {
+fn place(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
     if is_tunnel(req) {
         return None;
     }
-    let (endpoint, params) = find(app, req, req.path())?;
+    let (endpoint, params) = find(&app.routes, req, req.path())?;
     // The text of a route is sound: it was checked when the route was declared.
     if !params.is_empty() && !is_sound(req.path()) {
         return None;
     }
     // A limit of the route itself is stronger than any other.
-    let max_body = endpoint.max_body().or(options.max_body_size).unwrap_or(app.max_body);
-    req.set_route(Arc::clone(&endpoint), params, settings_of(app, options), max_body);
+    let max_body = endpoint.max_body().unwrap_or(app.max_body);
+    req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
     Some(endpoint)
 }
 
 /// The answer to a request that no route takes.
 #[cold]
-fn unplaced(app: &Inner, req: &Request, settings: Settings) -> Response {
-    let context = ErrorContext::of(req).with_settings(settings);
+fn unplaced(app: &Resolved, req: &Request) -> Response {
+    let context = ErrorContext::of(req).with_settings(app.settings);
+    let routes = &*app.routes;
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        return not_allowed(&context, app.tables.iter().map(|(method, _)| method));
+        return not_allowed(&context, routes.tables.iter().map(|(method, _)| method));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return allowed(app.tables.iter().map(|(method, _)| method));
+        return allowed(routes.tables.iter().map(|(method, _)| method));
     }
     if !is_sound(path) {
         return context.answer(ApiError::new(400, "Bad Request"));
     }
-    unmatched(app, req, &context)
+    unmatched(routes, req, &context)
 }
 
 /// Whether it is a CONNECT for a tunnel.
@@ -336,12 +318,6 @@ fn is_tunnel(req: &Request) -> bool {
 /// host can say.
 fn is_extended_connect(req: &Request) -> bool {
     req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
-}
-
-pub(crate) fn settings_of(app: &Inner, options: &CallOptions) -> Settings {
-    let mut settings = app.settings;
-    settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
-    settings
 }
 
 /// Whether the path may be matched at all.
@@ -367,29 +343,33 @@ const DEL: u8 = 0x7F;
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told what it should have been.
-pub(crate) fn find(app: &Inner, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+pub(crate) fn find(
+    routes: &RouteSet,
+    req: &Request,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
     let method = req.method();
-    if let Some(web_sockets) = &app.web_sockets
+    if let Some(web_sockets) = &routes.web_sockets
         && matches!(*method, Method::GET | Method::CONNECT)
         && wants_web_socket(req)
         && let Some(found) = find_in(web_sockets, path)
     {
         return Some(found);
     }
-    let found = find_exact(app, method, path);
+    let found = find_exact(routes, method, path);
     if found.is_some() || !matches!(*method, Method::GET | Method::HEAD) {
         return found;
     }
-    let get = if *method == Method::HEAD { find_exact(app, &Method::GET, path) } else { None };
-    get.or_else(|| find_in(app.web_sockets.as_ref()?, path))
+    let get = if *method == Method::HEAD { find_exact(routes, &Method::GET, path) } else { None };
+    get.or_else(|| find_in(routes.web_sockets.as_ref()?, path))
 }
 
 pub(crate) fn find_exact(
-    app: &Inner,
+    routes: &RouteSet,
     method: &Method,
     path: &str,
 ) -> Option<(Arc<Endpoint>, Params)> {
-    find_in(app.tables.get(method)?, path)
+    find_in(routes.tables.get(method)?, path)
 }
 
 pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
@@ -399,18 +379,18 @@ pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<E
 
 /// The answer when no route has this method and path.
 #[cold]
-pub(crate) fn unmatched(app: &Inner, req: &Request, context: &ErrorContext) -> Response {
+pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
     let path = req.path();
-    let tables = app.tables.iter().filter(|(_, table)| table.find(path).is_some());
+    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
     let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
-    if app.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
         others.push(&Method::GET);
     }
     let known = !others.is_empty();
     if *req.method() == Method::OPTIONS && known {
         return allowed(others.into_iter());
     }
-    if known && app.method_not_allowed && *req.method() != Method::OPTIONS {
+    if known && routes.method_not_allowed && *req.method() != Method::OPTIONS {
         return not_allowed(context, others.into_iter());
     }
     context.answer(NOT_FOUND.clone())

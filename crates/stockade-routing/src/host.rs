@@ -22,8 +22,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
-use crate::app::{App, Inner};
-use crate::call_options::CallOptions;
+use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
 use crate::dispatch;
 use crate::options::RouterOptions;
@@ -54,7 +53,7 @@ use crate::router::Router;
 /// Spec: Router members › toHostRouter.
 #[derive(Clone)]
 pub struct HostRoutes {
-    app: Arc<Inner>,
+    app: Arc<Resolved>,
     /// What answers the preflights of a route that has `with_cors`.
     preflights: Arc<[(Arc<Endpoint>, Arc<Endpoint>)]>,
 }
@@ -83,18 +82,18 @@ impl HostRoutes {
             let preflight = preflight_of(endpoint)?;
             Some((Arc::clone(endpoint), Arc::new(preflight)))
         });
-        Self { preflights: preflights.collect(), app: Arc::clone(&app.inner) }
+        Self { preflights: preflights.collect(), app: Arc::clone(&app.resolved) }
     }
 
     /// The routes one by one, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> Vec<HostRoute> {
-        let web_sockets = self.app.web_sockets.as_ref();
+        let web_sockets = self.app.routes.web_sockets.as_ref();
         let is_web_socket = |endpoint: &Arc<Endpoint>| {
             let known = web_sockets.map_or(&[][..], |table| table.values());
             known.iter().any(|known| Arc::ptr_eq(known, endpoint))
         };
-        let endpoints = self.app.endpoints().iter();
+        let endpoints = self.app.routes.endpoints.iter();
         let routes = endpoints.map(|endpoint| HostRoute {
             app: Arc::clone(&self.app),
             endpoint: Arc::clone(endpoint),
@@ -113,7 +112,7 @@ impl HostRoutes {
         let mut req = request.into();
         let is_head = req.method() == Method::HEAD;
         let version = req.version();
-        self.app.stages.find_client(&mut req, &CallOptions::default());
+        self.app.stages.find_client(&mut req);
         let settings = self.app.settings;
         HostAnswering { state: self.begin(req), is_head, version, settings }
     }
@@ -127,11 +126,15 @@ impl HostRoutes {
         }
         let Some((endpoint, params)) = self.find(&req) else {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return State::Ready(Some(dispatch::unmatched(app, &req, &context)));
+            return State::Ready(Some(dispatch::unmatched(&app.routes, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
-        dispatch::judge_origin(&endpoint, nearest_cors(endpoint.middleware()), &mut req);
+        dispatch::judge_origin(
+            &endpoint,
+            nearest_cors(endpoint.middleware()).map(|cors| &**cors),
+            &mut req,
+        );
         if req.announces_too_much() {
             // Whoever asks for it is told at once, and the host is not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
@@ -140,14 +143,14 @@ impl HostRoutes {
     }
 
     fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, stockade_core::Params)> {
-        let found = dispatch::find(&self.app, req, req.path());
+        let found = dispatch::find(&self.app.routes, req, req.path());
         if found.is_some() || !dispatch::is_preflight(req) {
             return found;
         }
         let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
         let asked = Method::from_bytes(asked.as_bytes()).ok()?;
         let head = (asked == Method::HEAD).then_some(Method::GET);
-        let find = |method: &Method| dispatch::find_exact(&self.app, method, req.path());
+        let find = |method: &Method| dispatch::find_exact(&self.app.routes, method, req.path());
         let (endpoint, params) = find(&asked).or_else(|| find(&head?))?;
         Some((Arc::clone(self.preflight(&endpoint)?), params))
     }
@@ -160,7 +163,7 @@ impl HostRoutes {
 
 impl fmt::Debug for HostRoutes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.app.endpoints()).finish()
+        f.debug_list().entries(&self.app.routes.endpoints).finish()
     }
 }
 
@@ -230,7 +233,7 @@ impl Body for TooLarge {
 /// One route, for the router of another host.
 #[derive(Clone)]
 pub struct HostRoute {
-    app: Arc<Inner>,
+    app: Arc<Resolved>,
     endpoint: Arc<Endpoint>,
     is_web_socket: bool,
     answers_preflights: bool,
@@ -280,9 +283,9 @@ impl HostRoute {
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
         let found = if self.is_web_socket {
-            self.app.web_sockets.as_ref().and_then(|table| dispatch::find_in(table, path))
+            self.app.routes.web_sockets.as_ref().and_then(|table| dispatch::find_in(table, path))
         } else {
-            dispatch::find_exact(&self.app, self.endpoint.method(), path)
+            dispatch::find_exact(&self.app.routes, self.endpoint.method(), path)
         };
         found.is_some_and(|(endpoint, _)| Arc::ptr_eq(&endpoint, &self.endpoint))
     }

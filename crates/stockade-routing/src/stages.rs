@@ -37,7 +37,7 @@ pub(crate) struct Stages {
     pub(crate) limiter: Option<Arc<RateLimiter>>,
     trust: TrustProxy,
     /// `None` when nothing is noted, so that it costs one branch.
-    observers: Option<Box<Observers>>,
+    observers: Option<Arc<Observers>>,
     clock: Clock,
     /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
     warned: &'static AtomicBool,
@@ -65,7 +65,7 @@ impl Stages {
             cors: options.enable_cors.then(|| Arc::new(Cors::new(&cors))),
             limiter: limiter.map(Arc::new),
             trust: options.trust_proxy.clone(),
-            observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Box::new),
+            observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Arc::new),
             clock: options.clock.clone(),
             warned: &WARNED,
             usual: Usual::default(),
@@ -74,11 +74,31 @@ impl Stages {
         Ok(stages)
     }
 
+    /// Returns the stages with these options in the place of their own.
+    pub(crate) fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
+        let cors = self.cors.as_ref().map(|cors| match &options.cors_origin {
+            Some(origin) => Arc::new(cors.with_origin(origin)),
+            None => Arc::clone(cors),
+        });
+        let mut stages = Self {
+            security: self.security.clone(),
+            cors,
+            limiter: options.limiter(self.limiter.as_ref())?,
+            trust: options.trust_proxy.unwrap_or_else(|| self.trust.clone()),
+            observers: self.observers.clone(),
+            clock: self.clock.clone(),
+            warned: self.warned,
+            usual: Usual::default(),
+        };
+        stages.usual = Usual::prepare(&stages);
+        Ok(stages)
+    }
+
     /// Finds the client and the rules for this request, whose route is known,
     /// and begins to take note of it.
-    pub(crate) fn enter(&self, req: &mut Request, options: &CallOptions) -> Passage {
-        self.find_client(req, options);
-        let mut passage = self.passage(req, options);
+    pub(crate) fn enter(&self, req: &mut Request) -> Passage {
+        self.find_client(req);
+        let mut passage = self.passage(req);
         if let Some(observers) = &self.observers {
             passage.observation = Some(Box::new(observers.enter(req)));
         }
@@ -86,38 +106,38 @@ impl Stages {
     }
 
     /// Finds the client of this request.
-    pub(crate) fn find_client(&self, req: &mut Request, options: &CallOptions) {
-        let client = self.client(req, options);
+    pub(crate) fn find_client(&self, req: &mut Request) {
+        let client = self.client(req);
         req.set_client_ip(client);
     }
 
-    fn client(&self, req: &Request, options: &CallOptions) -> Option<IpAddr> {
-        let trust = options.trust_over(&self.trust);
+    fn client(&self, req: &Request) -> Option<IpAddr> {
         let peer = req.peer().map(|peer| peer.0.ip());
-        if trust.is_set() {
-            return client_address(peer, req.headers(), trust);
+        if self.trust.is_set() {
+            return client_address(peer, req.headers(), &self.trust);
         }
-        warn_untrusted(req.headers(), trust, self.warned);
+        warn_untrusted(req.headers(), &self.trust, self.warned);
         peer.map(|ip| ip.to_canonical())
     }
 
     /// Returns true when a proxy is trusted.
-    pub(crate) fn trusts_proxy(&self, options: &CallOptions) -> bool {
-        options.trust_over(&self.trust).is_set()
+    pub(crate) fn trusts_proxy(&self) -> bool {
+        self.trust.is_set()
     }
 
     /// The rules for a request, whoever the client is.
-    fn passage(&self, req: &Request, options: &CallOptions) -> Passage {
-        let mut passage = Passage { cors: None, origin: None, charged: None, observation: None };
+    fn passage(&self, req: &Request) -> Passage {
+        let mut passage =
+            Passage { own_cors: None, origin: None, charged: None, observation: None };
         if let Some(cors) = &self.cors {
-            passage.follow(options.cors_over(cors), req);
+            passage.read_origin(cors, req);
         }
         passage
     }
 
-    /// The limit that this request is charged to.
-    pub(crate) fn limiter<'s>(&'s self, options: &'s CallOptions) -> Option<&'s Arc<RateLimiter>> {
-        options.limit_over(self.limiter.as_ref())
+    /// The rules of CORS by which a request is answered.
+    pub(crate) fn cors_of<'s>(&'s self, passage: &'s Passage) -> Option<&'s Cors> {
+        passage.own_cors.as_deref().or(self.cors.as_deref())
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -128,7 +148,7 @@ impl Stages {
     /// away.
     #[inline]
     pub(crate) fn leave(&self, response: &mut Response, passage: &Passage) {
-        if !self.security.is_empty() || !passage.is_bare() {
+        if !self.security.is_empty() || self.cors.is_some() || !passage.is_bare() {
             self.leave_dressed(response, passage);
         }
     }
@@ -151,12 +171,12 @@ impl Stages {
             headers.reserve(self.security.len() + ROOM);
             self.security.apply(headers);
         }
-        if let Some((limiter, decision)) = &passage.charged {
-            limiter.write_headers(*decision, headers);
+        if let Some((limiter, decision)) = self.limiter.as_ref().zip(passage.charged) {
+            limiter.write_headers(decision, headers);
         }
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
-        if let Some(cors) = passage.cors.as_ref().filter(|_| !decided) {
+        if let Some(cors) = self.cors_of(passage).filter(|_| !decided) {
             // The last one: what it exposes depends on what is there.
             cors.apply(passage.origin.as_ref(), headers);
         }
@@ -168,10 +188,12 @@ impl Stages {
 
 /// What is known of a request when its response leaves.
 pub(crate) struct Passage {
-    pub(crate) cors: Option<Arc<Cors>>,
+    /// The rules of the route, where it has others than the router.
+    pub(crate) own_cors: Option<Arc<Cors>>,
     /// Only where the answer depends on it.
     pub(crate) origin: Option<HeaderValue>,
-    pub(crate) charged: Option<(Arc<RateLimiter>, Decision)>,
+    /// By the limit of the router.
+    pub(crate) charged: Option<Decision>,
     /// Boxed, so that a request that nobody takes note of is not larger.
     pub(crate) observation: Option<Box<Observation>>,
 }
@@ -179,14 +201,19 @@ pub(crate) struct Passage {
 impl Passage {
     /// Goes by the rules of a route.
     pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
-        let origin = cors.reads_origin().then(|| origin_of(req.headers())).flatten();
-        self.origin = origin.cloned();
-        self.cors = Some(cors);
+        self.read_origin(&cors, req);
+        self.own_cors = Some(cors);
     }
 
-    /// Whether nothing is to be said in the response.
+    /// Keeps the origin of a request, if the answer by these rules depends on it.
+    fn read_origin(&mut self, cors: &Cors, req: &Request) {
+        let origin = cors.reads_origin().then(|| origin_of(req.headers())).flatten();
+        self.origin = origin.cloned();
+    }
+
+    /// Returns true if a response says nothing because of this request.
     fn is_bare(&self) -> bool {
-        self.cors.is_none() && self.charged.is_none() && self.observation.is_none()
+        self.own_cors.is_none() && self.charged.is_none() && self.observation.is_none()
     }
 
     /// The response goes out as it is now.
@@ -256,7 +283,7 @@ mod tests {
                 request = request.header(*name, *value);
             }
             let mut request = Request::from(request.body(()).unwrap());
-            stages.enter(&mut request, &CallOptions::new());
+            stages.enter(&mut request);
             assert_eq!(OWN.load(Ordering::Relaxed), expected, "{headers:?}");
         };
         check(&[], false);

@@ -3,7 +3,7 @@
 //! Hot: copying a map costs two allocations and half the instructions of putting
 //! the same headers into one.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::header::{
@@ -56,20 +56,19 @@ impl Usual {
         if !extensions.is_empty() && extensions.get::<CorsDecided>().is_some() {
             return None;
         }
-        let charged = passage.charged.as_ref();
-        if !same(passage.cors.as_ref(), stages.cors.as_ref())
-            || !same(charged.map(|(limiter, _)| limiter), stages.limiter.as_ref())
-        {
+        if passage.own_cors.is_some() {
             return None;
         }
-        let left = match charged {
-            Some((limiter, _)) if limiter.has_legacy_headers() => return None,
-            Some((limiter, decision)) => Some(limiter.left(*decision)?),
-            None => None,
+        let left = match (&stages.limiter, passage.charged) {
+            (None, _) => None,
+            (Some(limiter), Some(decision)) if !limiter.has_legacy_headers() => {
+                Some(limiter.left(decision)?)
+            }
+            _ => return None,
         };
         let headers = response.headers_mut();
         prepared.add_to(headers, left)?;
-        if let Some((_, decision)) = charged.filter(|(_, decision)| !decision.allowed) {
+        if let Some(decision) = passage.charged.filter(|decision| !decision.allowed) {
             headers.insert(RETRY_AFTER, decision.retry_after_seconds().into());
         }
         if let Some(observation) = &passage.observation {
@@ -92,8 +91,8 @@ impl Prepared {
     fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
-        let charged = limiter.map(|limiter| (Arc::clone(limiter), decision()));
-        let passage = Passage { cors: stages.cors.clone(), origin, charged, observation: None };
+        let charged = limiter.map(|_| decision());
+        let passage = Passage { own_cors: None, origin, charged, observation: None };
         stages.dress(&mut response, &passage);
         let dressed = response.headers_mut();
         // Security headers can have any name.
@@ -185,14 +184,6 @@ fn decision() -> Decision {
     Decision { allowed: true, limit: 1, remaining: 0, reset, retry_after }
 }
 
-fn same<T>(left: Option<&Arc<T>>, right: Option<&Arc<T>>) -> bool {
-    match (left, right) {
-        (Some(left), Some(right)) => Arc::ptr_eq(left, right),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
 /// Headers of a response that decide what the stages say, or that they remove.
 const LOOKED_AT: [HeaderName; 4] =
     [RATE_LIMIT, LEGACY_REMAINING, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_ALLOW_CREDENTIALS];
@@ -211,6 +202,8 @@ const MAX_ORIGINS: usize = 64;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use stockade_middleware::__internal::Cors;
     use stockade_middleware::{CorsOptions, RateLimit, SecurityHeaders};
 
@@ -223,17 +216,17 @@ mod tests {
     fn check(options: &RouterOptions, own: &[(&'static str, &'static str)], usual: bool) {
         let stages = Stages::new(options).unwrap();
         let other = Arc::new(Cors::new(&CorsOptions::default()));
-        for cors in [stages.cors.clone(), Some(other), None] {
+        for own_cors in [None, Some(other)] {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
                 for allowed in [None, Some(true), Some(false)] {
                     let retry_after = Duration::from_secs(9);
                     let decision = |allowed| Decision { allowed, retry_after, ..decision() };
-                    let charged = stages.limiter.clone().zip(allowed.map(decision));
+                    let charged = allowed.map(decision).filter(|_| stages.limiter.is_some());
                     let origin = origin.map(HeaderValue::from_static);
-                    let is_own = same(cors.as_ref(), stages.cors.as_ref());
+                    let is_own = own_cors.is_none();
                     let is_charged = stages.limiter.is_none() || allowed.is_some();
-                    let cors = cors.clone();
-                    let passage = Passage { cors, origin, charged, observation: None };
+                    let own_cors = own_cors.clone();
+                    let passage = Passage { own_cors, origin, charged, observation: None };
                     let mut quick = Response::default();
                     for (name, value) in own {
                         quick.headers_mut().append(*name, HeaderValue::from_static(value));
@@ -337,9 +330,8 @@ mod tests {
         let sets: Vec<Vec<_>> = sets.into_iter().chain(more).collect();
         for _ in 0..2 {
             for set in &sets {
-                let charged = stages.limiter.clone().zip(Some(decision()));
-                let cors = stages.cors.clone();
-                let passage = Passage { cors, origin: None, charged, observation: None };
+                let charged = Some(decision());
+                let passage = Passage { own_cors: None, origin: None, charged, observation: None };
                 let mut quick = Response::default();
                 for (index, name) in set.iter().enumerate() {
                     quick.headers_mut().append(*name, index.into());

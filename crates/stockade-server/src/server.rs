@@ -15,7 +15,6 @@ use tokio::sync::watch;
 
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
-use crate::service::Hosted;
 use crate::signals::{self, Signals, advance};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
@@ -51,13 +50,7 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        let app = built?;
-        if options.call.expose_errors == Some(true) {
-            log::warn!(
-                target: "stockade",
-                "real messages of 5xx errors are sent to clients; never do this in production"
-            );
-        }
+        let app = built?.with_options(options.call.clone())?;
         Ok(Server {
             app,
             options,
@@ -177,8 +170,7 @@ impl BoundServer {
         let Self { server, listener, handle, signals } = self;
         let ServerHandle { stage, local_addr } = handle;
         let options = server.options;
-        let app = Hosted { app: server.app, call: options.call.clone() };
-        let shared = Shared::new(app, &options);
+        let shared = Shared::new(server.app, &options);
         #[cfg(feature = "tls")]
         let shared = shared.with_tls(server.tls);
         let scheme = if shared.is_tls() { "https" } else { "http" };

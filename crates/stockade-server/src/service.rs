@@ -18,7 +18,7 @@ use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
-use stockade_routing::{Answering, App, CallOptions};
+use stockade_routing::{Answering, App};
 use tokio::sync::watch;
 
 use crate::accept::Stage;
@@ -51,18 +51,11 @@ pub(crate) trait Answer: Send + Sync + 'static {
     fn leaving(&self) {}
 }
 
-/// An application with the options of its server.
-#[derive(Debug)]
-pub(crate) struct Hosted {
-    pub(crate) app: App,
-    pub(crate) call: CallOptions,
-}
-
-impl Answer for Hosted {
+impl Answer for App {
     type Answering = Answering;
 
     fn answer(&self, request: Request) -> Answering {
-        self.app.handle_with(request, &self.call)
+        self.handle(request)
     }
 
     fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
@@ -71,15 +64,15 @@ impl Answer for Hosted {
 
     #[cold]
     fn refuse(&self, request: Request, error: ApiError) -> Answering {
-        self.app.refuse(request, error, &self.call)
+        self.refuse(request, error)
     }
 
     fn trusts_proxy(&self) -> bool {
-        self.app.trusts_proxy(&self.call)
+        self.trusts_proxy()
     }
 
     fn leaving(&self) {
-        if let Some(readiness) = self.app.state::<Readiness>() {
+        if let Some(readiness) = self.state::<Readiness>() {
             readiness.set(false);
         }
     }

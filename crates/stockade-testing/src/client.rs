@@ -74,8 +74,7 @@ impl TestClient {
     /// # Errors
     /// Fails with all mistakes of the router.
     pub fn try_new(router: impl IntoApp) -> Result<Self, ConfigError> {
-        let app = router.into_app()?;
-        Ok(Self::over(Transport::InProcess { app, options: CallOptions::default() }))
+        Ok(Self::over(Transport::InProcess(router.into_app()?)))
     }
 
     /// Makes a client in process, of a router whose rate limit goes by this
@@ -187,17 +186,19 @@ impl TestClient {
     }
 
     /// Calls the application with these options, which override those of the
-    /// router, as a host does.
+    /// router, and those of an earlier call of this function, as a host does; see
+    /// [`App::with_options`].
     ///
     /// # Panics
-    /// With [`live`](Self::live), because a server has its own options.
+    /// When there is a mistake in the options, and with [`live`](Self::live),
+    /// because a server has its own options.
     #[track_caller]
     #[must_use]
     pub fn with_call_options(mut self, options: CallOptions) -> Self {
-        let Transport::InProcess { app, .. } = &*self.transport else {
+        let Transport::InProcess(app) = &*self.transport else {
             fail("a live server has its own options; they cannot be overridden from outside");
         };
-        self.transport = Arc::new(Transport::InProcess { app: app.clone(), options });
+        self.transport = Arc::new(Transport::InProcess(or_fail(app.with_options(options))));
         self
     }
 

@@ -9,7 +9,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use stockade_core::upgrade::{Io, Switch, Upgrade, Upgraded};
 use stockade_core::{HttpBody, Request, Response};
-use stockade_routing::{App, CallOptions};
+use stockade_routing::App;
 use url::Url;
 
 use crate::TestError;
@@ -21,7 +21,7 @@ pub(crate) type Connection = Box<dyn Io>;
 pub(crate) type Answer = (Response, Option<Connection>);
 
 pub(crate) enum Transport {
-    InProcess { app: App, options: CallOptions },
+    InProcess(App),
     Live(Live),
 }
 
@@ -37,7 +37,7 @@ impl Transport {
     /// Sends a request whose target is a path.
     pub(crate) async fn send(&self, request: http::Request<HttpBody>) -> Result<Answer, TestError> {
         match self {
-            Self::InProcess { app, options } => Ok(in_process(app, options, request).await),
+            Self::InProcess(app) => Ok(in_process(app, request).await),
             Self::Live(live) => live.send(request).await,
         }
     }
@@ -46,7 +46,7 @@ impl Transport {
     /// machine without TLS and sends it `Secure` cookies.
     pub(crate) fn url(&self, target: &str) -> Option<Url> {
         let base = match self {
-            Self::InProcess { .. } => "https://localhost".to_owned(),
+            Self::InProcess(_) => "https://localhost".to_owned(),
             Self::Live(live) => {
                 let host = live.authority.host();
                 let here = host == "localhost" || host.starts_with("127.") || host == "[::1]";
@@ -59,7 +59,7 @@ impl Transport {
 }
 
 /// Calls the application as the own server would.
-async fn in_process(app: &App, options: &CallOptions, request: http::Request<HttpBody>) -> Answer {
+async fn in_process(app: &App, request: http::Request<HttpBody>) -> Answer {
     let (mut head, body) = request.into_parts();
     if !head.headers.contains_key(header::HOST) {
         head.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
@@ -70,7 +70,7 @@ async fn in_process(app: &App, options: &CallOptions, request: http::Request<Htt
     if head.headers.contains_key(header::UPGRADE) {
         head.extensions.insert(Upgrade::http1());
     }
-    let mut response = app.handle_with(Request::new(head, body), options).await;
+    let mut response = app.handle(Request::new(head, body)).await;
     let connection = Switch::take(&mut response).map(|switch| {
         let (client, server) = tokio::io::duplex(PIPE_BYTES);
         tokio::spawn(switch.run(Upgraded::new(server)));
@@ -131,7 +131,7 @@ impl Live {
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InProcess { app, .. } => f.debug_tuple("InProcess").field(app).finish(),
+            Self::InProcess(app) => f.debug_tuple("InProcess").field(app).finish(),
             Self::Live(live) => write!(f, "Live(http://{}{})", live.authority, live.prefix),
         }
     }

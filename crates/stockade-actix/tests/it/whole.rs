@@ -94,6 +94,7 @@ async fn each_client_has_its_own_limit() {
 async fn options_of_the_call_win() {
     let app = api(RouterOptions::new()).build().unwrap();
     let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(2));
+    let service = service.unwrap();
     let host = host!(service);
     let echo = "POST /api/echo\ncontent-type: application/json\n\n[1]";
     check(&host, echo, r#"413 {"error":"Request body too large"}"#).await;

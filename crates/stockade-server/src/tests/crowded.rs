@@ -8,7 +8,6 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::{Client, Running, app, get, http2, log, ms, options, soon, start};
 use crate::ServerOptions;
-use crate::service::{Answer as _, Hosted};
 
 /// A new connection from `127.0.0.<last>`.
 async fn connect(server: &Running, last: u8) -> Client<TcpStream> {
@@ -193,7 +192,7 @@ fn a_proxy_is_trusted_by_the_router_or_by_the_call() {
         let app = Router::with_options(options).build().unwrap();
         let mut options = CallOptions::new();
         options.trust_proxy.clone_from(&call);
-        let hosted = Hosted { app, call: options };
-        assert_eq!(hosted.trusts_proxy(), expected, "{router:?} {call:?}");
+        let app = app.with_options(options).unwrap();
+        assert_eq!(app.trusts_proxy(), expected, "{router:?} {call:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http_body_util::BodyExt;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use stockade_core::{Request, Response};
-use stockade_routing::{CallOptions, Router, RouterOptions};
+use stockade_routing::{Router, RouterOptions};
 use stockade_websockets::{WebSocket, WebSocketOptions};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
@@ -20,7 +20,7 @@ use super::slow::{large, narrow, read_slowly};
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
 use crate::connection::Shared;
 use crate::connection_record::Command;
-use crate::service::{Answer, Hosted};
+use crate::service::Answer;
 use crate::{ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
@@ -146,7 +146,7 @@ async fn the_framing_is_followed_within_tls() {
 async fn a_page_of_http_opens_no_web_socket_on_tls() {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     router.add_web_socket_route("/ws", async |_: WebSocket| {}, WebSocketOptions::new());
-    let app = Hosted { app: router.build().unwrap(), call: CallOptions::new() };
+    let app = router.build().unwrap();
     let (shared, roots) = secured(Shared::new(app, &options()));
     let secure = Secure { server: serve(shared, options()), roots };
     for (origin, expected) in [
