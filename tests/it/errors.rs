@@ -125,10 +125,9 @@ fn problem_details_are_an_option() {
 
 #[test]
 fn an_error_of_many_answers_goes_by_the_settings_of_each() {
-    let plain = RouterOptions::new();
-    let problems = || RouterOptions::new().problem_details(true);
-    for options in [plain.clone(), problems(), plain, problems()] {
-        let expected = if options.problem_details {
+    for problem_details in [false, true, false, true] {
+        let options = RouterOptions::new().problem_details(problem_details);
+        let expected = if problem_details {
             r#"404 {"type":"about:blank","title":"Not Found","status":404}"#
         } else {
             r#"404 {"error":"Not Found"}"#

@@ -13,7 +13,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 
-use crate::support::{app, block_on, check, header_of, log, request};
+use crate::support::{app, block_on, check, check_option, header_of, log, request};
 
 const JSON: &str = "content-type: application/json";
 
@@ -144,7 +144,8 @@ fn a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process() {
 #[test]
 fn rows_of_limits() {
     let defaults = RouterOptions::new();
-    assert_eq!((defaults.max_body_size, defaults.ws_max_payload), (1_048_576, 1_048_576));
+    check_option(&defaults, "max_body_size: 1048576");
+    check_option(&defaults, "ws_max_payload: 1048576");
     let policy = |options| header_of(&with(options), "GET /text", "ratelimit-policy");
     assert_eq!(policy(RouterOptions::new()), r#""default";q=100;w=60"#);
     let own = RateLimit::new().window(Duration::from_secs(5)).max_requests(7);

@@ -78,6 +78,14 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     runtime.unwrap().block_on(future)
 }
 
+/// The options have this field with this value, as they are shown for debugging.
+#[track_caller]
+pub fn check_option(options: &impl std::fmt::Debug, expected: &str) {
+    let shown = format!("{options:?}");
+    let starts = [format!(" {expected},"), format!(" {expected} }}")];
+    assert!(starts.iter().any(|field| shown.contains(field)), "{expected} is not in {shown}");
+}
+
 /// What was logged, for tests that look at it.
 pub mod log {
     use std::sync::Mutex;

@@ -26,6 +26,7 @@ mod api_error;
 mod config_error;
 mod field_error;
 mod panic;
+mod setters;
 mod short_name;
 mod status;
 
@@ -37,6 +38,7 @@ pub use status::status_text;
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::__setters as setters;
     pub use crate::panic::catch_panic;
     pub use crate::short_name::{short_name, short_path, short_text};
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_middleware::rate_limit::{self, RateLimiter};
 use stockade_middleware::{CorsOrigin, RateLimit, TrustProxy};
@@ -22,18 +23,11 @@ use crate::stages::in_rate_limit;
 /// or the default if it has none.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
-#[non_exhaustive]
 pub struct CallOptions {
-    /// As [`RouterOptions::expose_errors`]. Default: the router's.
-    pub expose_errors: Option<bool>,
-    /// As [`RouterOptions::max_body_size`]; a limit of the route itself still
-    /// counts. Default: the router's.
-    pub max_body_size: Option<u64>,
-    /// As [`RouterOptions::trust_proxy`]. Default: the router's.
-    pub trust_proxy: Option<TrustProxy>,
-    /// As [`RouterOptions::cors_origin`], and nothing else of CORS. Default: the
-    /// router's.
-    pub cors_origin: Option<CorsOrigin>,
+    pub(crate) expose_errors: Option<bool>,
+    pub(crate) max_body_size: Option<u64>,
+    pub(crate) trust_proxy: Option<TrustProxy>,
+    pub(crate) cors_origin: Option<CorsOrigin>,
     rate_limit: LimitOverride,
 }
 
@@ -92,41 +86,28 @@ impl TryFrom<Raw> for CallOptions {
 }
 
 impl CallOptions {
-    /// Nothing is overridden.
+    /// Returns options that override nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Overrides [`RouterOptions::expose_errors`].
-    #[must_use]
-    pub fn expose_errors(mut self, expose: bool) -> Self {
-        self.expose_errors = Some(expose);
-        self
-    }
+    setters! {
+        /// Overrides [`RouterOptions::expose_errors`].
+        expose_errors: some bool;
 
-    /// Overrides [`RouterOptions::max_body_size`], in bytes.
-    #[must_use]
-    pub fn max_body_size(mut self, bytes: u64) -> Self {
-        self.max_body_size = Some(bytes);
-        self
-    }
+        /// Overrides [`RouterOptions::max_body_size`], in bytes; a limit of the
+        /// route itself still counts.
+        max_body_size: some u64;
 
-    /// Overrides [`RouterOptions::trust_proxy`].
-    #[must_use]
-    pub fn trust_proxy(mut self, trust: impl Into<TrustProxy>) -> Self {
-        self.trust_proxy = Some(trust.into());
-        self
-    }
+        /// Overrides [`RouterOptions::trust_proxy`].
+        trust_proxy: some into TrustProxy;
 
-    /// Overrides [`RouterOptions::cors_origin`], and nothing else: the other
-    /// rules of CORS are the router's, and where the router has none
-    /// ([`RouterOptions::enable_cors`]) there are none. A route with rules of
-    /// its own keeps them.
-    #[must_use]
-    pub fn cors_origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
-        self.cors_origin = Some(origin.into());
-        self
+        /// Overrides [`RouterOptions::cors_origin`], and nothing else: the other
+        /// rules of CORS are the router's, and where the router has none
+        /// ([`RouterOptions::enable_cors`]) there are none. A route with rules of
+        /// its own keeps them.
+        cors_origin: some into CorsOrigin;
     }
 
     /// Overrides [`RouterOptions::rate_limit`], and takes the same; `None` for no

@@ -255,7 +255,7 @@ setters! {
 
     /// Narrows what the body of this route may be, such as
     /// `["application/json"]`, instead of the router's
-    /// [`accepts`](crate::RouterOptions#structfield.accepts): any other body is
+    /// [`accepts`](crate::RouterOptions::accepts): any other body is
     /// 415, before middleware runs. See [`Accepts`].
     fn accepts(entry, types: impl IntoIterator<Item = impl AsRef<str>>) {
         entry.accepts = entry.checked("accepts", Accepts::new(types)).map(Arc::new);
@@ -263,7 +263,7 @@ setters! {
 
     /// Limits the values of a JSON body of this route that are kept untyped,
     /// instead of the router's limit. See
-    /// [`RouterOptions::max_json_values`](crate::RouterOptions#structfield.max_json_values).
+    /// [`RouterOptions::max_json_values`](crate::RouterOptions::max_json_values).
     fn max_json_values(entry, values: usize) {
         entry.max_json_values = Some(values);
     }

@@ -223,18 +223,22 @@ impl Router {
         self
     }
 
-    /// The options, to change one before the router is built; a test may so
+    /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
     ///
     /// ```
     /// use stockade_routing::Router;
     ///
     /// let mut router = Router::new();
-    /// router.options_mut().max_body_size = 64 * 1024;
+    /// router.map_options(|options| options.max_body_size(64 * 1024));
     /// # drop(router);
     /// ```
-    pub fn options_mut(&mut self) -> &mut RouterOptions {
-        &mut self.options
+    pub fn map_options(
+        &mut self,
+        change: impl FnOnce(RouterOptions) -> RouterOptions,
+    ) -> &mut Self {
+        self.options = change(std::mem::take(&mut self.options));
+        self
     }
 
     /// The path of a named route with its parameters filled in.

@@ -43,16 +43,16 @@
 //! | closes its sending side before it has the answer | the connection closes | – |
 //! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
-//! [`header_read_timeout`]: ServerOptions#structfield.header_read_timeout
-//! [`body_read_timeout`]: ServerOptions#structfield.body_read_timeout
-//! [`write_stall_timeout`]: ServerOptions#structfield.write_stall_timeout
-//! [`min_read_rate`]: ServerOptions#structfield.min_read_rate
-//! [`min_write_rate`]: ServerOptions#structfield.min_write_rate
-//! [`idle_timeout`]: ServerOptions#structfield.idle_timeout
-//! [`max_headers`]: ServerOptions#structfield.max_headers
-//! [`max_header_bytes`]: ServerOptions#structfield.max_header_bytes
-//! [`max_connections`]: ServerOptions#structfield.max_connections
-//! [`max_connections_per_client`]: ServerOptions#structfield.max_connections_per_client
+//! [`header_read_timeout`]: ServerOptions::header_read_timeout
+//! [`body_read_timeout`]: ServerOptions::body_read_timeout
+//! [`write_stall_timeout`]: ServerOptions::write_stall_timeout
+//! [`min_read_rate`]: ServerOptions::min_read_rate
+//! [`min_write_rate`]: ServerOptions::min_write_rate
+//! [`idle_timeout`]: ServerOptions::idle_timeout
+//! [`max_headers`]: ServerOptions::max_headers
+//! [`max_header_bytes`]: ServerOptions::max_header_bytes
+//! [`max_connections`]: ServerOptions::max_connections
+//! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //!
 //! # Where things are
 //!

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_routing::CallOptions;
 
@@ -21,126 +22,40 @@ use crate::time_budget::StallPolicy;
 /// use std::time::Duration;
 /// use stockade_server::ServerOptions;
 ///
-/// let options = ServerOptions::new().max_connections(500).http2(false);
-/// assert_eq!(options.idle_timeout, Duration::from_secs(60));
+/// let options = ServerOptions::new()
+///     .max_connections(500)
+///     .idle_timeout(Duration::from_secs(90));
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
 pub struct ServerOptions {
-    /// How long a client may take for the head of a request: from its first
-    /// byte, and on a new connection from its opening, TLS included. Then the
-    /// connection is closed. Default: 10 s.
     #[serde(rename = "header_read_timeout_ms", deserialize_with = "millis")]
-    pub header_read_timeout: Duration,
-    /// How long a connection may stay open without a request. Default: 60 s.
+    pub(crate) header_read_timeout: Duration,
     #[serde(rename = "idle_timeout_ms", deserialize_with = "millis")]
-    pub idle_timeout: Duration,
-    /// How long a connection of HTTP/1 is idle before it is parked: it gives
-    /// back what memory it can, and takes it again for its next request, which
-    /// costs some microseconds. While many new connections come, those that
-    /// have nothing to ask are parked sooner. No effect if it is not below
-    /// [`idle_timeout`](Self#structfield.idle_timeout); `Duration::MAX` is
-    /// never. Default: 2 s.
+    pub(crate) idle_timeout: Duration,
     #[serde(rename = "park_after_ms", deserialize_with = "millis")]
-    pub park_after: Duration,
-    /// How long the server waits for the body of a request, in all: only the
-    /// time in which it waits counts, and what comes gives time back, at
-    /// [`min_read_rate`](Self#structfield.min_read_rate). So a slow upload
-    /// lives as long as it moves at that rate, a drip does not, and no pause
-    /// may be longer than this; the first one not longer than 10 s. Then: 408.
-    ///
-    /// A wait begins when the application asks for bytes that are not there,
-    /// and ends when it takes the next ones. An application that asks and then
-    /// turns to something else is charged for that time too; one that has not
-    /// asked is not. Default: 30 s.
+    pub(crate) park_after: Duration,
     #[serde(rename = "body_read_timeout_ms", deserialize_with = "millis")]
-    pub body_read_timeout: Duration,
-    /// The bytes of a request's body that buy a client one second of
-    /// [`body_read_timeout`](Self#structfield.body_read_timeout). 0: each byte
-    /// gives all of it back. Default: 500.
-    pub min_read_rate: u32,
-    /// The longest time in which a client may leave an answer unread. Then the
-    /// answer ends: on HTTP/1 with its connection, on HTTP/2 alone, if the
-    /// client has no room for this one. Only the time counts in which there are
-    /// bytes that the client does not take, so that a stream that says
-    /// something once a minute lives for ever; and what it takes gives time
-    /// back, at [`min_write_rate`](Self#structfield.min_write_rate).
-    ///
-    /// A client that reads slowly may look for a minute like one that does not,
-    /// because its system takes much at once. So this is long; but while more
-    /// than one of 256 [`max_connections`](Self#structfield.max_connections),
-    /// and more than 16, take nothing, those have 12 s. Where
-    /// [clients are counted](Self#structfield.max_connections_per_client), that
-    /// goes for the clients with the most of them, until the others have room.
-    /// Default: 75 s.
+    pub(crate) body_read_timeout: Duration,
+    pub(crate) min_read_rate: u32,
     #[serde(rename = "write_stall_timeout_ms", deserialize_with = "millis")]
-    pub write_stall_timeout: Duration,
-    /// The bytes of an answer that, taken by a client, buy it one second of
-    /// [`write_stall_timeout`](Self#structfield.write_stall_timeout). 0: each
-    /// byte gives all of it back. Default: 500.
-    pub min_write_rate: u32,
-    /// How long requests that are running may go on after a shutdown has begun.
-    /// Default: 10 s.
+    pub(crate) write_stall_timeout: Duration,
+    pub(crate) min_write_rate: u32,
     #[serde(rename = "shutdown_timeout_ms", deserialize_with = "millis")]
-    pub shutdown_timeout: Duration,
-    /// How long the server goes on as before when a shutdown begins, while the
-    /// [`Readiness`](stockade_middleware::health::Readiness) of the application
-    /// says no: the time in which those who distribute requests learn to send
-    /// them elsewhere. Then [`shutdown_timeout`](Self#structfield.shutdown_timeout)
-    /// begins. Default: 0.
+    pub(crate) shutdown_timeout: Duration,
     #[serde(rename = "shutdown_delay_ms", deserialize_with = "millis")]
-    pub shutdown_delay: Duration,
-    /// The number of connections that are served at a time. For a further one the
-    /// connection that has been idle longest is told to finish; if none is
-    /// idle, it waits until one closes, and those behind it in the queue of the
-    /// system (see [`backlog`](Self#structfield.backlog)). The same goes when the
-    /// system has no file for it. Default: 10,000.
-    pub max_connections: u32,
-    /// The number of connections of one client: an address, or a network of 64
-    /// bits in IPv6. For a further one its own connection that has been idle
-    /// longest is told to finish; if none is idle, the new one is closed.
-    ///
-    /// A proxy in front of the server is one client, unless it is trusted
-    /// (`trust_proxy` of the router or of [`call`](Self#structfield.call)): so
-    /// without a number here there is no such limit where a proxy is trusted.
-    /// A number that is not below
-    /// [`max_connections`](Self#structfield.max_connections) is no limit.
-    /// Default: `None`, a tenth of `max_connections` and at least 100 (1,000 of
-    /// 10,000).
-    pub max_connections_per_client: Option<u32>,
-    /// How many header lines a request may have; more are answered with 431.
-    /// On HTTP/1 another value than the default costs an allocation for each
-    /// request. Default: 100.
-    pub max_headers: usize,
-    /// How long the head of a request may be, in bytes; a longer one is
-    /// answered with 431. Default: 16 KiB (16,384).
-    pub max_header_bytes: u32,
-    /// Whether HTTP/2 is spoken with clients that begin with it. Default: true.
-    pub http2: bool,
-    /// How many requests may run at a time on one HTTP/2 connection.
-    /// Default: 200.
-    pub http2_max_streams: u32,
-    /// Whether small packets are sent at once (`TCP_NODELAY`). Default: true.
-    pub tcp_nodelay: bool,
-    /// Bytes of an answer that the system takes ahead of what it can send
-    /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere). Else
-    /// each client that does not read would hold some 4 MiB of the memory that
-    /// all sockets of the machine share. Far less than the default costs speed
-    /// at a distance. `None` is the system's own, as a rule no limit. Default:
-    /// 512 KiB (524,288).
-    pub tcp_notsent_lowat: Option<u32>,
-    /// The size of the system's buffer for what is sent on a connection and not
-    /// acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to a
-    /// maximum of its own. It is fixed then, and bounds the speed at a distance:
-    /// 64 KiB make 1.3 MB a second of 100 ms for both ways. Default: `None`, as
-    /// the system adapts it.
-    pub tcp_send_buffer: Option<u32>,
-    /// How many connections the system may keep waiting until they are
-    /// accepted; the system may have a lower limit. Default: 4,096.
-    pub backlog: u32,
-    /// What overrides the options of the router. Default: nothing.
-    pub call: CallOptions,
+    pub(crate) shutdown_delay: Duration,
+    pub(crate) max_connections: u32,
+    pub(crate) max_connections_per_client: Option<u32>,
+    pub(crate) max_headers: usize,
+    pub(crate) max_header_bytes: u32,
+    pub(crate) http2: bool,
+    pub(crate) http2_max_streams: u32,
+    pub(crate) tcp_nodelay: bool,
+    pub(crate) tcp_notsent_lowat: Option<u32>,
+    pub(crate) tcp_send_buffer: Option<u32>,
+    pub(crate) backlog: u32,
+    pub(crate) call: CallOptions,
 }
 
 impl Default for ServerOptions {
@@ -170,51 +85,150 @@ impl Default for ServerOptions {
     }
 }
 
-macro_rules! setters {
-    ($($name:ident: $kind:ty, $unit:literal;)*) => {$(
-        #[doc = concat!("Sets [`", stringify!($name), "`](Self#structfield.", stringify!($name), ")", $unit, ".")]
-        #[must_use]
-        pub fn $name(mut self, $name: $kind) -> Self {
-            self.$name = $name;
-            self
-        }
-    )*};
-}
-
 impl ServerOptions {
-    /// The defaults.
+    /// Returns the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        header_read_timeout: Duration, "";
-        idle_timeout: Duration, "";
-        park_after: Duration, "";
-        body_read_timeout: Duration, "";
-        min_read_rate: u32, ", in bytes a second";
-        write_stall_timeout: Duration, "";
-        min_write_rate: u32, ", in bytes a second";
-        shutdown_timeout: Duration, "";
-        shutdown_delay: Duration, "";
-        max_connections: u32, "";
-        max_headers: usize, "";
-        max_header_bytes: u32, ", in bytes";
-        http2: bool, "";
-        http2_max_streams: u32, "";
-        tcp_nodelay: bool, "";
-        tcp_notsent_lowat: Option<u32>, ", in bytes";
-        tcp_send_buffer: Option<u32>, ", in bytes";
-        backlog: u32, "";
-        call: CallOptions, "";
-    }
+        /// Sets how long a client may take for the head of a request: from its
+        /// first byte, and on a new connection from its opening, TLS included. Then
+        /// the connection is closed. Default: 10 s.
+        header_read_timeout: Duration;
 
-    /// Sets [`max_connections_per_client`](Self#structfield.max_connections_per_client).
-    #[must_use]
-    pub fn max_connections_per_client(mut self, connections: u32) -> Self {
-        self.max_connections_per_client = Some(connections);
-        self
+        /// Sets how long a connection may stay open without a request. Default:
+        /// 60 s.
+        idle_timeout: Duration;
+
+        /// Sets how long a connection of HTTP/1 is idle before it is parked: it
+        /// gives back what memory it can, and takes it again for its next request,
+        /// which costs some microseconds. Default: 2 s.
+        ///
+        /// While many new connections come, those that have nothing to ask are
+        /// parked sooner. No effect if it is not below
+        /// [`idle_timeout`](Self::idle_timeout); `Duration::MAX` is never.
+        park_after: Duration;
+
+        /// Sets how long the server waits for the body of a request, in all. Then:
+        /// 408. Default: 30 s.
+        ///
+        /// Only the time in which it waits counts, and what comes gives time back,
+        /// at [`min_read_rate`](Self::min_read_rate). So a slow upload lives as long
+        /// as it moves at that rate, a drip does not, and no pause may be longer
+        /// than this; the first one not longer than 10 s.
+        ///
+        /// A wait begins when the application asks for bytes that are not there,
+        /// and ends when it takes the next ones. An application that asks and then
+        /// turns to something else is charged for that time too; one that has not
+        /// asked is not.
+        body_read_timeout: Duration;
+
+        /// Sets the bytes of a request's body that buy a client one second of
+        /// [`body_read_timeout`](Self::body_read_timeout). 0: each byte gives all of
+        /// it back. Default: 500.
+        min_read_rate: u32;
+
+        /// Sets the longest time in which a client may leave an answer unread. Then
+        /// the answer ends: on HTTP/1 with its connection, on HTTP/2 alone, if the
+        /// client has no room for this one. Default: 75 s.
+        ///
+        /// Only the time counts in which there are bytes that the client does not
+        /// take, so that a stream that says something once a minute lives for ever;
+        /// and what it takes gives time back, at
+        /// [`min_write_rate`](Self::min_write_rate).
+        ///
+        /// A client that reads slowly may look for a minute like one that does not,
+        /// because its system takes much at once. So this is long; but while more
+        /// than one of 256 [`max_connections`](Self::max_connections), and more than
+        /// 16, take nothing, those have 12 s. Where
+        /// [clients are counted](Self::max_connections_per_client), that goes for
+        /// the clients with the most of them, until the others have room.
+        write_stall_timeout: Duration;
+
+        /// Sets the bytes of an answer that, taken by a client, buy it one second of
+        /// [`write_stall_timeout`](Self::write_stall_timeout). 0: each byte gives
+        /// all of it back. Default: 500.
+        min_write_rate: u32;
+
+        /// Sets how long requests that are running may go on after a shutdown has
+        /// begun. Default: 10 s.
+        shutdown_timeout: Duration;
+
+        /// Sets how long the server goes on as before when a shutdown begins, while
+        /// the [`Readiness`](stockade_middleware::health::Readiness) of the
+        /// application says no: the time in which those who distribute requests
+        /// learn to send them elsewhere. Then
+        /// [`shutdown_timeout`](Self::shutdown_timeout) begins. Default: 0.
+        shutdown_delay: Duration;
+
+        /// Sets the number of connections that are served at a time. Default: 10,000.
+        ///
+        /// For a further one the connection that has been idle longest is told to
+        /// finish; if none is idle, it waits until one closes, and those behind it
+        /// in the queue of the system (see [`backlog`](Self::backlog)). The same
+        /// goes when the system has no file for it.
+        max_connections: u32;
+
+        /// Sets the number of connections of one client: an address, or a network of
+        /// 64 bits in IPv6. Default: a tenth of
+        /// [`max_connections`](Self::max_connections) and at least 100 (1,000 of
+        /// 10,000).
+        ///
+        /// For a further one its own connection that has been idle longest is told
+        /// to finish; if none is idle, the new one is closed.
+        ///
+        /// A proxy in front of the server is one client, unless it is trusted
+        /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
+        /// number here there is no such limit where a proxy is trusted. A number
+        /// that is not below `max_connections` is no limit.
+        max_connections_per_client: some u32;
+
+        /// Sets how many header lines a request may have; more are answered with
+        /// 431. On HTTP/1 another value than the default costs an allocation for
+        /// each request. Default: 100.
+        max_headers: usize;
+
+        /// Sets how long the head of a request may be, in bytes; a longer one is
+        /// answered with 431. Default: 16 KiB (16,384).
+        max_header_bytes: u32;
+
+        /// Says whether HTTP/2 is spoken with clients that begin with it. Default:
+        /// true.
+        http2: bool;
+
+        /// Sets how many requests may run at a time on one HTTP/2 connection.
+        /// Default: 200.
+        http2_max_streams: u32;
+
+        /// Says whether small packets are sent at once (`TCP_NODELAY`). Default:
+        /// true.
+        tcp_nodelay: bool;
+
+        /// Sets how many bytes of an answer the system takes ahead of what it can
+        /// send (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere).
+        /// Default: 512 KiB (524,288).
+        ///
+        /// Else each client that does not read would hold some 4 MiB of the memory
+        /// that all sockets of the machine share. Far less than the default costs
+        /// speed at a distance. `None` is the system's own, as a rule no limit.
+        tcp_notsent_lowat: Option<u32>;
+
+        /// Sets the size of the system's buffer for what is sent on a connection and
+        /// not acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to a
+        /// maximum of its own. Default: `None`, as the system adapts it.
+        ///
+        /// It is fixed then, and bounds the speed at a distance: 64 KiB make 1.3 MB
+        /// a second of 100 ms for both ways.
+        tcp_send_buffer: Option<u32>;
+
+        /// Sets how many connections the system may keep waiting until they are
+        /// accepted; the system may have a lower limit. Default: 4,096.
+        backlog: u32;
+
+        /// Sets the options that override those of the router. Default: none.
+        call: CallOptions;
     }
 
     /// Returns the number of connections that one client may have; `None` is any.
@@ -376,7 +390,8 @@ mod tests {
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert_eq!((defaults.tcp_notsent_lowat, defaults.tcp_send_buffer), (Some(524_288), None));
-        assert!(defaults.call.max_body_size.is_none() && defaults.call.expose_errors.is_none());
+        let nothing = format!("{:?}", CallOptions::new());
+        assert_eq!(format!("{:?}", defaults.call), nothing);
     }
 
     #[test]
@@ -436,7 +451,8 @@ mod tests {
         assert_eq!((options.max_connections, options.http2), (7, false));
         assert_eq!(options.max_connections_per_client, Some(3));
         assert_eq!((options.tcp_notsent_lowat, options.tcp_send_buffer), (None, Some(65_536)));
-        assert_eq!(options.call.expose_errors, Some(true));
+        let call = format!("{:?}", options.call);
+        assert!(call.contains("expose_errors: Some(true)"), "{call}");
 
         let error = serde_json::from_str::<ServerOptions>(r#"{"idle_timeout": 1}"#).unwrap_err();
         assert!(error.to_string().starts_with("unknown field `idle_timeout`"), "{error}");

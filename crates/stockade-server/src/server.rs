@@ -73,7 +73,7 @@ pub struct Server {
 
 impl Server {
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
-    /// [`header_read_timeout`](ServerOptions#structfield.header_read_timeout).
+    /// [`header_read_timeout`](ServerOptions::header_read_timeout).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: TlsConfig) -> Self {
         self.tls = Some(tls);
@@ -154,12 +154,12 @@ impl BoundServer {
     ///
     /// 1. The [`Readiness`](stockade_middleware::health::Readiness) in the state of
     ///    the application becomes false. Everything goes on as before for
-    ///    [`shutdown_delay`](ServerOptions#structfield.shutdown_delay).
+    ///    [`shutdown_delay`](ServerOptions::shutdown_delay).
     /// 2. The port closes. Connections that are idle, or on which the head of a
     ///    request is not complete, close at once. A client of HTTP/2 has one second
     ///    to answer GOAWAY.
     /// 3. Requests that run are answered, for
-    ///    [`shutdown_timeout`](ServerOptions#structfield.shutdown_timeout) at most.
+    ///    [`shutdown_timeout`](ServerOptions::shutdown_timeout) at most.
     ///    Then the rest is cut off, and this returns.
     ///
     /// Dropping the future cuts off everything at once.

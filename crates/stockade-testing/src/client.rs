@@ -104,7 +104,7 @@ impl TestClient {
     #[track_caller]
     #[must_use]
     pub fn with_clock(mut router: Router, clock: &TestClock) -> Self {
-        router.options_mut().clock = clock.for_router();
+        router.map_options(|options| options.clock(clock.for_router()));
         Self::new(router)
     }
 

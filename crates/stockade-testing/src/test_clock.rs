@@ -66,7 +66,7 @@ impl TestClock {
     }
 
     /// Returns the clock for
-    /// [`RouterOptions::clock`](stockade_routing::RouterOptions#structfield.clock).
+    /// [`RouterOptions::clock`](stockade_routing::RouterOptions::clock).
     #[must_use]
     pub fn for_router(&self) -> stockade_routing::Clock {
         stockade_routing::Clock::new(self.for_route_limits())

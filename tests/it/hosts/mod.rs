@@ -176,9 +176,8 @@ impl Host for WithoutStages {
 #[tokio::test]
 async fn the_column_of_differences_holds_without_the_stages() {
     let mut router = api::router();
-    let options = router.options_mut();
-    options.rate_limit = None;
-    options.enable_cors = false;
-    options.enable_security_headers = false;
+    router.map_options(|options| {
+        options.rate_limit(None).enable_cors(false).enable_security_headers(false)
+    });
     run(&WithoutStages(TestClient::new(router))).await;
 }
