@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use http_body::Body;
 use stockade_core::Response;
 use stockade_errors::{BoxError, ConfigError};
-use stockade_routing::{Answering, App, CallOptions};
+use stockade_routing::{App, CallOptions, ResponseFuture as AppFuture};
 use tower_service::Service;
 
 use crate::connection::{ResponseFuture, translate};
@@ -61,7 +61,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = ResponseFuture<Answering>;
+    type Future = ResponseFuture<AppFuture>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

@@ -25,7 +25,7 @@ use crate::{
     Accepts, BoxFuture, Docs, Flow, Handler, HttpBody, Middleware, Next, Request, Response, States,
     Validation, bug, escaped,
 };
-use crate::{spare, upgrade};
+use crate::{header_map_pool, upgrade};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -649,7 +649,7 @@ fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     let problem = settings.problem_details;
     let content_type = if problem { "application/problem+json" } else { "application/json" };
     let content_type = HeaderValue::from_static(content_type);
-    let mut response = spare::typed(body, content_type);
+    let mut response = header_map_pool::response(body, content_type);
     *response.status_mut() =
         StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response

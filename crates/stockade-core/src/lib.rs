@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - `request`, `params`, `peer`, `asker`: [`Request`] and its parts.
+//! - `request`, `params`, `peer`, `lazy_user`: [`Request`] and its parts.
 //! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
 //! - `read`, `media`: a request's body, read once and parsed by its content
 //!   type.
@@ -14,7 +14,7 @@
 //! - `query`, `text`: pairs of text, and typed values from them.
 //! - `extract`: [`FromRequest`] and the arguments of handlers.
 //! - `reply`: [`Reply`] and what handlers may return.
-//! - `spare`: the header map of one request for the response of the next.
+//! - `header_map_pool`: the header map of one request for the response of the next.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
 //! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
@@ -24,22 +24,22 @@
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
 //! - `log_text`: [`escaped`], for texts from outside in a log.
 //! - `state`: [`States`], what the application provides, by type.
-//! - `doc`: [`RouteDoc`], what a route says of itself when it is built.
+//! - `route_description`: [`RouteDoc`], what a route says of itself when it is
+//!   built. `route_docs`: [`Docs`], for those who read about it.
 //!
 //! Spec: Request object; Handler contract; Middleware contract.
 
 mod accepts;
-mod asker;
 mod body;
 mod bug;
 mod challenge;
 mod client;
 mod clock;
-mod doc;
-mod docs;
 mod endpoint;
 pub mod extract;
 mod handler;
+mod header_map_pool;
+mod lazy_user;
 mod log_text;
 mod media;
 pub mod middleware;
@@ -49,7 +49,8 @@ mod query;
 mod read;
 pub mod reply;
 mod request;
-mod spare;
+mod route_description;
+mod route_docs;
 mod state;
 mod text;
 pub mod upgrade;
@@ -60,8 +61,6 @@ pub use body::{BodyError, HttpBody};
 pub use bug::{answer_bug, bug};
 pub use challenge::unauthorized;
 pub use clock::Clock;
-pub use doc::{BodyKind, ParamShape, RouteDoc};
-pub use docs::Docs;
 pub use endpoint::{Endpoint, ErrorContext, Running, Settings, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
@@ -71,6 +70,8 @@ pub use params::Params;
 pub use peer::PeerAddr;
 pub use reply::Reply;
 pub use request::Request;
+pub use route_description::{BodyKind, ParamShape, RouteDoc};
+pub use route_docs::Docs;
 pub use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
 pub use validation::{IntoSchema, Validation};

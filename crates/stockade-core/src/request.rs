@@ -14,12 +14,12 @@ use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
-use crate::asker::Asker;
 use crate::endpoint::{Endpoint, Settings};
+use crate::lazy_user::LazyUser;
 use crate::media::Media;
 use crate::read::{Payload, Rules};
 use crate::reply::writer;
-use crate::{HttpBody, Params, PeerAddr, spare};
+use crate::{HttpBody, Params, PeerAddr, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
 ///
@@ -51,7 +51,7 @@ pub(crate) struct Inner {
     /// What was put in the place of the parameters and the query; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
     /// Not of the user's own type, because roles are read from it.
-    pub(crate) user: Asker,
+    pub(crate) user: LazyUser,
     peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
     client: Option<IpAddr>,
@@ -63,7 +63,7 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        spare::keep(&mut self.head.headers);
+        header_map_pool::give_back(&mut self.head.headers);
     }
 }
 
@@ -90,7 +90,7 @@ impl Request {
             max_body: DEFAULT_MAX_BODY_BYTES,
             writer: None,
             replaced: None,
-            user: Asker::default(),
+            user: LazyUser::default(),
             peer,
             client: None,
             id: None,
@@ -246,7 +246,7 @@ impl Request {
 
     /// Says who asks, or that nobody is known to.
     pub fn set_user(&mut self, user: Option<Value>) {
-        self.inner.user = Asker::of(user);
+        self.inner.user = LazyUser::of(user);
     }
 
     /// Says who asks by JSON, which is read when somebody wants to know: what a
@@ -267,7 +267,7 @@ impl Request {
     /// somebody has read it already.
     #[doc(hidden)]
     pub fn set_user_read(&mut self, json: String, value: Option<Value>) {
-        self.inner.user = Asker::of_json(json, value);
+        self.inner.user = LazyUser::of_json(json, value);
     }
 
     /// The pattern of the matched route, such as `/users/:id`; `None` outside

@@ -17,7 +17,7 @@ use stockade_errors::{ApiError, FieldError};
 use stockade_validation::{Asked, Schema, ValidationOptions, asked, is_decimal};
 
 use crate::Params;
-use crate::doc::ParamShape;
+use crate::route_description::ParamShape;
 
 /// A name and a value, decoded.
 pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);

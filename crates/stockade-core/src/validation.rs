@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
 
-use crate::doc::ParamShape;
 use crate::media::Media;
 use crate::read::Payload;
+use crate::route_description::ParamShape;
 use crate::text::shape_of;
 use crate::{Request, RouteDoc};
 

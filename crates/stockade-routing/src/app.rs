@@ -12,7 +12,7 @@ use stockade_middleware::__internal::Cors;
 
 use crate::call_options::CallOptions;
 use crate::compile::Compiler;
-use crate::dispatch::{self, Answering};
+use crate::dispatch::{self, ResponseFuture};
 use crate::matcher::{Table, Tables};
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
@@ -92,7 +92,7 @@ impl App {
     /// the future is polled.
     ///
     /// Spec: Router members › handle.
-    pub fn handle(&self, request: impl Into<Request>) -> Answering {
+    pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch::dispatch(&self.resolved, request.into())
     }
 
@@ -129,7 +129,7 @@ impl App {
     /// Answers a request that a host refuses by itself, such as one with a
     /// malformed `Host`: in the same form as every other error, and charged to
     /// the rate limit, so that the answer may be its 429.
-    pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> Answering {
+    pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> ResponseFuture {
         dispatch::refuse(&self.resolved, request.into(), error)
     }
 

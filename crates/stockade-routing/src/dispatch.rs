@@ -25,26 +25,26 @@ use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
-use crate::stages::{self, Passage};
+use crate::stages::{self, RequestScope};
 
 /// Answers a request.
-pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> Answering {
+pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
-    let endpoint = place(app, &mut req);
-    let mut passage = app.stages.enter(&mut req);
+    let endpoint = find_route(app, &mut req);
+    let mut scope = app.stages.enter(&mut req);
     if let Some(cors) = endpoint.as_ref().and_then(|endpoint| app.routes.cors_of(endpoint)) {
-        passage.follow(Arc::clone(cors), &req);
+        scope.follow(Arc::clone(cors), &req);
     }
     if let Some(endpoint) = &endpoint {
-        judge_origin(endpoint, app.stages.cors_of(&passage), &mut req);
+        judge_origin(endpoint, app.stages.cors_of(&scope), &mut req);
     }
     let state = if endpoint.is_none() && is_preflight(&req) {
-        State::ready(preflight(app, &req, &mut passage))
+        ResponseState::ready(preflight(app, &req, &mut scope))
     } else {
-        charged(app, endpoint, req, None, &mut passage)
+        charged(app, endpoint, req, None, &mut scope)
     };
-    Answering { app: Arc::clone(app), passage, state, is_head, version }
+    ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
 /// Says whether the rules that the answer goes by list the origin of a request,
@@ -61,13 +61,13 @@ pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut R
 
 /// Answers a request that a host does not hand over, after it was charged.
 #[cold]
-pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> Answering {
+pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> ResponseFuture {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
     // It comes no further: headers for everyone are enough.
-    let mut passage = app.stages.enter(&mut req);
-    let state = charged(app, None, req, Some(Box::new(error)), &mut passage);
-    Answering { app: Arc::clone(app), passage, state, is_head, version }
+    let mut scope = app.stages.enter(&mut req);
+    let state = charged(app, None, req, Some(Box::new(error)), &mut scope);
+    ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
 /// Charges a request to the rate limit, and goes on if that says yes. A request
@@ -78,30 +78,30 @@ fn charged(
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
     refusal: Option<Box<ApiError>>,
-    passage: &mut Passage,
-) -> State {
+    scope: &mut RequestScope,
+) -> ResponseState {
     let is_charged = endpoint.as_ref().is_none_or(|endpoint| endpoint.is_rate_limited());
     match app.stages.limiter.as_ref().filter(|_| is_charged) {
         Some(limiter) if limiter.waits() => {
             let key = stages::key_of(limiter, &req);
             let charge = stages::charge(Arc::clone(limiter), key, app.stages.now());
             let charge = Box::pin(charge);
-            State::Charging(Box::new(Charging { charge, endpoint, req, refusal }))
+            ResponseState::Charging(Box::new(Charging { charge, endpoint, req, refusal }))
         }
         Some(limiter) => {
             let key = stages::key_of(limiter, &req);
             match limiter.charge(&key, app.stages.now()) {
                 Charge::Now(decision) => {
-                    passage.charged = Some(decision);
-                    begin(app, endpoint, req, refusal, passage)
+                    scope.charged = Some(decision);
+                    begin(app, endpoint, req, refusal, scope)
                 }
                 Charge::Later(_) => {
                     let error = ApiError::new(500, "the store of a rate limit waits unasked");
-                    State::refused(app, &req, error)
+                    ResponseState::refused(app, &req, error)
                 }
             }
         }
-        None => begin(app, endpoint, req, refusal, passage),
+        None => begin(app, endpoint, req, refusal, scope),
     }
 }
 
@@ -111,26 +111,26 @@ fn begin(
     endpoint: Option<Arc<Endpoint>>,
     req: Request,
     refusal: Option<Box<ApiError>>,
-    passage: &Passage,
-) -> State {
-    if let Some(decision) = passage.charged.filter(|decision| !decision.allowed) {
-        return State::refused(app, &req, too_many(&decision));
+    scope: &RequestScope,
+) -> ResponseState {
+    if let Some(decision) = scope.charged.filter(|decision| !decision.allowed) {
+        return ResponseState::refused(app, &req, too_many(&decision));
     }
     if let Some(error) = refusal {
-        return State::refused(app, &req, *error);
+        return ResponseState::refused(app, &req, *error);
     }
     match endpoint {
-        None => State::ready(unplaced(app, &req)),
+        None => ResponseState::ready(no_route(app, &req)),
         Some(_) if req.announces_too_much() => {
-            State::refused(app, &req, BodyError::TooLarge.into())
+            ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }
-        Some(endpoint) => State::Running(stockade_core::run(endpoint, req)),
+        Some(endpoint) => ResponseState::Running(stockade_core::run(endpoint, req)),
     }
 }
 
 /// The answer to a CORS preflight, on any path, known or not: by the rules of
 /// the route that it asks about, if it has its own.
-fn preflight(app: &Resolved, req: &Request, passage: &mut Passage) -> Response {
+fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
     let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
     let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
@@ -140,9 +140,9 @@ fn preflight(app: &Resolved, req: &Request, passage: &mut Passage) -> Response {
         find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
     });
     if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| routes.cors_of(endpoint)) {
-        passage.follow(Arc::clone(own), req);
+        scope.follow(Arc::clone(own), req);
     }
-    if let Some(cors) = app.stages.cors_of(passage) {
+    if let Some(cors) = app.stages.cors_of(scope) {
         cors.preflight(req.headers(), response.headers_mut());
     }
     // What was withheld from a refused one is not added at the end.
@@ -152,22 +152,22 @@ fn preflight(app: &Resolved, req: &Request, passage: &mut Passage) -> Response {
 
 /// The future of [`App::handle`](crate::App::handle): it gives the response.
 #[must_use = "futures do nothing unless polled"]
-pub struct Answering {
+pub struct ResponseFuture {
     app: Arc<Resolved>,
-    passage: Passage,
-    state: State,
+    scope: RequestScope,
+    state: ResponseState,
     is_head: bool,
     version: Version,
 }
 
-impl fmt::Debug for Answering {
+impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answering").field("state", &self.state).finish_non_exhaustive()
+        f.debug_struct("ResponseFuture").field("state", &self.state).finish_non_exhaustive()
     }
 }
 
 #[derive(Debug)]
-enum State {
+enum ResponseState {
     Charging(Box<Charging>),
     Running(Running),
     /// It is known already; `None` when it was given. In a box, because the
@@ -175,7 +175,7 @@ enum State {
     Ready(Option<Box<Response>>),
 }
 
-impl State {
+impl ResponseState {
     fn ready(response: Response) -> Self {
         Self::Ready(Some(Box::new(response)))
     }
@@ -206,20 +206,20 @@ impl Charging {
     fn decided(
         self,
         app: &Resolved,
-        passage: &mut Passage,
+        scope: &mut RequestScope,
         outcome: Result<Decision, ApiError>,
-    ) -> State {
+    ) -> ResponseState {
         match outcome {
             Ok(decision) => {
-                passage.charged = Some(decision);
-                begin(app, self.endpoint, self.req, self.refusal, passage)
+                scope.charged = Some(decision);
+                begin(app, self.endpoint, self.req, self.refusal, scope)
             }
-            Err(error) => State::refused(app, &self.req, error),
+            Err(error) => ResponseState::refused(app, &self.req, error),
         }
     }
 }
 
-impl Future for Answering {
+impl Future for ResponseFuture {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
@@ -229,36 +229,36 @@ impl Future for Answering {
     }
 }
 
-impl Answering {
+impl ResponseFuture {
     /// Polls, and writes what comes of it to `slot`: for a server to which each
     /// move of a response counts.
     pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         self.answer(cx, slot);
         if let Poll::Ready(response) = slot {
-            set_right(response);
-            self.app.stages.leave(response, &self.passage);
-            finish(response, self.is_head, self.version);
-            self.passage.end(response);
+            correct_framing(response);
+            self.app.stages.finish_headers(response, &self.scope);
+            finish_response(response, self.is_head, self.version);
+            self.scope.end(response);
         }
     }
 
     fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         loop {
             match &mut self.state {
-                State::Running(running) => return running.poll_into(cx, slot),
-                State::Ready(response) => {
+                ResponseState::Running(running) => return running.poll_into(cx, slot),
+                ResponseState::Ready(response) => {
                     let response = response.take().map(|response| *response);
                     *slot = Poll::Ready(response.unwrap_or_else(|| given(self.app.settings)));
                     return;
                 }
-                State::Charging(charging) => {
+                ResponseState::Charging(charging) => {
                     let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else {
                         *slot = Poll::Pending;
                         return;
                     };
-                    let charging = std::mem::replace(&mut self.state, State::Ready(None));
-                    if let State::Charging(charging) = charging {
-                        self.state = charging.decided(&self.app, &mut self.passage, outcome);
+                    let charging = std::mem::replace(&mut self.state, ResponseState::Ready(None));
+                    if let ResponseState::Charging(charging) = charging {
+                        self.state = charging.decided(&self.app, &mut self.scope, outcome);
                     }
                 }
             }
@@ -274,7 +274,7 @@ pub(crate) fn given(settings: Settings) -> Response {
 
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// what the route says. Nothing else happens yet.
-fn place(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
+fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
     if is_tunnel(req) {
         return None;
     }
@@ -291,7 +291,7 @@ fn place(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
 
 /// The answer to a request that no route takes.
 #[cold]
-fn unplaced(app: &Resolved, req: &Request) -> Response {
+fn no_route(app: &Resolved, req: &Request) -> Response {
     let context = ErrorContext::of(req).with_settings(app.settings);
     let routes = &*app.routes;
     if is_tunnel(req) {
@@ -443,7 +443,7 @@ fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
 const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// What depends on the request alone, whoever made the response.
-pub(crate) fn finish(response: &mut Response, is_head: bool, version: Version) {
+pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
     if is_head || matches!(status, 204 | 205 | 304) {
         without_body(response, is_head);
@@ -457,8 +457,8 @@ pub(crate) fn finish(response: &mut Response, is_head: bool, version: Version) {
 /// Removes headers that would make a malformed message of the response.
 ///
 /// The framing is the host's: it knows the length of what it sends.
-pub(crate) fn set_right(response: &mut Response) {
-    // The usual response has a content type and nothing to be set right.
+pub(crate) fn correct_framing(response: &mut Response) {
+    // The usual response has a content type and nothing to be corrected.
     let mut names = response.headers().keys();
     if names.next().is_none_or(|name| *name == header::CONTENT_TYPE) && names.next().is_none() {
         return;

@@ -108,25 +108,25 @@ impl HostRoutes {
     /// If no route has its method and path after all, the answer is a 404 or a
     /// 405. The response that answers an error has the [`ApiError`] in its
     /// extensions.
-    pub fn handle(&self, request: impl Into<Request>) -> HostAnswering {
+    pub fn handle(&self, request: impl Into<Request>) -> HostResponseFuture {
         let mut req = request.into();
         let is_head = req.method() == Method::HEAD;
         let version = req.version();
         self.app.stages.find_client(&mut req);
         let settings = self.app.settings;
-        HostAnswering { state: self.begin(req), is_head, version, settings }
+        HostResponseFuture { state: self.begin(req), is_head, version, settings }
     }
 
-    fn begin(&self, mut req: Request) -> State {
+    fn begin(&self, mut req: Request) -> HostState {
         let app = &self.app;
         let settings = app.settings;
         if !dispatch::is_sound(req.path()) {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return State::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
+            return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let Some((endpoint, params)) = self.find(&req) else {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return State::Ready(Some(dispatch::unmatched(&app.routes, &req, &context)));
+            return HostState::Ready(Some(dispatch::unmatched(&app.routes, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
@@ -139,7 +139,7 @@ impl HostRoutes {
             // Whoever asks for it is told at once, and the host is not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
-        State::Running(Box::new(stockade_core::run(endpoint, req)))
+        HostState::Running(Box::new(stockade_core::run(endpoint, req)))
     }
 
     fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, stockade_core::Params)> {
@@ -181,32 +181,32 @@ fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
 /// The future of [`HostRoutes::handle`]: it gives the response.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
-pub struct HostAnswering {
-    state: State,
+pub struct HostResponseFuture {
+    state: HostState,
     is_head: bool,
     version: Version,
     settings: Settings,
 }
 
 #[derive(Debug)]
-enum State {
+enum HostState {
     Running(Box<Running>),
     /// It is known already; `None` when it was given.
     Ready(Option<Response>),
 }
 
-impl Future for HostAnswering {
+impl Future for HostResponseFuture {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut response = match &mut self.state {
-            State::Running(running) => ready!(Pin::new(running).poll(cx)),
-            State::Ready(response) => {
+            HostState::Running(running) => ready!(Pin::new(running).poll(cx)),
+            HostState::Ready(response) => {
                 response.take().unwrap_or_else(|| dispatch::given(self.settings))
             }
         };
-        dispatch::set_right(&mut response);
-        dispatch::finish(&mut response, self.is_head, self.version);
+        dispatch::correct_framing(&mut response);
+        dispatch::finish_response(&mut response, self.is_head, self.version);
         Poll::Ready(response)
     }
 }

@@ -28,7 +28,7 @@ use stockade_middleware::{CorsOrigin, SecurityHeaders, TrustProxy};
 
 use crate::call_options::CallOptions;
 use crate::options::{Clock, RouterOptions};
-use crate::usual::Usual;
+use crate::prepared_headers::PreparedHeaders;
 
 /// The stages of a router, prepared once.
 pub(crate) struct Stages {
@@ -41,7 +41,7 @@ pub(crate) struct Stages {
     clock: Clock,
     /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
     warned: &'static AtomicBool,
-    pub(crate) usual: Usual,
+    pub(crate) prepared: PreparedHeaders,
 }
 
 impl Stages {
@@ -68,9 +68,9 @@ impl Stages {
             observers: Some(observers(options)).filter(|it| !it.is_empty()).map(Arc::new),
             clock: options.clock.clone(),
             warned: &WARNED,
-            usual: Usual::default(),
+            prepared: PreparedHeaders::default(),
         };
-        stages.usual = Usual::prepare(&stages);
+        stages.prepared = PreparedHeaders::prepare(&stages);
         Ok(stages)
     }
 
@@ -88,21 +88,21 @@ impl Stages {
             observers: self.observers.clone(),
             clock: self.clock.clone(),
             warned: self.warned,
-            usual: Usual::default(),
+            prepared: PreparedHeaders::default(),
         };
-        stages.usual = Usual::prepare(&stages);
+        stages.prepared = PreparedHeaders::prepare(&stages);
         Ok(stages)
     }
 
     /// Finds the client and the rules for this request, whose route is known,
     /// and begins to take note of it.
-    pub(crate) fn enter(&self, req: &mut Request) -> Passage {
+    pub(crate) fn enter(&self, req: &mut Request) -> RequestScope {
         self.find_client(req);
-        let mut passage = self.passage(req);
+        let mut scope = self.scope_of(req);
         if let Some(observers) = &self.observers {
-            passage.observation = Some(Box::new(observers.enter(req)));
+            scope.observation = Some(Box::new(observers.enter(req)));
         }
-        passage
+        scope
     }
 
     /// Finds the client of this request.
@@ -126,18 +126,18 @@ impl Stages {
     }
 
     /// The rules for a request, whoever the client is.
-    fn passage(&self, req: &Request) -> Passage {
-        let mut passage =
-            Passage { own_cors: None, origin: None, charged: None, observation: None };
+    fn scope_of(&self, req: &Request) -> RequestScope {
+        let mut scope =
+            RequestScope { own_cors: None, origin: None, charged: None, observation: None };
         if let Some(cors) = &self.cors {
-            passage.read_origin(cors, req);
+            scope.read_origin(cors, req);
         }
-        passage
+        scope
     }
 
     /// The rules of CORS by which a request is answered.
-    pub(crate) fn cors_of<'s>(&'s self, passage: &'s Passage) -> Option<&'s Cors> {
-        passage.own_cors.as_deref().or(self.cors.as_deref())
+    pub(crate) fn cors_of<'s>(&'s self, scope: &'s RequestScope) -> Option<&'s Cors> {
+        scope.own_cors.as_deref().or(self.cors.as_deref())
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -147,47 +147,47 @@ impl Stages {
     /// Adds what every response carries, but for one that gives the connection
     /// away.
     #[inline]
-    pub(crate) fn leave(&self, response: &mut Response, passage: &Passage) {
-        if !self.security.is_empty() || self.cors.is_some() || !passage.is_bare() {
-            self.leave_dressed(response, passage);
+    pub(crate) fn finish_headers(&self, response: &mut Response, scope: &RequestScope) {
+        if !self.security.is_empty() || self.cors.is_some() || !scope.is_bare() {
+            self.add_headers(response, scope);
         }
     }
 
-    fn leave_dressed(&self, response: &mut Response, passage: &Passage) {
+    fn add_headers(&self, response: &mut Response, scope: &RequestScope) {
         if upgrade::switches(response) {
             // Its headers are those of the handshake alone.
             return;
         }
-        if !self.usual.add(self, response, passage) {
-            self.dress(response, passage);
+        if !self.prepared.add(self, response, scope) {
+            self.write_headers(response, scope);
         }
     }
 
     /// Adds the headers one by one.
-    pub(crate) fn dress(&self, response: &mut Response, passage: &Passage) {
+    pub(crate) fn write_headers(&self, response: &mut Response, scope: &RequestScope) {
         let headers = response.headers_mut();
         if !self.security.is_empty() {
             // The map grows once, and not step by step.
             headers.reserve(self.security.len() + ROOM);
             self.security.apply(headers);
         }
-        if let Some((limiter, decision)) = self.limiter.as_ref().zip(passage.charged) {
+        if let Some((limiter, decision)) = self.limiter.as_ref().zip(scope.charged) {
             limiter.write_headers(decision, headers);
         }
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
-        if let Some(cors) = self.cors_of(passage).filter(|_| !decided) {
+        if let Some(cors) = self.cors_of(scope).filter(|_| !decided) {
             // The last one: what it exposes depends on what is there.
-            cors.apply(passage.origin.as_ref(), headers);
+            cors.apply(scope.origin.as_ref(), headers);
         }
-        if let Some(observation) = &passage.observation {
+        if let Some(observation) = &scope.observation {
             observation.name(headers);
         }
     }
 }
 
 /// What is known of a request when its response leaves.
-pub(crate) struct Passage {
+pub(crate) struct RequestScope {
     /// The rules of the route, where it has others than the router.
     pub(crate) own_cors: Option<Arc<Cors>>,
     /// Only where the answer depends on it.
@@ -198,7 +198,7 @@ pub(crate) struct Passage {
     pub(crate) observation: Option<Box<Observation>>,
 }
 
-impl Passage {
+impl RequestScope {
     /// Goes by the rules of a route.
     pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
         self.read_origin(&cors, req);

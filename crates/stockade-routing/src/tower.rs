@@ -14,7 +14,7 @@ use stockade_errors::BoxError;
 use tower_service::Service;
 
 use crate::app::App;
-use crate::dispatch::Answering;
+use crate::dispatch::ResponseFuture;
 
 /// Answers requests with a body of any type. It is always ready, and never
 /// fails.
@@ -53,7 +53,7 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Serving {
         let (head, body) = request.into_parts();
-        Serving { answering: self.handle(Request::new(head, HttpBody::new(body))) }
+        Serving { response: self.handle(Request::new(head, HttpBody::new(body))) }
     }
 }
 
@@ -61,13 +61,13 @@ where
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Serving {
-    answering: Answering,
+    response: ResponseFuture,
 }
 
 impl Future for Serving {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(Ok(ready!(Pin::new(&mut self.answering).poll(cx))))
+        Poll::Ready(Ok(ready!(Pin::new(&mut self.response).poll(cx))))
     }
 }

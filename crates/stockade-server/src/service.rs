@@ -18,7 +18,7 @@ use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
-use stockade_routing::{Answering, App};
+use stockade_routing::{App, ResponseFuture};
 use tokio::sync::watch;
 
 use crate::accept::Stage;
@@ -52,18 +52,18 @@ pub(crate) trait Answer: Send + Sync + 'static {
 }
 
 impl Answer for App {
-    type Answering = Answering;
+    type Answering = ResponseFuture;
 
-    fn answer(&self, request: Request) -> Answering {
+    fn answer(&self, request: Request) -> ResponseFuture {
         self.handle(request)
     }
 
-    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+    fn poll_into(answering: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         answering.poll_into(cx, slot);
     }
 
     #[cold]
-    fn refuse(&self, request: Request, error: ApiError) -> Answering {
+    fn refuse(&self, request: Request, error: ApiError) -> ResponseFuture {
         self.refuse(request, error)
     }
 

@@ -13,7 +13,7 @@ use http::Method;
 use http_body::Body;
 use stockade_core::Response;
 use stockade_errors::BoxError;
-use stockade_routing::{HostAnswering, HostPath, HostRoute, HostRoutes, HostSegment};
+use stockade_routing::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
 use tower_service::Service;
 
 use crate::connection::{ResponseFuture, translate};
@@ -42,7 +42,7 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = ResponseFuture<HostAnswering>;
+    type Future = ResponseFuture<HostResponseFuture>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

@@ -7,9 +7,9 @@ use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
 use super::typed::{self, Judge};
-use crate::doc::BodyKind;
 use crate::media::Media;
 use crate::read::{Payload, text_of, unsupported};
+use crate::route_description::BodyKind;
 use crate::text::from_nothing;
 use crate::validation::Source;
 use crate::{BodyError, FromRequest, HttpBody, Request, RouteDoc};

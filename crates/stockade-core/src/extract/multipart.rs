@@ -9,7 +9,7 @@ use stockade_errors::ApiError;
 
 use super::part_headers::{BoundedHeaders, HeaderTooLong};
 use crate::body::BodyError;
-use crate::doc::BodyKind;
+use crate::route_description::BodyKind;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The parts of a `multipart/form-data` body, as they arrive.

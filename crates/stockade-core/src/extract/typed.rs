@@ -7,8 +7,8 @@ use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
 };
 
-use crate::doc::ParamShape;
 use crate::read::invalid_json;
+use crate::route_description::ParamShape;
 use crate::text::{from_data, shape_of};
 use crate::validation::{Input, Source, as_text};
 use crate::{Request, RouteDoc};

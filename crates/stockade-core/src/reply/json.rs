@@ -6,7 +6,7 @@ use serde_json::Value;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
-use crate::{HttpBody, Reply, Response, spare};
+use crate::{HttpBody, Reply, Response, header_map_pool};
 
 /// A value that is answered as JSON with status 200.
 ///
@@ -41,5 +41,5 @@ impl Reply for Value {
 /// 500 when the value cannot be serialised.
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
     let content_type = const { HeaderValue::from_static("application/json") };
-    Ok(spare::typed(HttpBody::from(to_json(value)?), content_type))
+    Ok(header_map_pool::response(HttpBody::from(to_json(value)?), content_type))
 }

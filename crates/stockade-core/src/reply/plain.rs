@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
-use crate::{HttpBody, Reply, Response, spare};
+use crate::{HttpBody, Reply, Response, header_map_pool};
 
 /// A text that is answered as `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Html<T>(pub T);
 
 impl<T: Into<HttpBody>> Reply for Html<T> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.0.into(), const { HeaderValue::from_static(HTML) }))
+        Ok(header_map_pool::response(self.0.into(), const { HeaderValue::from_static(HTML) }))
     }
 }
 
@@ -34,19 +34,22 @@ pub struct JsonText<T>(pub T);
 
 impl<T: Into<HttpBody>> Reply for JsonText<T> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.0.into(), const { HeaderValue::from_static("application/json") }))
+        Ok(header_map_pool::response(
+            self.0.into(),
+            const { HeaderValue::from_static("application/json") },
+        ))
     }
 }
 
 impl Reply for &'static str {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.into(), const { HeaderValue::from_static(TEXT) }))
+        Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 }
 
 impl Reply for String {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.into(), const { HeaderValue::from_static(TEXT) }))
+        Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
 }
 
@@ -61,13 +64,13 @@ impl Reply for Cow<'static, str> {
 
 impl Reply for Bytes {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.into(), const { HeaderValue::from_static(BYTES) }))
+        Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 }
 
 impl Reply for Vec<u8> {
     fn into_response(self) -> Result<Response, ApiError> {
-        Ok(spare::typed(self.into(), const { HeaderValue::from_static(BYTES) }))
+        Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
 }
 

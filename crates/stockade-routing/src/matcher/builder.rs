@@ -8,7 +8,7 @@ use stockade_path::{Pattern, Precedence, Segment, Variant};
 
 use super::literals::{Literals, length_bit, narrow};
 use super::segment::Dynamic;
-use super::table::{End, Node, Table};
+use super::table::{End, Table, TableNode};
 
 /// Collects patterns and their values, in any order.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ fn steps(variant: &Variant) -> Result<Vec<Step>, regex::Error> {
     variant.segments().iter().map(step).collect()
 }
 
-/// A [`Node`] that still takes children.
+/// A [`TableNode`] that still takes children.
 #[derive(Default)]
 struct Growing {
     end: Option<u32>,
@@ -160,10 +160,10 @@ struct Growing {
 }
 
 impl Growing {
-    fn freeze(self) -> Node {
+    fn freeze(self) -> TableNode {
         let mut dynamic: Vec<_> = self.dynamic.into_values().collect();
         let whole = dynamic.pop_if(|(segment, _)| matches!(**segment, Dynamic::Whole));
-        Node {
+        TableNode {
             lengths: self.literals.keys().fold(0, |bits, text| bits | length_bit(text.len())),
             end: self.end,
             whole: whole.map(|(_, child)| child),

@@ -36,7 +36,7 @@ pub struct Table<T> {
     pub(super) literals: Literals,
     /// The tree. Invariant: the root is first, and a child is never before its
     /// parent.
-    pub(super) nodes: Box<[Node]>,
+    pub(super) nodes: Box<[TableNode]>,
 }
 
 /// What a path was found to be.
@@ -62,7 +62,7 @@ pub(super) struct End {
 
 /// What can follow a number of segments. Children and ends are indices.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(super) struct TableNode {
     /// The lengths of the children that are text, each a bit.
     pub(super) lengths: u64,
     /// The end, if the path ends here.
@@ -103,7 +103,7 @@ impl<T> Table<T> {
 /// A lookup, without the type of the values.
 struct Walk<'w> {
     literals: &'w Literals,
-    nodes: &'w [Node],
+    nodes: &'w [TableNode],
     path: &'w str,
 }
 
@@ -115,7 +115,7 @@ impl Walk<'_> {
         let path = self.path.as_bytes();
         loop {
             let known = spans.len();
-            let Node { lengths, whole, rest, dynamic, .. } = &self.nodes[node as usize];
+            let TableNode { lengths, whole, rest, dynamic, .. } = &self.nodes[node as usize];
             let text = Text::read(path, start);
             let stop = start + text.length;
             count(text.length);

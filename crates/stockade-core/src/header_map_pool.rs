@@ -1,4 +1,4 @@
-//! The spare map: the headers of a request that is gone, for the response of
+//! The pool of header maps: that of a request that is gone, for the response of
 //! the next one.
 //!
 //! Hot: a map is two allocations, and in steady state this saves both. Maps are
@@ -14,7 +14,7 @@ use crate::{HttpBody, Response};
 /// A response with status 200, this body and this content type.
 ///
 /// The type is a value already, because one that is made of a text is checked.
-pub(crate) fn typed(body: HttpBody, content_type: HeaderValue) -> Response {
+pub(crate) fn response(body: HttpBody, content_type: HeaderValue) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     exchange(headers);
@@ -23,7 +23,7 @@ pub(crate) fn typed(body: HttpBody, content_type: HeaderValue) -> Response {
 }
 
 /// Keeps a map that is not needed any more; what is in it is dropped.
-pub(crate) fn keep(headers: &mut HeaderMap) {
+pub(crate) fn give_back(headers: &mut HeaderMap) {
     if (1..=MAX_CAPACITY).contains(&headers.capacity()) {
         headers.clear();
         exchange(headers);
@@ -33,12 +33,12 @@ pub(crate) fn keep(headers: &mut HeaderMap) {
 /// Exchanges an empty map for the one that is kept, which is empty as well.
 fn exchange(headers: &mut HeaderMap) {
     // While a thread ends there is none.
-    let _ = SPARE.try_with(|spare| swap(headers, &mut spare.borrow_mut()));
+    let _ = POOL.try_with(|pool| swap(headers, &mut pool.borrow_mut()));
 }
 
 thread_local! {
     /// One for each thread.
-    static SPARE: RefCell<HeaderMap> = RefCell::new(HeaderMap::new());
+    static POOL: RefCell<HeaderMap> = RefCell::new(HeaderMap::new());
 }
 
 /// A map with room for more is not worth keeping.
@@ -54,9 +54,9 @@ mod tests {
         let capacity = headers.capacity();
         headers.append("authorization", HeaderValue::from_static("secret"));
         headers.append("authorization", HeaderValue::from_static("another"));
-        keep(&mut headers);
+        give_back(&mut headers);
         assert_eq!(headers.capacity(), 0);
-        let response = typed(HttpBody::empty(), HeaderValue::from_static("text/plain"));
+        let response = response(HttpBody::empty(), HeaderValue::from_static("text/plain"));
         assert_eq!(response.headers().capacity(), capacity);
         assert_eq!(response.headers().len(), 1);
         assert_eq!(response.headers()["content-type"], "text/plain");
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_large_map_is_not_kept() {
-        keep(&mut HeaderMap::with_capacity(1_000));
+        give_back(&mut HeaderMap::with_capacity(1_000));
         let mut headers = HeaderMap::new();
         exchange(&mut headers);
         assert_eq!(headers.capacity(), 0);

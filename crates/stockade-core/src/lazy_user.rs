@@ -1,4 +1,4 @@
-//! [`Asker`]: the user of a request, kept as a value or as JSON.
+//! [`LazyUser`]: the user of a request, kept as a value or as JSON.
 
 use std::sync::OnceLock;
 
@@ -10,13 +10,13 @@ use serde_json::Value;
 /// JSON is read when somebody asks for the user, and many routes only want to
 /// know that there is one.
 #[derive(Default)]
-pub(crate) struct Asker {
+pub(crate) struct LazyUser {
     /// In a box, because nobody asks on most routes.
     value: OnceLock<Box<Value>>,
     json: Option<String>,
 }
 
-impl Asker {
+impl LazyUser {
     pub(crate) fn of(user: Option<Value>) -> Self {
         let value = user.map(Box::new).map_or_else(OnceLock::new, OnceLock::from);
         Self { value, json: None }
@@ -59,29 +59,29 @@ mod tests {
     #[test]
     fn json_and_a_value_are_the_same_user() {
         let ann = json!({ "name": "ann" });
-        for asker in [
-            Asker::of(Some(ann.clone())),
-            Asker::of_json(ann.to_string(), None),
-            Asker::of_json(ann.to_string(), Some(ann.clone())),
+        for user in [
+            LazyUser::of(Some(ann.clone())),
+            LazyUser::of_json(ann.to_string(), None),
+            LazyUser::of_json(ann.to_string(), Some(ann.clone())),
         ] {
             assert_eq!(
-                asker.read::<Account>().unwrap().unwrap(),
+                user.read::<Account>().unwrap().unwrap(),
                 Account { name: "ann".to_owned() }
             );
-            assert_eq!(asker.value(), Some(&ann));
+            assert_eq!(user.value(), Some(&ann));
             assert_eq!(
-                asker.read::<Account>().unwrap().unwrap(),
+                user.read::<Account>().unwrap().unwrap(),
                 Account { name: "ann".to_owned() }
             );
-            assert!(asker.read::<u32>().unwrap().is_err());
+            assert!(user.read::<u32>().unwrap().is_err());
         }
     }
 
     #[test]
     fn nobody_and_what_cannot_be_read_are_no_user() {
-        assert_eq!(Asker::default().value(), None);
-        assert!(Asker::default().read::<Value>().is_none());
-        let broken = Asker::of_json("{".to_owned(), None);
+        assert_eq!(LazyUser::default().value(), None);
+        assert!(LazyUser::default().read::<Value>().is_none());
+        let broken = LazyUser::of_json("{".to_owned(), None);
         assert_eq!(broken.value(), None);
         assert!(broken.read::<Value>().unwrap().is_err());
     }

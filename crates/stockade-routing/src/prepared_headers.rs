@@ -1,4 +1,4 @@
-//! [`Usual`]: the headers of the usual response, all of them prepared.
+//! [`PreparedHeaders`]: the headers of the usual response, all of them prepared.
 //!
 //! Hot: copying a map costs two allocations and half the instructions of putting
 //! the same headers into one.
@@ -14,19 +14,19 @@ use stockade_core::Response;
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Decision, LEGACY_REMAINING, RATE_LIMIT};
 
-use crate::stages::{Passage, Stages};
+use crate::stages::{RequestScope, Stages};
 
 /// What a response gets that says nothing itself of what the stages say: the
-/// same as by [`Stages::dress`], which has made it.
+/// same as by [`Stages::write_headers`], which has made it.
 #[derive(Default)]
-pub(crate) struct Usual {
+pub(crate) struct PreparedHeaders {
     /// By the origin of the request, where the answer depends on it; the last
     /// one is for all others. Empty if nothing is prepared.
-    lists: Vec<(Option<HeaderValue>, Prepared)>,
+    lists: Vec<(Option<HeaderValue>, OriginHeaders)>,
 }
 
 /// What is added for one origin.
-struct Prepared {
+struct OriginHeaders {
     /// Invariant: `RateLimit` comes first, if there is a limit.
     added: HeaderMap,
     /// The same behind the headers of a response, for the first few sets of
@@ -34,32 +34,43 @@ struct Prepared {
     shapes: [OnceLock<HeaderMap>; SHAPES],
 }
 
-impl Usual {
+impl PreparedHeaders {
     pub(crate) fn prepare(stages: &Stages) -> Self {
         // Without CORS none is listed.
         let origins = stages.cors.as_ref().map(|cors| cors.origins()).unwrap_or_default();
         let origins = origins.iter().take(MAX_ORIGINS).cloned().map(Some).chain([None]);
-        let lists = origins.map(|origin| Some((origin.clone(), Prepared::new(stages, origin)?)));
+        let lists =
+            origins.map(|origin| Some((origin.clone(), OriginHeaders::new(stages, origin)?)));
         // Without prepared headers each response gets its own one by one.
         Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
 
     /// Adds the headers to this response; false, and nothing is added, if it is
     /// another than the usual.
-    pub(crate) fn add(&self, stages: &Stages, response: &mut Response, passage: &Passage) -> bool {
-        self.try_add(stages, response, passage).is_some()
+    pub(crate) fn add(
+        &self,
+        stages: &Stages,
+        response: &mut Response,
+        scope: &RequestScope,
+    ) -> bool {
+        self.try_add(stages, response, scope).is_some()
     }
 
-    fn try_add(&self, stages: &Stages, response: &mut Response, passage: &Passage) -> Option<()> {
-        let prepared = self.prepared(passage.origin.as_ref())?;
+    fn try_add(
+        &self,
+        stages: &Stages,
+        response: &mut Response,
+        scope: &RequestScope,
+    ) -> Option<()> {
+        let prepared = self.for_origin(scope.origin.as_ref())?;
         let extensions = response.extensions();
         if !extensions.is_empty() && extensions.get::<CorsDecided>().is_some() {
             return None;
         }
-        if passage.own_cors.is_some() {
+        if scope.own_cors.is_some() {
             return None;
         }
-        let left = match (&stages.limiter, passage.charged) {
+        let left = match (&stages.limiter, scope.charged) {
             (None, _) => None,
             (Some(limiter), Some(decision)) if !limiter.has_legacy_headers() => {
                 Some(limiter.left(decision)?)
@@ -68,16 +79,16 @@ impl Usual {
         };
         let headers = response.headers_mut();
         prepared.add_to(headers, left)?;
-        if let Some(decision) = passage.charged.filter(|decision| !decision.allowed) {
+        if let Some(decision) = scope.charged.filter(|decision| !decision.allowed) {
             headers.insert(RETRY_AFTER, decision.retry_after_seconds().into());
         }
-        if let Some(observation) = &passage.observation {
+        if let Some(observation) = &scope.observation {
             observation.name(headers);
         }
         Some(())
     }
 
-    fn prepared(&self, origin: Option<&HeaderValue>) -> Option<&Prepared> {
+    fn for_origin(&self, origin: Option<&HeaderValue>) -> Option<&OriginHeaders> {
         let (others, listed) = self.lists.split_last()?;
         let listed = listed.iter().find(|(known, _)| known.as_ref() == origin);
         // One that did not fit is listed all the same.
@@ -86,23 +97,23 @@ impl Usual {
     }
 }
 
-impl Prepared {
+impl OriginHeaders {
     /// `None` if what the stages say depends on more than the origin.
     fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
         let charged = limiter.map(|_| decision());
-        let passage = Passage { own_cors: None, origin, charged, observation: None };
-        stages.dress(&mut response, &passage);
-        let dressed = response.headers_mut();
+        let scope = RequestScope { own_cors: None, origin, charged, observation: None };
+        stages.write_headers(&mut response, &scope);
+        let written = response.headers_mut();
         // Security headers can have any name.
         let left = limiter.and_then(|limiter| limiter.left(decision()));
-        if dressed.remove(RATE_LIMIT) != left || dressed.contains_key(CONTENT_TYPE) {
+        if written.remove(RATE_LIMIT) != left || written.contains_key(CONTENT_TYPE) {
             return None;
         }
         let mut added = HeaderMap::new();
         added.extend(left.map(|left| (RATE_LIMIT, left)));
-        append(dressed, &mut added);
+        append(written, &mut added);
         Some(Self { added, shapes: Default::default() })
     }
 
@@ -226,7 +237,7 @@ mod tests {
                     let is_own = own_cors.is_none();
                     let is_charged = stages.limiter.is_none() || allowed.is_some();
                     let own_cors = own_cors.clone();
-                    let passage = Passage { own_cors, origin, charged, observation: None };
+                    let scope = RequestScope { own_cors, origin, charged, observation: None };
                     let mut quick = Response::default();
                     for (name, value) in own {
                         quick.headers_mut().append(*name, HeaderValue::from_static(value));
@@ -234,11 +245,11 @@ mod tests {
                     let before = lines(quick.headers());
                     let mut slow = Response::default();
                     slow.headers_mut().clone_from(quick.headers());
-                    let is_usual = stages.usual.add(&stages, &mut quick, &passage);
+                    let is_usual = stages.prepared.add(&stages, &mut quick, &scope);
                     let adds = options.enable_cors || stages.limiter.is_some();
                     let expected = (usual || !adds) && is_own && is_charged;
                     assert_eq!(is_usual, expected, "{own:?}");
-                    stages.dress(&mut slow, &passage);
+                    stages.write_headers(&mut slow, &scope);
                     let expected = if is_usual { lines(slow.headers()) } else { before };
                     assert_eq!(lines(quick.headers()), expected);
                 }
@@ -331,19 +342,20 @@ mod tests {
         for _ in 0..2 {
             for set in &sets {
                 let charged = Some(decision());
-                let passage = Passage { own_cors: None, origin: None, charged, observation: None };
+                let scope =
+                    RequestScope { own_cors: None, origin: None, charged, observation: None };
                 let mut quick = Response::default();
                 for (index, name) in set.iter().enumerate() {
                     quick.headers_mut().append(*name, index.into());
                 }
                 let mut slow = Response::default();
                 slow.headers_mut().clone_from(quick.headers());
-                assert!(stages.usual.add(&stages, &mut quick, &passage));
-                stages.dress(&mut slow, &passage);
+                assert!(stages.prepared.add(&stages, &mut quick, &scope));
+                stages.write_headers(&mut slow, &scope);
                 assert_eq!(lines(quick.headers()), lines(slow.headers()));
             }
         }
-        let shapes = &stages.usual.prepared(None).unwrap().shapes;
+        let shapes = &stages.prepared.for_origin(None).unwrap().shapes;
         assert!(shapes.iter().all(|shape| shape.get().is_some()));
         // Nothing of a response is remembered but its names.
         let of_etag = shapes.iter().filter_map(|shape| shape.get()?.get("etag"));
@@ -354,10 +366,10 @@ mod tests {
     fn of_very_many_origins_some_are_put_together() {
         let origins: Vec<String> = (0..100).map(|it| format!("https://a{it}.example")).collect();
         let stages = Stages::new(&RouterOptions::new().cors_origin(origins)).unwrap();
-        let usual = &stages.usual;
+        let prepared = &stages.prepared;
         let origin = |text: &str| HeaderValue::try_from(text).unwrap();
-        assert_eq!(usual.lists.len(), MAX_ORIGINS + 1);
-        assert!(usual.prepared(Some(&origin("https://a63.example"))).is_some());
-        assert!(usual.prepared(Some(&origin("https://a64.example"))).is_none());
+        assert_eq!(prepared.lists.len(), MAX_ORIGINS + 1);
+        assert!(prepared.for_origin(Some(&origin("https://a63.example"))).is_some());
+        assert!(prepared.for_origin(Some(&origin("https://a64.example"))).is_none());
     }
 }
