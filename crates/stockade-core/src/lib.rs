@@ -61,7 +61,7 @@ pub use body::{BodyError, HttpBody};
 pub use bug::{answer_bug, bug};
 pub use challenge::unauthorized;
 pub use clock::Clock;
-pub use endpoint::{Endpoint, ErrorContext, Running, Settings, error_of, run};
+pub use endpoint::{Endpoint, ErrorContext, RunningHandler, Settings, error_of, run};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
 pub use log_text::{Escaped, escaped};

@@ -43,7 +43,7 @@ use stockade_errors::ApiError;
 
 pub use crate::endpoint::error_of;
 
-use crate::endpoint::{Endpoint, ErrorContext, Rest};
+use crate::endpoint::{Chain, Endpoint, ErrorContext};
 use crate::reply::{Html, Json};
 use crate::{BoxFuture, Reply, Request, Response, RouteDoc};
 
@@ -210,7 +210,7 @@ impl Next {
     /// # Errors
     /// Whatever error the rest of the chain ends with.
     pub async fn try_run(self, req: Request) -> Result<Response, ApiError> {
-        Rest::start(self.endpoint, self.at, req).await
+        Chain::start(self.endpoint, self.at, req).await
     }
 }
 

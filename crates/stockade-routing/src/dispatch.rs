@@ -14,8 +14,8 @@ use http::{HeaderValue, Method, StatusCode, Version, header};
 use http_body::Body as _;
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{
-    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response, Running,
-    Settings, answer_bug,
+    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response,
+    RunningHandler, Settings, answer_bug,
 };
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{self, Cors, origin_of};
@@ -169,7 +169,7 @@ impl fmt::Debug for ResponseFuture {
 #[derive(Debug)]
 enum ResponseState {
     Charging(Box<Charging>),
-    Running(Running),
+    Running(RunningHandler),
     /// It is known already; `None` when it was given. In a box, because the
     /// usual request has no need of the room.
     Ready(Option<Box<Response>>),

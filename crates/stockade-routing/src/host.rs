@@ -16,7 +16,8 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version, header};
 use http_body::{Body, Frame};
 use stockade_core::{
-    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, Running, Settings,
+    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, RunningHandler,
+    Settings,
 };
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
@@ -190,7 +191,7 @@ pub struct HostResponseFuture {
 
 #[derive(Debug)]
 enum HostState {
-    Running(Box<Running>),
+    Running(Box<RunningHandler>),
     /// It is known already; `None` when it was given.
     Ready(Option<Response>),
 }

@@ -1,0 +1,256 @@
+//! [`run`]: middleware, validation and handler of an endpoint, one after the
+//! other.
+//!
+//! Hot: a request without asynchronous middleware costs the one allocation of
+//! its handler's future here; each asynchronous middleware costs one more.
+//!
+//! Spec: Middleware contract.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::Method;
+use http::uri::PathAndQuery;
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
+
+use super::{Endpoint, ErrorContext, Settings};
+use crate::middleware::{Run, Step};
+use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
+
+/// Runs middleware and handler; errors and panics become responses.
+///
+/// The request must have been put on `endpoint` by [`Request::set_route`]. A body
+/// of a type that the route does not accept is refused before anything else.
+/// Synchronous middleware runs at once, the rest when the future is polled.
+pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
+    let (settings, id) = (req.inner.settings, req.shared_id());
+    let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
+    let refusal = endpoint.accepts.as_deref().and_then(|accepts| accepts.refuse(&req));
+    let chain = match refusal {
+        Some(error) => Chain { endpoint, at: 0, state: ChainState::failed(error) },
+        None => Chain::start(endpoint, 0, req),
+    };
+    RunningHandler { chain, settings, method, target, id }
+}
+
+/// The future of [`run`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct RunningHandler {
+    chain: Chain,
+    // What an `ErrorContext` is made of, if there has to be one.
+    settings: Settings,
+    method: Method,
+    target: Option<PathAndQuery>,
+    id: Option<Arc<str>>,
+}
+
+impl RunningHandler {
+    /// Polls, and writes what comes of it to `slot`. A response that is returned
+    /// is moved at each level, which is what most of the work of ours would be.
+    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+        if let Some(error) = self.chain.poll_into(cx, slot) {
+            *slot = Poll::Ready(self.context().answer(error));
+            return;
+        }
+        match slot {
+            Poll::Pending => {}
+            Poll::Ready(response) if (200..=599).contains(&response.status().as_u16()) => {
+                response.body_mut().log_to(|| self.context());
+            }
+            Poll::Ready(response) => self.refuse_interim(response),
+        }
+    }
+
+    /// A handler cannot send interim answers, and there is nothing above.
+    #[cold]
+    fn refuse_interim(&self, response: &mut Response) {
+        if !upgrade::switches(response) {
+            let status = response.status().as_u16();
+            let error = ApiError::new(500, format!("{status} is no final status"));
+            *response = self.context().answer(error);
+        }
+    }
+
+    #[cold]
+    fn context(&self) -> ErrorContext {
+        ErrorContext {
+            settings: self.settings,
+            method: self.method.clone(),
+            target: self.target.clone(),
+            endpoint: Some(Arc::clone(&self.chain.endpoint)),
+            id: self.id.clone(),
+        }
+    }
+}
+
+impl Future for RunningHandler {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        let mut slot = Poll::Pending;
+        self.poll_into(cx, &mut slot);
+        slot
+    }
+}
+
+/// The middleware that has not run yet, with the handler at its end.
+///
+/// Written by hand, because an `async fn` would hold the request once for each
+/// state, and every connection keeps room for it.
+///
+/// A panic is an error of the chain, so that style B middleware outside of it
+/// runs to its end.
+pub(crate) struct Chain {
+    endpoint: Arc<Endpoint>,
+    /// Index of the middleware that comes next.
+    at: usize,
+    state: ChainState,
+}
+
+enum ChainState {
+    /// Middleware or the validation, after which the chain goes on.
+    Step(Step),
+    /// Style B middleware, which runs the rest of the chain itself.
+    Around(BoxFuture<'static, Result<Option<Response>, ApiError>>),
+    /// The handler.
+    Handler(BoxFuture<'static, Result<Response, ApiError>>),
+    /// It is known already; `None` when it was given. In a box, because the
+    /// usual request has no need of the room.
+    Ready(Option<Result<Box<Response>, ApiError>>),
+}
+
+impl ChainState {
+    fn failed(error: ApiError) -> Self {
+        Self::Ready(Some(Err(error)))
+    }
+}
+
+impl Chain {
+    /// Begins with the middleware at index `at`.
+    pub(crate) fn start(endpoint: Arc<Endpoint>, at: usize, req: Request) -> Self {
+        let mut chain = Self { endpoint, at, state: ChainState::Ready(None) };
+        if let Err(error) = catch_panic(|| chain.advance(req)) {
+            chain.state = ChainState::failed(error);
+        }
+        chain
+    }
+
+    /// Goes on until something has to be waited for.
+    fn advance(&mut self, mut req: Request) {
+        let endpoint = &self.endpoint;
+        while let Some(middleware) = endpoint.middleware.get(self.at) {
+            self.at += 1;
+            match &middleware.run {
+                Run::Sync(check) => match check(&mut req) {
+                    Ok(Flow::Continue) => {}
+                    Ok(Flow::Respond(response)) => {
+                        self.state = ChainState::Ready(Some(Ok(Box::new(response))));
+                        return;
+                    }
+                    Err(error) => {
+                        self.state = ChainState::failed(error);
+                        return;
+                    }
+                },
+                Run::Before(before) => {
+                    self.state = ChainState::Step(before(req));
+                    return;
+                }
+                Run::Around(around) => {
+                    let next = Next { endpoint: Arc::clone(endpoint), at: self.at };
+                    self.state = ChainState::Around(around(req, next));
+                    return;
+                }
+            }
+        }
+        // The validation comes once, after the last middleware.
+        let is_first = self.at == endpoint.middleware.len();
+        self.at += 1;
+        self.state = match is_first.then(|| endpoint.validation.judge_text(&mut req)) {
+            Some(Err(error)) => ChainState::failed(error),
+            Some(Ok(())) if endpoint.validation.body.is_some() => {
+                ChainState::Step(validate_body(Arc::clone(endpoint), req))
+            }
+            _ => ChainState::Handler(endpoint.handler.call(req)),
+        };
+    }
+
+    /// Polls, and writes what comes of it to `slot`, unless it is the error that
+    /// is returned.
+    fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) -> Option<ApiError> {
+        let polled = catch_panic(|| match self.poll_chain(cx) {
+            Poll::Ready(Err(error)) => Some(error),
+            Poll::Ready(Ok(response)) => {
+                *slot = Poll::Ready(response);
+                None
+            }
+            Poll::Pending => {
+                *slot = Poll::Pending;
+                None
+            }
+        });
+        polled.unwrap_or_else(Some)
+    }
+
+    fn poll_chain(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response, ApiError>> {
+        loop {
+            match &mut self.state {
+                ChainState::Handler(handler) => return handler.as_mut().poll(cx),
+                ChainState::Step(step) => {
+                    let (req, flow) = ready!(step.as_mut().poll(cx));
+                    match flow? {
+                        Flow::Continue => self.advance(req),
+                        Flow::Respond(response) => return Poll::Ready(Ok(response)),
+                    }
+                }
+                ChainState::Around(around) => {
+                    let response = ready!(around.as_mut().poll(cx))?;
+                    return Poll::Ready(response.ok_or_else(|| self.unanswered()));
+                }
+                ChainState::Ready(outcome) => {
+                    return Poll::Ready(match outcome.take() {
+                        Some(outcome) => outcome.map(|response| *response),
+                        None => Err(bug("a response that was given is polled again")),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The error when style B middleware gave no response.
+    #[cold]
+    fn unanswered(&self) -> ApiError {
+        let index = self.at.checked_sub(1);
+        let middleware = index.and_then(|index| self.endpoint.middleware.get(index));
+        let name = middleware.map_or("?", Middleware::name);
+        ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
+    }
+}
+
+impl Future for Chain {
+    type Output = Result<Response, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        catch_panic(|| self.poll_chain(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// Checks the body and puts the checked data in its place.
+fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
+    Box::pin(async move {
+        let outcome = endpoint.validation.judge_body(&mut req).await;
+        let outcome = outcome.map_err(|error| req.first_failure(error));
+        (req, outcome.map(|()| Flow::Continue))
+    })
+}

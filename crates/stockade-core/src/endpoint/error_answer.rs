@@ -1,0 +1,251 @@
+//! [`ErrorContext`]: how an error is logged, and its response.
+//!
+//! Spec: Errors › Response rules.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::Value;
+use stockade_errors::ApiError;
+use stockade_serialization::to_json;
+
+use super::Endpoint;
+use crate::{HttpBody, Request, Response, escaped, header_map_pool};
+
+/// What decides how errors are answered.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Whether the real message of a 5xx is sent.
+    pub expose_errors: bool,
+    /// Whether errors are sent as RFC 9457 problem details.
+    pub problem_details: bool,
+}
+
+/// What must be known of a request to answer and to log its error.
+#[derive(Clone, Debug)]
+pub struct ErrorContext {
+    pub(super) settings: Settings,
+    pub(super) method: Method,
+    pub(super) target: Option<PathAndQuery>,
+    pub(super) endpoint: Option<Arc<Endpoint>>,
+    pub(super) id: Option<Arc<str>>,
+}
+
+impl ErrorContext {
+    /// Takes note of a request before it is handed on.
+    #[must_use]
+    pub fn of(req: &Request) -> Self {
+        Self {
+            settings: req.inner.settings,
+            method: req.method().clone(),
+            target: req.uri().path_and_query().cloned(),
+            endpoint: req.inner.endpoint.clone(),
+            id: req.shared_id(),
+        }
+    }
+
+    /// The same with other settings, for a request that no route has taken.
+    #[must_use]
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same with a name for the request, for one that was not given its own.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The name of the request in logs, if it has one.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// What decides how errors are answered.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The method of the request.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The pattern of the route, such as `/users/:id`; `None` if none took the
+    /// request.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.endpoint.as_deref().map(Endpoint::pattern)
+    }
+
+    /// The path of the request, as it was sent, without the query.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.target.as_ref().map(PathAndQuery::path)
+    }
+
+    /// Logs the error once and makes its response: the one place that decides
+    /// what leaves the process.
+    ///
+    /// Spec: Errors › Response rules.
+    #[must_use]
+    #[cold]
+    pub fn answer(&self, error: ApiError) -> Response {
+        self.log(&error);
+        let kept = error.keep(|| Answer::of(&error, self.settings));
+        // The first one may have gone by other settings.
+        if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
+            let mut response = start(self.settings, &error, answer.body.clone().into());
+            response.headers_mut().extend(answer.headers.iter().cloned());
+            response.extensions_mut().insert(error);
+            return response;
+        }
+        let body = text(&error, self.settings);
+        respond_with(self.settings, error, body.into())
+    }
+
+    /// The body that leaves the process for an error, by the settings.
+    #[must_use]
+    pub fn body(&self, error: &ApiError) -> Value {
+        let expose = self.settings.expose_errors;
+        if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
+    }
+
+    /// The response of an error with this body, without a line in the log: for
+    /// middleware that answers errors in its own way.
+    #[must_use]
+    #[cold]
+    pub fn respond(&self, error: ApiError, body: &Value) -> Response {
+        respond_with(self.settings, error, body.to_string().into())
+    }
+
+    /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
+    /// level; with the name of the request as the key-value `request_id`, and in
+    /// the text.
+    ///
+    /// Texts are [`escaped`](crate::escaped), because a client may have written
+    /// parts of them.
+    pub fn log(&self, error: &ApiError) {
+        let status = error.status();
+        if status >= 500 {
+            let (place, chain) = (self.place(), chain(error));
+            log::error!(
+                target: TARGET, request_id = self.id(); "{place}: {status} {}", escaped(chain)
+            );
+        } else if log::log_enabled!(target: TARGET, log::Level::Debug) {
+            let place = self.place();
+            log::debug!(
+                target: TARGET, request_id = self.id(); "{place}: {status} {}", escaped(error)
+            );
+        }
+    }
+
+    /// Logs an error that came after the response had begun. It is too late
+    /// for a status, and the client misses something, so it is always an error.
+    #[cold]
+    pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
+        let (place, chain) = (self.place(), chain(error));
+        log::error!(
+            target: TARGET, request_id = self.id(); "{place}: broke off: {}", escaped(chain)
+        );
+    }
+
+    /// Method, pattern, path and name. Never the query, which may hold secrets.
+    fn place(&self) -> String {
+        let route = self.route().unwrap_or("-");
+        let path = escaped(self.path().unwrap_or("-"));
+        match self.id() {
+            Some(id) => format!("{} {route} ({path}) [{}]", self.method, escaped(id)),
+            None => format!("{} {route} ({path})", self.method),
+        }
+    }
+}
+
+pub(crate) fn respond_with(settings: Settings, error: ApiError, body: HttpBody) -> Response {
+    let mut response = start(settings, &error, body);
+    response.headers_mut().extend(headers_of(&error));
+    response.extensions_mut().insert(error);
+    response
+}
+
+/// A response without the headers that the error has.
+fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
+    let problem = settings.problem_details;
+    let content_type = if problem { "application/problem+json" } else { "application/json" };
+    let content_type = HeaderValue::from_static(content_type);
+    let mut response = header_map_pool::response(body, content_type);
+    *response.status_mut() =
+        StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
+}
+
+/// What the answers to an error have in common that is answered many times.
+struct Answer {
+    settings: Settings,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+}
+
+impl Answer {
+    fn of(error: &ApiError, settings: Settings) -> Self {
+        let headers = headers_of(error).collect();
+        Self { settings, headers, body: text(error, settings).into() }
+    }
+}
+
+/// The body of an error as JSON.
+pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
+    let expose = settings.expose_errors;
+    if settings.problem_details {
+        return error.problem(expose).to_string().into();
+    }
+    // The second way writes the same, and cannot fail.
+    to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())
+}
+
+/// The headers of an error; what cannot be one is logged.
+fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    error.headers().filter_map(|(name, value)| {
+        let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+        if header.is_none() {
+            log::error!("an error's header {name:?} is malformed and left out");
+        }
+        header
+    })
+}
+
+pub(crate) const TARGET: &str = "stockade::error";
+
+/// The text of an error and of its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut chain = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        // `ApiError::internal` takes over the text of its source.
+        if !chain.ends_with(&text) {
+            chain.push_str(": ");
+            chain.push_str(&text);
+        }
+        source = cause.source();
+    }
+    chain
+}
+
+/// The error that a response answers, if it answers one: it stands in the
+/// extensions.
+///
+/// Middleware that looks at the response of [`Next::run`] and the layers of
+/// other hosts find the error there.
+#[must_use]
+pub fn error_of(response: &Response) -> Option<&ApiError> {
+    response.extensions().get()
+}
