@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stockade::CallOptions;
 use stockade::middleware::RateLimit;
 use stockade::middleware::rate_limit::{Charge, Policy, RateKey, RateStore, StoreFailure};
 use stockade::prelude::*;

@@ -5,7 +5,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::stream;
-use stockade::CallOptions;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::{Metrics, RequestId, with_request_id};
 use stockade::prelude::*;

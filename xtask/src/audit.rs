@@ -1,9 +1,12 @@
-//! Who may depend on whom, proved from `cargo tree`; licences and advisories.
+//! Who may depend on whom, proved from `cargo tree`; who may use the private doors
+//! of our crates; licences and advisories.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::tidy::files_below;
 use crate::{Outcome, announce, cargo, cargo_output, root, skip};
 
 /// Our crates, each with its level: a crate depends only on lower levels.
@@ -55,7 +58,19 @@ const FORBIDDEN: &[(u8, &[&str])] = &[
     (4, &["hyper", "hyper-util", "tokio-rustls", "rustls"]),
 ];
 
+/// The module of our crates that carries no promise: a private door between them.
+// In two pieces, or it would be found here.
+const DOOR: &str = concat!("__", "internal");
+
+/// Uses of the door beside the sources of our crates: the first measures a table
+/// of routes without a router.
+const MAY_USE_THE_DOOR: &[&str] = &["tests/bench/micro/benches/match.rs"];
+
 pub fn run() -> Outcome {
+    let faults = uses_of_the_door();
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
     let members = cargo_output(&["tree", "--workspace", "--depth=0", "--prefix=none"])?;
     let faults = misplaced(LEVELS, &names(&members));
     if !faults.is_empty() {
@@ -88,6 +103,40 @@ pub fn run() -> Outcome {
         cargo(&["audit", "--no-fetch"])?;
     }
     Ok(())
+}
+
+/// Uses of the door in what stands for the code of a user: tests, examples and
+/// documentation.
+fn uses_of_the_door() -> Vec<String> {
+    let root = root();
+    let folders = ["crates", "facade", "examples", "tests", "README.md"].map(|it| root.join(it));
+    let files = folders
+        .iter()
+        .flat_map(|path| if path.is_dir() { files_below(path) } else { vec![path.clone()] });
+    let mut faults = Vec::new();
+    for path in files {
+        // A file that is no text uses nothing.
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        faults.extend(forced(&name, &text));
+    }
+    faults
+}
+
+/// The lines of a file that go through the door and must not.
+fn forced(name: &str, text: &str) -> Vec<String> {
+    let is_source = name.starts_with("crates/") && name.contains("/src/");
+    let is_forced = |line: &str| {
+        let is_example = line.trim_start().starts_with("//");
+        line.contains(DOOR) && (is_example || !is_source)
+    };
+    if MAY_USE_THE_DOOR.contains(&name) {
+        return Vec::new();
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| is_forced(line));
+    lines
+        .map(|(index, _)| format!("{name}:{}: `{DOOR}` is for our crates alone", index + 1))
+        .collect()
 }
 
 /// Members of the workspace without a level, and levels of crates that are not
@@ -189,6 +238,27 @@ mod tests {
             &["stockade-core"],
             &["stockade-errors has a level in xtask/src/audit.rs, but is not there"],
         );
+    }
+
+    #[test]
+    fn users_and_examples_have_no_private_door() {
+        let line = format!("use stockade_core::{DOOR}::run;\n");
+        let example = format!("/// {line}");
+        for (name, text, expected) in [
+            ("crates/stockade-routing/src/app.rs", &line, 0),
+            ("crates/stockade-routing/src/app.rs", &example, 1),
+            ("crates/stockade-axum/tests/it/whole.rs", &line, 1),
+            ("tests/it/errors.rs", &line, 1),
+            ("facade/src/lib.rs", &line, 1),
+            ("tests/bench/micro/benches/match.rs", &line, 0),
+        ] {
+            assert_eq!(forced(name, text).len(), expected, "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_private_door_is_used_by_our_crates_alone() {
+        assert_eq!(uses_of_the_door(), Vec::<String>::new());
     }
 
     #[test]

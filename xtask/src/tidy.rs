@@ -111,7 +111,7 @@ fn manifest(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -14,7 +14,7 @@ use crate::{Response, Settings};
 /// error level where the error is answered. A client is not told.
 #[cold]
 #[must_use]
-pub fn bug(message: &str) -> ApiError {
+pub(crate) fn bug(message: &str) -> ApiError {
     ApiError::new(500, format!("this is a bug in stockade: {message}"))
 }
 

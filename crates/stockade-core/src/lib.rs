@@ -20,10 +20,10 @@
 //! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
 //! - `validation`: [`Validation`], what a route checks before its handler.
 //! - `endpoint`: one route with everything that runs for it.
-//! - `bug`: [`bug()`], the 500 where stockade itself is wrong.
+//! - `bug`: the 500 where stockade itself is wrong.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
-//! - `log_text`: [`escaped`], for texts from outside in a log.
-//! - `state`: [`States`], what the application provides, by type.
+//! - `log_text`: texts from outside in a log.
+//! - `state`: the values that the application provides, by type.
 //! - `route_description`: [`RouteDoc`], what a route says of itself when it is
 //!   built. `route_docs`: [`Docs`], for those who read about it.
 //!
@@ -58,28 +58,36 @@ mod validation;
 
 pub use accepts::Accepts;
 pub use body::{BodyError, HttpBody};
-pub use bug::{answer_bug, bug};
-pub use challenge::unauthorized;
+pub(crate) use bug::bug;
 pub use clock::Clock;
-pub use endpoint::{Endpoint, ErrorContext, RunningHandler, Settings, error_of, run};
+pub(crate) use endpoint::Settings;
+pub use endpoint::{Endpoint, ErrorContext, error_of};
 pub use extract::FromRequest;
 pub use handler::{BoxFuture, Handler, Shape, Signature};
-pub use log_text::{Escaped, escaped};
+pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
-pub use params::Params;
+pub(crate) use params::Params;
 pub use peer::PeerAddr;
 pub use reply::Reply;
 pub use request::Request;
 pub use route_description::{BodyKind, ParamShape, RouteDoc};
 pub use route_docs::Docs;
-pub use state::States;
+pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::bug::answer_bug;
+    pub use crate::challenge::unauthorized;
     pub use crate::client::{client_network, shrink_map};
+    pub use crate::endpoint::{EndpointParts, ErrorContextExt, RunningHandler, Settings, run};
+    pub use crate::log_text::{Escaped, escaped};
+    pub use crate::params::Params;
+    pub use crate::request::RequestExt;
+    pub use crate::route_description::RouteDocExt;
+    pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
 }
 

@@ -43,7 +43,7 @@ use stockade_errors::ApiError;
 
 pub use crate::endpoint::error_of;
 
-use crate::endpoint::{Chain, Endpoint, ErrorContext};
+use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
 use crate::reply::{Html, Json};
 use crate::{BoxFuture, Reply, Request, Response, RouteDoc};
 

@@ -100,16 +100,6 @@ impl Request {
         Self { inner: Box::new(inner) }
     }
 
-    /// The same for a host that has read `Content-Length` itself, so that the
-    /// body's own hint tells how much is to come and the header need not be
-    /// looked up.
-    #[must_use]
-    pub fn framed(head: Parts, body: HttpBody) -> Self {
-        let mut req = Self::new(head, body);
-        req.inner.is_framed = true;
-        req
-    }
-
     /// Says who is at the other end of the connection.
     #[must_use]
     pub fn with_peer(mut self, peer: PeerAddr) -> Self {
@@ -249,27 +239,6 @@ impl Request {
         self.inner.user = LazyUser::of(user);
     }
 
-    /// Says who asks by JSON, which is read when somebody wants to know: what a
-    /// token says is often not looked at. What cannot be read is nobody.
-    ///
-    /// ```
-    /// use stockade_core::Request;
-    ///
-    /// let mut req = Request::from(http::Request::get("/").body(()).unwrap());
-    /// req.set_user_json(r#"{"name":"ann"}"#);
-    /// assert_eq!(req.user().unwrap()["name"], "ann");
-    /// ```
-    pub fn set_user_json(&mut self, json: impl Into<String>) {
-        self.set_user_read(json.into(), None);
-    }
-
-    /// As [`set_user_json`](Self::set_user_json), with what the JSON says, if
-    /// somebody has read it already.
-    #[doc(hidden)]
-    pub fn set_user_read(&mut self, json: String, value: Option<Value>) {
-        self.inner.user = LazyUser::of_json(json, value);
-    }
-
     /// The pattern of the matched route, such as `/users/:id`; `None` outside
     /// a router.
     #[must_use]
@@ -297,11 +266,6 @@ impl Request {
         self.inner.client.or_else(|| self.inner.peer.map(|peer| peer.0.ip().to_canonical()))
     }
 
-    /// Says what the client's address is.
-    pub fn set_client_ip(&mut self, client: Option<IpAddr>) {
-        self.inner.client = client;
-    }
-
     /// Returns true if the rules of CORS list the `Origin` of the request with
     /// credentials: its pages may act for the user. Known only on routes whose
     /// middleware asks for it ([`RouteDoc::guards_origin`]), for other methods than
@@ -311,11 +275,6 @@ impl Request {
     #[must_use]
     pub fn has_listed_origin(&self) -> bool {
         self.inner.has_listed_origin
-    }
-
-    /// Says whether CORS lists the `Origin` of the request with credentials.
-    pub fn set_listed_origin(&mut self, is_listed: bool) {
-        self.inner.has_listed_origin = is_listed;
     }
 
     /// The name of the request in logs, if it has been given one.
@@ -421,37 +380,10 @@ impl Request {
         self.inner.payload.map(self.inner.max_body, change);
     }
 
-    /// Whether the client announced more than the limit of the route.
-    #[must_use]
-    pub fn announces_too_much(&self) -> bool {
-        match &self.inner.payload {
-            Payload::Unread(body) => {
-                body.size_hint().lower() > self.inner.max_body
-                    || !self.inner.is_framed && self.length_above()
-            }
-            _ => false,
-        }
-    }
-
     fn length_above(&self) -> bool {
         let length = self.inner.head.headers.get(http::header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
         length.is_some_and(|length| length > self.inner.max_body)
-    }
-
-    /// Puts the request on the route that a router found for it.
-    pub fn set_route(
-        &mut self,
-        endpoint: Arc<Endpoint>,
-        params: Params,
-        settings: Settings,
-        max_body: u64,
-    ) {
-        self.inner.replaced = None;
-        self.inner.endpoint = Some(endpoint);
-        self.inner.params = params;
-        self.inner.settings = settings;
-        self.inner.max_body = max_body;
     }
 
     /// The error to report when an argument of the handler could not be taken.
@@ -469,6 +401,81 @@ impl Request {
         let taken = std::mem::replace(self, Self::new(head, HttpBody::empty()));
         self.inner.writer = writer;
         taken
+    }
+}
+
+/// The methods of [`Request`] for the other crates of stockade.
+pub trait RequestExt: Sized {
+    /// Makes a request for a host that has read `Content-Length` itself, so that
+    /// the body's own hint tells how much is to come and the header need not be
+    /// looked up.
+    fn framed(head: Parts, body: HttpBody) -> Self;
+
+    /// Puts the request on the route that a router found for it.
+    fn set_route(
+        &mut self,
+        endpoint: Arc<Endpoint>,
+        params: Params,
+        settings: Settings,
+        max_body: u64,
+    );
+
+    /// Says what the client's address is.
+    fn set_client_ip(&mut self, client: Option<IpAddr>);
+
+    /// Says whether CORS lists the `Origin` of the request with credentials.
+    fn set_listed_origin(&mut self, is_listed: bool);
+
+    /// Says who asks by JSON, which is read when somebody wants to know: what a
+    /// token says is often not looked at. What cannot be read is nobody. `value`
+    /// is what the JSON says, if somebody has read it already.
+    fn set_user_json(&mut self, json: String, value: Option<Value>);
+
+    /// Returns true if the client announced more than the limit of the route.
+    fn announces_too_much(&self) -> bool;
+}
+
+impl RequestExt for Request {
+    fn framed(head: Parts, body: HttpBody) -> Self {
+        let mut req = Self::new(head, body);
+        req.inner.is_framed = true;
+        req
+    }
+
+    fn set_route(
+        &mut self,
+        endpoint: Arc<Endpoint>,
+        params: Params,
+        settings: Settings,
+        max_body: u64,
+    ) {
+        self.inner.replaced = None;
+        self.inner.endpoint = Some(endpoint);
+        self.inner.params = params;
+        self.inner.settings = settings;
+        self.inner.max_body = max_body;
+    }
+
+    fn set_client_ip(&mut self, client: Option<IpAddr>) {
+        self.inner.client = client;
+    }
+
+    fn set_listed_origin(&mut self, is_listed: bool) {
+        self.inner.has_listed_origin = is_listed;
+    }
+
+    fn set_user_json(&mut self, json: String, value: Option<Value>) {
+        self.inner.user = LazyUser::of_json(json, value);
+    }
+
+    fn announces_too_much(&self) -> bool {
+        match &self.inner.payload {
+            Payload::Unread(body) => {
+                body.size_hint().lower() > self.inner.max_body
+                    || !self.inner.is_framed && self.length_above()
+            }
+            _ => false,
+        }
     }
 }
 

@@ -67,38 +67,10 @@ pub enum ParamShape {
 }
 
 impl RouteDoc {
-    /// An empty description of a route with this method and these parameters,
-    /// each with whether it is optional.
-    #[must_use]
-    pub fn new(method: Method, params: Vec<(String, bool)>) -> Self {
-        Self {
-            method,
-            params,
-            body: None,
-            needs: Vec::new(),
-            inputs: Vec::new(),
-            mistakes: Vec::new(),
-            whole_requests: 0,
-            writers: 0,
-            upgrades: 0,
-            body_reader: None,
-            limits: Vec::new(),
-            challenges: Vec::new(),
-            guards_origin: false,
-            common: Extensions::new(),
-        }
-    }
-
     /// The method of the route.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
-    }
-
-    /// What the handler takes the body as, if it takes it.
-    #[must_use]
-    pub fn body(&self) -> Option<BodyKind> {
-        self.body
     }
 
     /// Notes a mistake: lower case, no full stop.
@@ -159,24 +131,11 @@ impl RouteDoc {
         self.challenges = challenges.into_iter().map(Into::into).collect();
     }
 
-    /// The challenges of a 401 of this route; empty where no middleware names a
-    /// way.
-    #[must_use]
-    pub fn challenges(&self) -> &[String] {
-        &self.challenges
-    }
-
     /// Says that middleware refuses requests of other origins, so that the router
     /// finds out whether CORS lists theirs:
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
     pub fn guards_origin(&mut self) {
         self.guards_origin = true;
-    }
-
-    /// Returns true if middleware refuses requests of other origins.
-    #[must_use]
-    pub fn has_origin_guard(&self) -> bool {
-        self.guards_origin
     }
 
     /// What the descriptions of all routes of a router have in common, by type:
@@ -200,22 +159,10 @@ impl RouteDoc {
         }
     }
 
-    /// Whether an argument of the handler writes the response itself.
-    #[must_use]
-    pub fn has_writer(&self) -> bool {
-        self.writers > 0
-    }
-
     /// Says that an argument of the handler is the connection after an upgrade,
     /// such as a WebSocket.
     pub fn takes_upgrade(&mut self) {
         self.upgrades += 1;
-    }
-
-    /// How many arguments of the handler are the connection after an upgrade.
-    #[must_use]
-    pub fn upgrades(&self) -> usize {
-        self.upgrades
     }
 
     /// Says which type the parameters of the path are read into: `T` of a
@@ -286,10 +233,76 @@ impl RouteDoc {
         }
         A::describe(self);
     }
+}
 
-    /// Everything that is wrong, given what the application provides.
-    #[must_use]
-    pub fn mistakes(&self, states: &States) -> Vec<String> {
+/// The methods of [`RouteDoc`] for the router.
+pub trait RouteDocExt: Sized {
+    /// Returns an empty description of a route with this method and these
+    /// parameters, each with true if it is optional.
+    fn new(method: Method, params: Vec<(String, bool)>) -> Self;
+
+    /// The form in which the handler takes the body, if it takes it.
+    fn body(&self) -> Option<BodyKind>;
+
+    /// The challenges of a 401 of this route; empty where no middleware names a
+    /// way.
+    fn challenges(&self) -> &[String];
+
+    /// Returns true if middleware refuses requests of other origins.
+    fn has_origin_guard(&self) -> bool;
+
+    /// Returns true if an argument of the handler writes the response itself.
+    fn has_writer(&self) -> bool;
+
+    /// The number of arguments of the handler that are the connection after an
+    /// upgrade.
+    fn upgrades(&self) -> usize;
+
+    /// Returns every mistake, given the values that the application provides.
+    fn mistakes(&self, states: &States) -> Vec<String>;
+}
+
+impl RouteDocExt for RouteDoc {
+    fn new(method: Method, params: Vec<(String, bool)>) -> Self {
+        Self {
+            method,
+            params,
+            body: None,
+            needs: Vec::new(),
+            inputs: Vec::new(),
+            mistakes: Vec::new(),
+            whole_requests: 0,
+            writers: 0,
+            upgrades: 0,
+            body_reader: None,
+            limits: Vec::new(),
+            challenges: Vec::new(),
+            guards_origin: false,
+            common: Extensions::new(),
+        }
+    }
+
+    fn body(&self) -> Option<BodyKind> {
+        self.body
+    }
+
+    fn challenges(&self) -> &[String] {
+        &self.challenges
+    }
+
+    fn has_origin_guard(&self) -> bool {
+        self.guards_origin
+    }
+
+    fn has_writer(&self) -> bool {
+        self.writers > 0
+    }
+
+    fn upgrades(&self) -> usize {
+        self.upgrades
+    }
+
+    fn mistakes(&self, states: &States) -> Vec<String> {
         let missing = self.needs.iter().filter(|(id, _)| !states.has(*id));
         let missing = missing.map(|(_, name)| {
             format!("`State<{name}>` was not provided: add `.state(…)` to the router's options")

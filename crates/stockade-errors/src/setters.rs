@@ -20,7 +20,7 @@
 /// }
 ///
 /// impl Limits {
-///     stockade_errors::__internal::setters! {
+///     stockade_errors::__setters! {
 ///         /// Sets the largest body, in bytes. Default: 0.
 ///         bytes: u64;
 ///         /// Sets the origins that are allowed. Default: none.

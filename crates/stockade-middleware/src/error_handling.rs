@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use serde_json::Value;
+use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::middleware::form;
 use stockade_core::{
     ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, error_of,
@@ -237,7 +238,7 @@ fn stack(error: &ApiError) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use stockade_core::Settings;
+    use stockade_core::__internal::Settings;
 
     use super::*;
 

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use stockade_core::{Endpoint, Request, Settings, States};
+use stockade_core::__internal::{Settings, States};
+use stockade_core::{Endpoint, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 

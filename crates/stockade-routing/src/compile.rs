@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc, Settings};
+use stockade_core::__internal::{EndpointParts, RouteDocExt as _, Settings};
+use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::Cors;
 use stockade_path::{Pattern, join};
@@ -123,20 +124,22 @@ impl<'o> Compiler<'o> {
         }
         self.common = std::mem::take(doc.common_mut());
 
-        let endpoint = Endpoint::new(method.clone(), pattern.as_str(), entry.handler)
-            .with_name(entry.name)
-            .with_middleware(middleware)
-            .with_validation(entry.validation.with_handler(&doc))
-            .with_states(self.options.states.clone())
-            .with_max_body(entry.max_body)
-            .with_accepts(accepts)
-            .with_max_json_values(entry.max_json_values.unwrap_or(self.options.max_json_values))
-            .with_rate_limited(entry.rate_limited)
-            .with_challenges(doc.challenges())
-            .with_origin_guard(doc.has_origin_guard())
-            .with_docs(entry.docs)
-            .with_public(entry.public);
-        let endpoint = Arc::new(endpoint);
+        let endpoint = EndpointParts {
+            name: entry.name.map(Into::into),
+            middleware: middleware.into(),
+            validation: entry.validation.with_handler(&doc),
+            states: self.options.states.clone(),
+            max_body: entry.max_body,
+            accepts,
+            max_json_values: entry.max_json_values.unwrap_or(self.options.max_json_values),
+            is_rate_limited: entry.rate_limited,
+            challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
+            guards_origin: doc.has_origin_guard(),
+            docs: entry.docs,
+            public: entry.public.map(Into::into),
+            ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
+        };
+        let endpoint = Arc::new(endpoint.build());
         if let Some(cors) = cors {
             self.own_cors.push((Arc::clone(&endpoint), cors));
         }

@@ -12,11 +12,11 @@ use std::task::{Context, Poll};
 
 use http::{HeaderValue, Method, StatusCode, Version, header};
 use http_body::Body as _;
-use stockade_core::upgrade::Upgrade;
-use stockade_core::{
-    BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Params, Request, Response,
-    RunningHandler, Settings, answer_bug,
+use stockade_core::__internal::{
+    ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, answer_bug, run,
 };
+use stockade_core::upgrade::Upgrade;
+use stockade_core::{BodyError, BoxFuture, Endpoint, ErrorContext, HttpBody, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{self, Cors, origin_of};
 use stockade_middleware::cors::CorsDecided;
@@ -124,7 +124,7 @@ fn begin(
         Some(_) if req.announces_too_much() => {
             ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }
-        Some(endpoint) => ResponseState::Running(stockade_core::run(endpoint, req)),
+        Some(endpoint) => ResponseState::Running(run(endpoint, req)),
     }
 }
 
@@ -224,24 +224,24 @@ impl Future for ResponseFuture {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let mut slot = Poll::Pending;
-        self.poll_into(cx, &mut slot);
+        poll_into(&mut self, cx, &mut slot);
         slot
     }
 }
 
-impl ResponseFuture {
-    /// Polls, and writes what comes of it to `slot`: for a server to which each
-    /// move of a response counts.
-    pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
-        self.answer(cx, slot);
-        if let Poll::Ready(response) = slot {
-            correct_framing(response);
-            self.app.stages.finish_headers(response, &self.scope);
-            finish_response(response, self.is_head, self.version);
-            self.scope.end(response);
-        }
+/// Polls a future and writes its outcome to `slot`: for a server to which each
+/// move of a response counts.
+pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+    future.answer(cx, slot);
+    if let Poll::Ready(response) = slot {
+        correct_framing(response);
+        future.app.stages.finish_headers(response, &future.scope);
+        finish_response(response, future.is_head, future.version);
+        future.scope.end(response);
     }
+}
 
+impl ResponseFuture {
     fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         loop {
             match &mut self.state {

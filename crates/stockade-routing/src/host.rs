@@ -15,10 +15,10 @@ use std::task::{Context, Poll, ready};
 
 use http::{Method, StatusCode, Version, header};
 use http_body::{Body, Frame};
-use stockade_core::{
-    BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response, RunningHandler,
-    Settings,
+use stockade_core::__internal::{
+    EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, run,
 };
+use stockade_core::{BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
@@ -140,10 +140,10 @@ impl HostRoutes {
             // Whoever asks for it is told at once, and the host is not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
-        HostState::Running(Box::new(stockade_core::run(endpoint, req)))
+        HostState::Running(Box::new(run(endpoint, req)))
     }
 
-    fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, stockade_core::Params)> {
+    fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
         let found = dispatch::find(&self.app.routes, req, req.path());
         if found.is_some() || !dispatch::is_preflight(req) {
             return found;
@@ -175,8 +175,9 @@ fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     let mut inside_out = endpoint.middleware().iter().rev();
     let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
-    let preflight = Endpoint::new(Method::OPTIONS, endpoint.pattern(), refuse);
-    Some(preflight.with_middleware(vec![cors.clone()]))
+    let mut preflight = EndpointParts::new(Method::OPTIONS, endpoint.pattern(), refuse);
+    preflight.middleware = [cors.clone()].into();
+    Some(preflight.build())
 }
 
 /// The future of [`HostRoutes::handle`]: it gives the response.

@@ -45,10 +45,16 @@ pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
 pub use host::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
 pub use http::Method;
-pub use matcher::{InsertError, Match, Table, TableBuilder, Tables};
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
 pub use tower::Serving;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};
+
+/// Parts for the other crates of stockade; they carry no promise.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::dispatch::poll_into;
+    pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
+}

@@ -3,8 +3,9 @@
 //! Spec: Router options.
 
 use serde::Deserialize;
+use stockade_core::__internal::States;
 pub use stockade_core::Clock;
-use stockade_core::{IntoMiddlewareList, Middleware, States};
+use stockade_core::{IntoMiddlewareList, Middleware};
 use stockade_errors::__internal::setters;
 use stockade_middleware::__internal::optional_request_ids;
 #[cfg(feature = "metrics")]

@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::{Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{

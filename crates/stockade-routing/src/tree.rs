@@ -167,6 +167,7 @@ impl RouteTree {
 
 /// What stands under a key of a tree.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Node {
     /// A handler with what belongs to it.
     Entry(Box<RouteEntry>),

@@ -13,11 +13,13 @@ use http::header::{CONNECTION, HeaderValue};
 use http::{StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
+use stockade_routing::__internal::poll_into;
 use stockade_routing::{App, ResponseFuture};
 use tokio::sync::watch;
 
@@ -59,7 +61,7 @@ impl Answer for App {
     }
 
     fn poll_into(answering: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
-        answering.poll_into(cx, slot);
+        poll_into(answering, cx, slot);
     }
 
     #[cold]

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderName, HeaderValue};
+use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::upgrade::Upgraded;
 use stockade_core::{
     ErrorContext, FromRequest, Handler, Request, Response, RouteDoc, Shape, Signature,

@@ -15,8 +15,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use stockade_core::__internal::{ErrorContextExt as _, escaped};
 use stockade_core::upgrade::{Io, Upgraded};
-use stockade_core::{BoxFuture, ErrorContext, Response, escaped};
+use stockade_core::{BoxFuture, ErrorContext, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
+use stockade_core::__internal::{EndpointParts, Params, RequestExt as _, Settings, run};
 use stockade_core::extract::Path;
 use stockade_core::reply::Json;
 use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
-use stockade_core::{ApiError, Endpoint, Handler, Params, Request, Response, Settings};
+use stockade_core::{ApiError, Handler, Request, Response};
 use stockade_validation::Rule;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::oneshot;
@@ -53,12 +54,12 @@ async fn answer(
     let connections = Arc::clone(connections);
     let router = RouterRules { allowed_origins: None, max_payload: 1_048_576, connections };
     let rules = Rules::new(options, &router);
-    let endpoint = Endpoint::new(http::Method::GET, "/chat/:room", handler)
-        .with_middleware(vec![rules.guard()]);
-    let endpoint = Arc::new(endpoint);
+    let mut endpoint = EndpointParts::new(http::Method::GET, "/chat/:room", handler);
+    endpoint.middleware = [rules.guard()].into();
+    let endpoint = Arc::new(endpoint.build());
     let (params, settings) = (Params::default(), Settings::default());
     request.set_route(Arc::clone(&endpoint), params, settings, 0);
-    stockade_core::run(endpoint, request).await
+    run(endpoint, request).await
 }
 
 async fn connect_with(

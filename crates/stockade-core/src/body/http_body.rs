@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::BoxError;
 
-use crate::endpoint::ErrorContext;
+use crate::endpoint::{ErrorContext, ErrorContextExt as _};
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///

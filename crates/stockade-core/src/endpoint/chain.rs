@@ -17,19 +17,19 @@ use http::uri::PathAndQuery;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
-use super::{Endpoint, ErrorContext, Settings};
+use super::{Endpoint, ErrorContext, ErrorContextExt as _, Settings};
 use crate::middleware::{Run, Step};
 use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
 ///
-/// The request must have been put on `endpoint` by [`Request::set_route`]. A body
+/// The request must have been put on `endpoint` by `RequestExt::set_route`. A body
 /// of a type that the route does not accept is refused before anything else.
 /// Synchronous middleware runs at once, the rest when the future is polled.
 pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
     let (settings, id) = (req.inner.settings, req.shared_id());
     let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
-    let refusal = endpoint.accepts.as_deref().and_then(|accepts| accepts.refuse(&req));
+    let refusal = endpoint.parts.accepts.as_deref().and_then(|accepts| accepts.refuse(&req));
     let chain = match refusal {
         Some(error) => Chain { endpoint, at: 0, state: ChainState::failed(error) },
         None => Chain::start(endpoint, 0, req),
@@ -143,7 +143,7 @@ impl Chain {
     /// Goes on until something has to be waited for.
     fn advance(&mut self, mut req: Request) {
         let endpoint = &self.endpoint;
-        while let Some(middleware) = endpoint.middleware.get(self.at) {
+        while let Some(middleware) = endpoint.parts.middleware.get(self.at) {
             self.at += 1;
             match &middleware.run {
                 Run::Sync(check) => match check(&mut req) {
@@ -169,14 +169,14 @@ impl Chain {
             }
         }
         // The validation comes once, after the last middleware.
-        let is_first = self.at == endpoint.middleware.len();
+        let is_first = self.at == endpoint.parts.middleware.len();
         self.at += 1;
-        self.state = match is_first.then(|| endpoint.validation.judge_text(&mut req)) {
+        self.state = match is_first.then(|| endpoint.parts.validation.judge_text(&mut req)) {
             Some(Err(error)) => ChainState::failed(error),
-            Some(Ok(())) if endpoint.validation.body.is_some() => {
+            Some(Ok(())) if endpoint.parts.validation.body.is_some() => {
                 ChainState::Step(validate_body(Arc::clone(endpoint), req))
             }
-            _ => ChainState::Handler(endpoint.handler.call(req)),
+            _ => ChainState::Handler(endpoint.parts.handler.call(req)),
         };
     }
 
@@ -226,7 +226,7 @@ impl Chain {
     #[cold]
     fn unanswered(&self) -> ApiError {
         let index = self.at.checked_sub(1);
-        let middleware = index.and_then(|index| self.endpoint.middleware.get(index));
+        let middleware = index.and_then(|index| self.endpoint.parts.middleware.get(index));
         let name = middleware.map_or("?", Middleware::name);
         ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
     }
@@ -249,7 +249,7 @@ impl fmt::Debug for Chain {
 /// Checks the body and puts the checked data in its place.
 fn validate_body(endpoint: Arc<Endpoint>, mut req: Request) -> Step {
     Box::pin(async move {
-        let outcome = endpoint.validation.judge_body(&mut req).await;
+        let outcome = endpoint.parts.validation.judge_body(&mut req).await;
         let outcome = outcome.map_err(|error| req.first_failure(error));
         (req, outcome.map(|()| Flow::Continue))
     })

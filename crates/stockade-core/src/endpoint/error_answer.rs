@@ -14,17 +14,18 @@ use stockade_serialization::to_json;
 use super::Endpoint;
 use crate::{HttpBody, Request, Response, escaped, header_map_pool};
 
-/// What decides how errors are answered.
+/// The settings by which errors are answered.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Whether the real message of a 5xx is sent.
+    /// True if the real message of a 5xx is sent.
     pub expose_errors: bool,
-    /// Whether errors are sent as RFC 9457 problem details.
+    /// True if errors are sent as RFC 9457 problem details.
     pub problem_details: bool,
 }
 
-/// What must be known of a request to answer and to log its error.
+/// The request that an error came from, as its answer and its line in the log
+/// need it.
 #[derive(Clone, Debug)]
 pub struct ErrorContext {
     pub(super) settings: Settings,
@@ -35,42 +36,10 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// Takes note of a request before it is handed on.
-    #[must_use]
-    pub fn of(req: &Request) -> Self {
-        Self {
-            settings: req.inner.settings,
-            method: req.method().clone(),
-            target: req.uri().path_and_query().cloned(),
-            endpoint: req.inner.endpoint.clone(),
-            id: req.shared_id(),
-        }
-    }
-
-    /// The same with other settings, for a request that no route has taken.
-    #[must_use]
-    pub fn with_settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    /// The same with a name for the request, for one that was not given its own.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-
     /// The name of the request in logs, if it has one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
-    }
-
-    /// What decides how errors are answered.
-    #[must_use]
-    pub fn settings(&self) -> Settings {
-        self.settings
     }
 
     /// The method of the request.
@@ -92,13 +61,89 @@ impl ErrorContext {
         self.target.as_ref().map(PathAndQuery::path)
     }
 
+    /// The body that leaves the process for an error, by the settings.
+    #[must_use]
+    pub fn body(&self, error: &ApiError) -> Value {
+        let expose = self.settings.expose_errors;
+        if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
+    }
+
+    /// Method, pattern, path and name. Never the query, which may hold secrets.
+    fn place(&self) -> String {
+        let route = self.route().unwrap_or("-");
+        let path = escaped(self.path().unwrap_or("-"));
+        match self.id() {
+            Some(id) => format!("{} {route} ({path}) [{}]", self.method, escaped(id)),
+            None => format!("{} {route} ({path})", self.method),
+        }
+    }
+}
+
+/// The methods of [`ErrorContext`] for the other crates of stockade.
+pub trait ErrorContextExt: Sized {
+    /// Takes note of a request before it is handed on.
+    fn of(req: &Request) -> Self;
+
+    /// The same with other settings, for a request that no route has taken.
+    #[must_use]
+    fn with_settings(self, settings: Settings) -> Self;
+
+    /// The same with a name for the request, for one that was not given its own.
+    #[must_use]
+    fn with_id(self, id: impl Into<Arc<str>>) -> Self;
+
+    /// The settings by which errors are answered.
+    fn settings(&self) -> Settings;
+
     /// Logs the error once and makes its response: the one place that decides
     /// what leaves the process.
     ///
     /// Spec: Errors › Response rules.
-    #[must_use]
+    fn answer(&self, error: ApiError) -> Response;
+
+    /// The response of an error with this body, without a line in the log: for
+    /// middleware that answers errors in its own way.
+    fn respond(&self, error: ApiError, body: &Value) -> Response;
+
+    /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
+    /// level; with the name of the request as the key-value `request_id`, and in
+    /// the text.
+    ///
+    /// Texts are `escaped`, because a client may have written parts of them.
+    fn log(&self, error: &ApiError);
+
+    /// Logs an error that came after the response had begun. It is too late
+    /// for a status, and the client misses something, so it is always an error.
+    fn log_late(&self, error: &(dyn std::error::Error + 'static));
+}
+
+impl ErrorContextExt for ErrorContext {
+    fn of(req: &Request) -> Self {
+        Self {
+            settings: req.inner.settings,
+            method: req.method().clone(),
+            target: req.uri().path_and_query().cloned(),
+            endpoint: req.inner.endpoint.clone(),
+            id: req.shared_id(),
+        }
+    }
+
+    fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
     #[cold]
-    pub fn answer(&self, error: ApiError) -> Response {
+    fn answer(&self, error: ApiError) -> Response {
         self.log(&error);
         let kept = error.keep(|| Answer::of(&error, self.settings));
         // The first one may have gone by other settings.
@@ -112,28 +157,12 @@ impl ErrorContext {
         respond_with(self.settings, error, body.into())
     }
 
-    /// The body that leaves the process for an error, by the settings.
-    #[must_use]
-    pub fn body(&self, error: &ApiError) -> Value {
-        let expose = self.settings.expose_errors;
-        if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
-    }
-
-    /// The response of an error with this body, without a line in the log: for
-    /// middleware that answers errors in its own way.
-    #[must_use]
     #[cold]
-    pub fn respond(&self, error: ApiError, body: &Value) -> Response {
+    fn respond(&self, error: ApiError, body: &Value) -> Response {
         respond_with(self.settings, error, body.to_string().into())
     }
 
-    /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
-    /// level; with the name of the request as the key-value `request_id`, and in
-    /// the text.
-    ///
-    /// Texts are [`escaped`](crate::escaped), because a client may have written
-    /// parts of them.
-    pub fn log(&self, error: &ApiError) {
+    fn log(&self, error: &ApiError) {
         let status = error.status();
         if status >= 500 {
             let (place, chain) = (self.place(), chain(error));
@@ -148,24 +177,12 @@ impl ErrorContext {
         }
     }
 
-    /// Logs an error that came after the response had begun. It is too late
-    /// for a status, and the client misses something, so it is always an error.
     #[cold]
-    pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
+    fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
         let (place, chain) = (self.place(), chain(error));
         log::error!(
             target: TARGET, request_id = self.id(); "{place}: broke off: {}", escaped(chain)
         );
-    }
-
-    /// Method, pattern, path and name. Never the query, which may hold secrets.
-    fn place(&self) -> String {
-        let route = self.route().unwrap_or("-");
-        let path = escaped(self.path().unwrap_or("-"));
-        match self.id() {
-            Some(id) => format!("{} {route} ({path}) [{}]", self.method, escaped(id)),
-            None => format!("{} {route} ({path})", self.method),
-        }
     }
 }
 
@@ -187,7 +204,7 @@ fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     response
 }
 
-/// What the answers to an error have in common that is answered many times.
+/// The parts that the answers to a repeated error have in common.
 struct Answer {
     settings: Settings,
     headers: Vec<(HeaderName, HeaderValue)>,

@@ -1,5 +1,6 @@
 //! [`Authenticator`]: tries the methods of an [`Auth`] for a request.
 
+use stockade_core::__internal::RequestExt as _;
 use stockade_core::Request;
 use stockade_errors::ApiError;
 
@@ -138,7 +139,7 @@ impl AuthOutcome {
                 self.found = true;
             }
             Found::Json(json, value) => {
-                req.set_user_read(json, value);
+                req.set_user_json(json, value);
                 self.found = true;
             }
         }

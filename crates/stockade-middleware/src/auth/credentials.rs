@@ -2,7 +2,8 @@
 
 use http::{HeaderName, HeaderValue, header};
 use stockade_auth::{TokenError, bearer_token};
-use stockade_core::{Request, escaped};
+use stockade_core::__internal::escaped;
+use stockade_core::Request;
 
 use super::method::Found;
 

@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::{BoxFuture, Flow, Middleware, Request, escaped};
+use stockade_core::__internal::escaped;
+use stockade_core::{BoxFuture, Flow, Middleware, Request};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 

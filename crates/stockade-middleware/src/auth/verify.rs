@@ -8,8 +8,9 @@ use std::task::Poll;
 
 use serde::Serialize;
 use serde_json::Value;
+use stockade_core::__internal::escaped;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::{BoxFuture, Request, escaped};
+use stockade_core::{BoxFuture, Request};
 use stockade_errors::__internal::catch_panic;
 
 use super::method::{AuthMethod, Challenge, Find, Found};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use http::HeaderName;
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
-use stockade_core::{Flow, Middleware, Request, RouteDoc, unauthorized};
+use stockade_core::__internal::unauthorized;
+use stockade_core::{Flow, Middleware, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};

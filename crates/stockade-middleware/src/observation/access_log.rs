@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use log::Level;
 use log::kv::Value;
+use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ErrorContext, Request};
 
 use crate::request_id::{TraceParent, X_REQUEST_ID};

@@ -10,23 +10,6 @@ use super::segment::{Dynamic, push};
 use super::text::Text;
 
 /// Patterns and their values, in a form that is fast to search.
-///
-/// ```
-/// use stockade_path::Pattern;
-/// use stockade_routing::TableBuilder;
-///
-/// let mut builder = TableBuilder::new();
-/// builder.insert(&Pattern::parse("/users/me")?, "me")?;
-/// builder.insert(&Pattern::parse("/users/:id")?, "user")?;
-/// let table = builder.build();
-///
-/// assert_eq!(table.find("/users/me").map(|found| *found.value), Some("me"));
-/// let found = table.find("/users/42").expect("the second pattern");
-/// assert_eq!((*found.value, &*found.names[0]), ("user", "id"));
-/// assert_eq!(found.spans.get(0), Some((7, 9)));
-/// assert!(table.find("/users/").is_none());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Table<T> {
     pub(super) values: Box<[T]>,

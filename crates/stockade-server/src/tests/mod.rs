@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
