@@ -40,7 +40,7 @@ impl Accepts {
             mistakes.push(Mistake::new("the list of media types is empty"));
         }
         ConfigError::check(mistakes)?;
-        // RFC 9110, section 12.5.1: what would be accepted.
+        // RFC 9110, section 12.5.1: the types that would be accepted.
         let refusal = ApiError::new(415, "Unsupported Media Type");
         let refusal = refusal.with_header("accept", types.join(", ")).repeated();
         Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })

@@ -18,7 +18,7 @@ pub(crate) fn bug(message: &str) -> ApiError {
     ApiError::new(500, format!("this is a bug in stockade: {message}"))
 }
 
-/// Logs a [`bug`] and returns its response, where nothing of the request is
+/// Logs a mistake of stockade and returns its response, where nothing of the request is
 /// known any more.
 #[cold]
 #[must_use]

@@ -22,7 +22,7 @@ pub(crate) fn response(body: HttpBody, content_type: HeaderValue) -> Response {
     response
 }
 
-/// Keeps a map that is not needed any more; what is in it is dropped.
+/// Keeps a map that is not needed any more, without its headers.
 pub(crate) fn give_back(headers: &mut HeaderMap) {
     if (1..=MAX_CAPACITY).contains(&headers.capacity()) {
         headers.clear();

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Who asks; the default is nobody that is known.
+/// The user of a request; by default nobody that is known.
 ///
 /// JSON is read when somebody asks for the user, and many routes only want to
 /// know that there is one.
@@ -22,7 +22,7 @@ impl LazyUser {
         Self { value, json: None }
     }
 
-    /// `value` is what the JSON says, if somebody has read it already.
+    /// `value` is the same as a value, if somebody has read it already.
     pub(crate) fn of_json(json: String, value: Option<Value>) -> Self {
         Self { json: Some(json), ..Self::of(value) }
     }

@@ -20,7 +20,7 @@ pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
     Escaped(value)
 }
 
-/// What [`escaped`] gives.
+/// A text for the log; see [`escaped`].
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped<T>(T);
 

@@ -1,8 +1,8 @@
-//! What a `Content-Type` means to the router.
+//! The meaning of a `Content-Type` to the router.
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// How the bytes of a body are to be read.
+/// The form in which the bytes of a body are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Media {
     /// `application/json` and `…+json`.

@@ -64,7 +64,8 @@ type Before = dyn Fn(Request) -> Step + Send + Sync;
 type Around =
     dyn Fn(Request, Next) -> BoxFuture<'static, Result<Option<Response>, ApiError>> + Send + Sync;
 
-/// What runs before the rest: it gives the request back, and whether to go on.
+/// Middleware that runs before the rest: it gives the request back, and the
+/// decision to go on.
 ///
 /// It owns the request meanwhile, so that the future of the whole chain is a
 /// pointer and not as large as all requests that it could hold.
@@ -220,7 +221,7 @@ impl fmt::Debug for Next {
     }
 }
 
-/// Whether the chain goes on.
+/// The decision of middleware: to go on, or to answer.
 #[derive(Debug)]
 pub enum Flow {
     /// The next middleware or the handler runs.
@@ -229,7 +230,7 @@ pub enum Flow {
     Respond(Response),
 }
 
-/// What synchronous and style A middleware may return.
+/// A value that synchronous and style A middleware may return.
 ///
 /// `()` and `None` continue; a reply answers; an error is answered as one.
 ///
@@ -296,7 +297,7 @@ reply_is_flow! {
     [T: Into<crate::HttpBody>] Html<T>;
 }
 
-/// What style B middleware may return: a response, or an error.
+/// A value that style B middleware may return: a response, or an error.
 ///
 /// `None` means that it neither called `next` nor answered, which is a mistake:
 /// 500, with a log line that names the middleware.
@@ -333,8 +334,8 @@ impl<T: IntoAnswer, E: Into<ApiError>> IntoAnswer for Result<T, E> {
     }
 }
 
-/// What can become [`Middleware`]: the three forms of the [module docs](self),
-/// and middleware itself.
+/// A value that becomes [`Middleware`]: one of the three forms of the [module
+/// docs](self), or middleware itself.
 ///
 /// `Marker` only keeps the forms apart; the compiler finds it.
 #[diagnostic::on_unimplemented(
@@ -461,8 +462,8 @@ where
     }
 }
 
-/// What stands for a list of middleware: `()`, one, a tuple of up to eight,
-/// or a `Vec` or array of [`Middleware`].
+/// A list of middleware: `()`, one, a tuple of up to eight, or a `Vec` or array of
+/// [`Middleware`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not middleware",
     label = "not middleware, nor a list of it",

@@ -26,7 +26,7 @@ impl Params {
         Self { names: (!spans.is_empty()).then(|| Arc::clone(names)), spans }
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
@@ -65,7 +65,7 @@ pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     percent_decode_str(raw).decode_utf8().unwrap_or(Cow::Borrowed(raw))
 }
 
-/// Whether two hexadecimal digits follow each `%`.
+/// Returns true if two hexadecimal digits follow each `%`.
 fn escapes_are_hex(raw: &str) -> bool {
     raw.split('%').skip(1).all(|after| {
         let mut digits = after.bytes();

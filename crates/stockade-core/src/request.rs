@@ -1,4 +1,4 @@
-//! [`Request`]: what handlers and middleware see.
+//! [`Request`]: a request as handlers and middleware see it.
 //!
 //! Spec: Request object seen by handlers and middleware.
 
@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     /// In bytes.
     pub(crate) max_body: u64,
     pub(crate) writer: Option<writer::Link>,
-    /// What was put in the place of the parameters and the query; mostly none.
+    /// Parameters and query in the place of those that were sent; mostly none.
     pub(crate) replaced: Option<Box<Replaced>>,
     /// Not of the user's own type, because roles are read from it.
     pub(crate) user: LazyUser,
@@ -56,7 +56,7 @@ pub(crate) struct Inner {
     /// Found by the router behind trusted proxies.
     client: Option<IpAddr>,
     id: Option<Arc<str>>,
-    /// Whether the body's own hint is all there is to know of its length.
+    /// True if the body's own hint is all there is to know of its length.
     is_framed: bool,
     has_listed_origin: bool,
 }
@@ -67,7 +67,7 @@ impl Drop for Inner {
     }
 }
 
-/// What validation or middleware put in the place of what was sent.
+/// Values that validation or middleware put in the place of those that were sent.
 #[derive(Default)]
 pub(crate) struct Replaced {
     pub(crate) params: Option<Map<String, Value>>,
@@ -137,7 +137,7 @@ impl Request {
         &self.inner.head.headers
     }
 
-    /// The headers, for middleware that changes what the handler sees.
+    /// The headers, for middleware that changes them before the handler runs.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         &mut self.inner.head.headers
     }
@@ -194,7 +194,7 @@ impl Request {
         self.inner.replaced.get_or_insert_default().params = Some(params);
     }
 
-    /// The names in the path, in its order, of what is there.
+    /// The names of the parameters that the path has, in its order.
     pub(crate) fn path_names(&self) -> impl Iterator<Item = &str> {
         self.inner.params.iter(self.path()).map(|(name, _)| name)
     }
@@ -234,7 +234,7 @@ impl Request {
         self.inner.user.value()
     }
 
-    /// Says who asks, or that nobody is known to.
+    /// Sets the user of the request; `None` is nobody that is known.
     pub fn set_user(&mut self, user: Option<Value>) {
         self.inner.user = LazyUser::of(user);
     }
@@ -328,10 +328,10 @@ impl Request {
         endpoint.map_or(DEFAULT_MAX_JSON_VALUES, Endpoint::max_json_values)
     }
 
-    /// Whether [`body`](Self::body) would parse what was sent, or has: the
-    /// method has a body, and its content type is JSON, a form or a text.
+    /// Returns true if [`body`](Self::body) parses the bytes that were sent, or has:
+    /// the method has a body, and its content type is JSON, a form or a text.
     ///
-    /// For middleware that changes what it can read and leaves the rest alone.
+    /// For middleware that changes bodies that it can read, and leaves others alone.
     #[must_use]
     pub fn has_readable_body(&self) -> bool {
         match self.inner.payload {
@@ -353,14 +353,14 @@ impl Request {
         }
     }
 
-    /// Whether its method is one whose bodies are not parsed.
+    /// Returns true for a method whose bodies are not parsed.
     pub(crate) fn has_no_body(&self) -> bool {
         matches!(self.inner.head.method, Method::GET | Method::HEAD)
     }
 
     /// Replaces the body; whoever asks for bytes from now on gets this as JSON.
-    /// To change what was sent, change what [`body`](Self::body) gives: then the
-    /// bytes stay as they were sent.
+    /// To change the parsed body alone, change the value of [`body`](Self::body):
+    /// then the bytes stay as they were sent.
     pub fn set_body(&mut self, body: Value) {
         self.inner.payload = Payload::Replaced(body);
     }
@@ -374,7 +374,7 @@ impl Request {
     /// Puts another stream in the place of the body, such as its decoded form.
     ///
     /// `change` gets a stream that ends with an error above the limit of the
-    /// route; the limit holds for what it returns as well. Nothing happens when
+    /// route; the limit holds for the stream that it returns as well. Nothing happens when
     /// the body was parsed already, or when it failed.
     pub fn map_body(&mut self, change: impl FnOnce(HttpBody) -> HttpBody) {
         self.inner.payload.map(self.inner.max_body, change);
@@ -420,15 +420,15 @@ pub trait RequestExt: Sized {
         max_body: u64,
     );
 
-    /// Says what the client's address is.
+    /// Sets the client's address.
     fn set_client_ip(&mut self, client: Option<IpAddr>);
 
     /// Says whether CORS lists the `Origin` of the request with credentials.
     fn set_listed_origin(&mut self, is_listed: bool);
 
-    /// Says who asks by JSON, which is read when somebody wants to know: what a
-    /// token says is often not looked at. What cannot be read is nobody. `value`
-    /// is what the JSON says, if somebody has read it already.
+    /// Sets the user by JSON, which is read when somebody asks for the user: the
+    /// claims of a token are often not looked at. JSON that cannot be read is
+    /// nobody. `value` is the same as a value, if somebody has read it already.
     fn set_user_json(&mut self, json: String, value: Option<Value>);
 
     /// Returns true if the client announced more than the limit of the route.

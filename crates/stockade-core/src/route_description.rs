@@ -1,4 +1,4 @@
-//! [`RouteDoc`]: what a route says of itself while the router is built.
+//! [`RouteDoc`]: the description of a route while the router is built.
 //!
 //! Extractors, replies and middleware describe themselves here. The router
 //! checks the description against the path and the provided state, so that a
@@ -36,7 +36,7 @@ pub struct RouteDoc {
     common: Extensions,
 }
 
-/// What the handler takes the body as.
+/// The form in which a handler takes the body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyKind {
@@ -50,7 +50,7 @@ pub enum BodyKind {
     Optional,
 }
 
-/// Which parameters a type wants to be read from.
+/// The parameters that a type is read from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ParamShape {
@@ -89,7 +89,7 @@ impl RouteDoc {
         self.needs.push((TypeId::of::<T>(), type_name::<T>()));
     }
 
-    /// Says what the body is taken as. Several arguments may read it, unless
+    /// Says in which form the body is taken. Several arguments may read it, unless
     /// one of them is a stream.
     pub fn reads_body(&mut self, kind: BodyKind) {
         let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
@@ -138,15 +138,15 @@ impl RouteDoc {
         self.guards_origin = true;
     }
 
-    /// What the descriptions of all routes of a router have in common, by type:
+    /// The values that the descriptions of all routes of a router share, by type:
     /// the router's [`Clock`](crate::Clock), and notes of middleware.
     #[must_use]
     pub fn common(&self) -> &Extensions {
         &self.common
     }
 
-    /// What the descriptions have in common, to note something, or to hand it
-    /// from one route to the next.
+    /// The shared values, to note something, or to hand them from one route to the
+    /// next.
     pub fn common_mut(&mut self) -> &mut Extensions {
         &mut self.common
     }

@@ -1,6 +1,6 @@
-//! [`Docs`]: what an entry says of its route to those who read about it.
+//! [`Docs`]: the documentation of a route for those who read about it.
 
-/// What an entry says of its route to those who read about it.
+/// The documentation of a route for those who read about it.
 ///
 /// It changes nothing of what the route does.
 ///
@@ -20,11 +20,11 @@
 pub struct Docs {
     /// A few words. Default: none.
     pub summary: Option<String>,
-    /// What there is to know, as Markdown. Default: none.
+    /// Everything else worth knowing, as Markdown. Default: none.
     pub description: Option<String>,
     /// The groups under which it is listed. Default: none.
     pub tags: Vec<String>,
-    /// Whether it should no longer be used. Default: false.
+    /// True if it should no longer be used. Default: false.
     pub deprecated: bool,
     /// Statuses with what they mean, in the order in which they were given.
     /// Each is 100 to 599 and stands here once, or the router is not built.
@@ -74,7 +74,7 @@ impl Docs {
         self
     }
 
-    /// What is wrong with it: lower case, no full stop.
+    /// Returns the mistakes in it: lower case, no full stop.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let responses = self.responses.iter().enumerate();

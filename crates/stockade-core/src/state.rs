@@ -29,7 +29,7 @@ impl States {
         Arc::clone(value).downcast().ok()
     }
 
-    /// Whether there is a value of the type with this id.
+    /// Returns true if there is a value of the type with this id.
     #[must_use]
     pub fn has(&self, id: TypeId) -> bool {
         self.values.iter().any(|(known, _)| *known == id)

@@ -1,8 +1,8 @@
-//! How a connection leaves HTTP, such as for a WebSocket.
+//! Connections that leave HTTP, such as for a WebSocket.
 //!
 //! A host that can give its connection away puts an [`Upgrade`] into the
 //! extensions of a request that asks for one. Whoever takes it calls
-//! [`Upgrade::switch`], with what is to run on the connection, and answers with
+//! [`Upgrade::switch`], with the function for the connection, and answers with
 //! the response that this gives. The host sends it, takes the [`Switch`] out of
 //! it, and runs that on the [`Upgraded`] connection.
 //!
@@ -29,9 +29,9 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 pub struct Upgraded {
     /// The connection.
     pub io: Box<dyn Io>,
-    /// What the client sent behind its request, and was read with it.
+    /// The bytes that the client sent behind its request, and that were read with it.
     pub read: Bytes,
-    /// Ends when the host begins to shut down: then what runs on the connection
+    /// Ends when the host begins to shut down: then the function on the connection
     /// should come to an end. Never, if the host does not say.
     pub shutdown: BoxFuture<'static, ()>,
 }
@@ -101,7 +101,7 @@ impl Upgrade {
         Self { extended_connect: true }
     }
 
-    /// Whether the request is an extended CONNECT.
+    /// Returns true if the request is an extended CONNECT.
     #[must_use]
     pub fn is_extended_connect(self) -> bool {
         self.extended_connect
@@ -109,8 +109,7 @@ impl Upgrade {
 
     /// The response that gives the connection to `protocol`.
     ///
-    /// What identifies the protocol, such as the header `Upgrade`, is for the
-    /// caller to add.
+    /// The caller adds the headers that identify the protocol, such as `Upgrade`.
     #[must_use]
     pub fn switch<F, Fut>(self, protocol: F) -> Response
     where
@@ -155,11 +154,12 @@ pub struct TlsConnection;
 
 type Run = Box<dyn FnOnce(Upgraded) -> BoxFuture<'static, ()> + Send>;
 
-/// What waits in a response for the connection. Extensions must be `Clone`.
+/// The function that waits in a response for the connection. Extensions must be
+/// `Clone`.
 #[derive(Clone)]
 struct Offer(Arc<Mutex<Option<Run>>>);
 
-/// What is to run on a connection, once the response is sent.
+/// A function that runs on a connection, once the response is sent.
 pub struct Switch {
     run: Run,
 }
@@ -189,8 +189,8 @@ impl fmt::Debug for Switch {
     }
 }
 
-/// Whether a response gives the connection away. Middleware that replaced the
-/// status of one has refused it.
+/// Returns true if a response gives the connection away. Middleware that replaced
+/// the status of one has refused it.
 #[must_use]
 pub fn switches(response: &Response) -> bool {
     matches!(response.status(), StatusCode::SWITCHING_PROTOCOLS | StatusCode::OK)

@@ -98,11 +98,11 @@ impl App {
     }
 
     /// Returns an application of the same routes with these options in the place
-    /// of its own; what they leave open stays as it is here.
+    /// of its own; an option that they leave open stays as it is here.
     ///
     /// Servers and hosts call it once, when they are made: routes, handlers,
-    /// state and counters are shared, and what follows from the options is
-    /// prepared anew.
+    /// state and counters are shared, and everything that follows from the options
+    /// is prepared anew.
     ///
     /// ```
     /// use stockade_routing::{CallOptions, Router};
@@ -141,7 +141,8 @@ impl App {
         self.resolved.stages.trusts_proxy()
     }
 
-    /// The value of type `T` that [`RouterOptions::state`] provides.
+    /// The value of type `T` that [`RouterOptions::state`](crate::RouterOptions::state)
+    /// provides.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.resolved.routes.states.get()
@@ -198,7 +199,8 @@ impl fmt::Debug for App {
     }
 }
 
-/// Warns of what nobody means to do in production.
+/// Warns that real messages of 5xx errors are sent, which nobody means to do in
+/// production.
 pub(crate) fn warn_if_exposed(settings: Settings) {
     if settings.expose_errors {
         log::warn!(

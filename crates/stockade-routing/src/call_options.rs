@@ -1,4 +1,4 @@
-//! [`CallOptions`]: what a server or a host overrides.
+//! [`CallOptions`]: the options that a server or a host overrides.
 //!
 //! Spec: Router options.
 
@@ -112,7 +112,7 @@ impl CallOptions {
 
     /// Overrides [`RouterOptions::rate_limit`], and takes the same; `None` for no
     /// limit. It counts apart from the router's, by the router's clock;
-    /// applications that are given clones of these options share what it counts.
+    /// applications that are given clones of these options share its counts.
     ///
     /// A limit or a window of 0 is a [mistake](Self::mistake).
     #[must_use]

@@ -37,7 +37,7 @@ pub(crate) struct Compiler<'o> {
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     /// For the bodies of all routes that have no list of their own.
     accepts: Option<Arc<Accepts>>,
-    /// What the descriptions of the routes have in common.
+    /// The notes that the descriptions of all routes share.
     common: Extensions,
 }
 
@@ -83,7 +83,7 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    /// Everything that is wrong with the route, or nothing and it is added.
+    /// Adds a route, or fails with every mistake in it.
     fn compile(&mut self, route: RouteDef, path: &str, label: &str) -> Result<(), Vec<String>> {
         let pattern = Pattern::parse(path).map_err(|error| vec![error.to_string()])?;
         if route.method == Method::CONNECT {
@@ -290,10 +290,11 @@ fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
     Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
 }
 
-/// What was declared already, with the words that name its place.
+/// The paths and names that are declared already, each with the words that name
+/// its place.
 #[derive(Default)]
 struct Seen {
-    /// By method, whether it is a WebSocket, and canonical path.
+    /// By method, true for a WebSocket, and canonical path.
     paths: HashMap<(Method, bool, String), String>,
     names: HashMap<String, String>,
 }
@@ -325,7 +326,8 @@ fn note<K: std::hash::Hash + Eq>(
     None
 }
 
-/// Whether `NODE_ENV` is `development`. Read once, when the router is built.
+/// Returns true if `NODE_ENV` is `development`. Read once, when the router is
+/// built.
 ///
 /// Spec: Errors › Response rules 3.
 fn in_development() -> bool {

@@ -51,7 +51,7 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
 /// where middleware asks for it.
 #[inline]
 pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
-    // What the protection lets pass anyway; `is_safe` takes QUERY for safe too.
+    // The protection lets these pass anyway; `is_safe` takes QUERY for safe too.
     let is_read = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if endpoint.guards_origin() && !is_read {
         let is_listed = cors.is_some_and(|cors| cors.lists(origin_of(req.headers())));
@@ -145,7 +145,7 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
     if let Some(cors) = app.stages.cors_of(scope) {
         cors.preflight(req.headers(), response.headers_mut());
     }
-    // What was withheld from a refused one is not added at the end.
+    // Headers that were withheld from a refused one are not added at the end.
     response.extensions_mut().insert(CorsDecided);
     response
 }
@@ -202,7 +202,7 @@ impl fmt::Debug for Charging {
 }
 
 impl Charging {
-    /// What follows the decision.
+    /// Goes on with the decision of the store.
     fn decided(
         self,
         app: &Resolved,
@@ -266,14 +266,14 @@ impl ResponseFuture {
     }
 }
 
-/// The answer when a response was given already, to somebody who asks again.
+/// The answer to a poll after the response was given.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
     answer_bug("a response that was given is polled again", settings)
 }
 
 /// Finds the route of a request and puts it there, so that every stage can go by
-/// what the route says. Nothing else happens yet.
+/// its rules. Nothing else happens yet.
 fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
     if is_tunnel(req) {
         return None;
@@ -309,23 +309,23 @@ fn no_route(app: &Resolved, req: &Request) -> Response {
     unmatched(routes, req, &context)
 }
 
-/// Whether it is a CONNECT for a tunnel.
+/// Returns true for a CONNECT that asks for a tunnel.
 fn is_tunnel(req: &Request) -> bool {
     *req.method() == Method::CONNECT && !is_extended_connect(req)
 }
 
-/// Whether it is the CONNECT that opens a WebSocket on HTTP/2, which only a
+/// Returns true for the CONNECT that opens a WebSocket on HTTP/2, which only a
 /// host can say.
 fn is_extended_connect(req: &Request) -> bool {
     req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
 }
 
-/// Whether the path may be matched at all.
+/// Returns true if the path may be matched at all.
 ///
 /// A backslash or a control character, also as `%0A`, is never part of a path
 /// that means well.
 pub(crate) fn is_sound(path: &str) -> bool {
-    // Other control characters than DEL are not in what `http` takes for a path.
+    // `http` takes no other control character than DEL for a part of a path.
     let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
     path.starts_with('/') && odd.is_none_or(|at| means_well(&path[at..]))
 }
@@ -342,7 +342,7 @@ const DEL: u8 = 0x7F;
 /// The route of a request; HEAD falls back to GET.
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
-/// that nothing else takes, to be told what it should have been.
+/// that nothing else takes, to be told the right form of a handshake.
 pub(crate) fn find(
     routes: &RouteSet,
     req: &Request,
@@ -396,7 +396,7 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
     context.answer(NOT_FOUND.clone())
 }
 
-/// Many ask for what is not there.
+/// Kept, because many clients ask for paths that are not there.
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
 pub(crate) fn is_preflight(req: &Request) -> bool {
@@ -442,7 +442,8 @@ fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
 
 const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// What depends on the request alone, whoever made the response.
+/// Finishes a response by the method and version of its request alone, whoever
+/// made it.
 pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
     if is_head || matches!(status, 204 | 205 | 304) {
@@ -456,7 +457,7 @@ pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: V
 
 /// Removes headers that would make a malformed message of the response.
 ///
-/// The framing is the host's: it knows the length of what it sends.
+/// The framing is the host's: it knows the length of the message.
 pub(crate) fn correct_framing(response: &mut Response) {
     // The usual response has a content type and nothing to be corrected.
     let mut names = response.headers().keys();

@@ -1,5 +1,5 @@
-//! [`RouteEntry`]: a handler with what belongs to it, and [`RouteRef`], the same
-//! in the place where it was added.
+//! [`RouteEntry`]: a handler with its middleware, checks and limits, and
+//! [`RouteRef`], the same in the place where it was added.
 //!
 //! Spec: Route entry object.
 
@@ -19,7 +19,8 @@ use stockade_middleware::{
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
-/// What a method holds: a handler, and what belongs to it.
+/// The value of a method in the tree: a handler with its middleware, checks and
+/// limits.
 ///
 /// Spec: Route entry object.
 #[derive(Debug)]
@@ -29,12 +30,12 @@ pub struct RouteEntry {
     /// Only of a WebSocket route. In a box, as `cors`: there are many routes, and
     /// few of them have one.
     pub(crate) web_socket: Option<Box<WebSocketOptions>>,
-    /// Whether something was set that only a WebSocket has.
+    /// True if something was set that only a WebSocket has.
     pub(crate) web_socket_only: bool,
     pub(crate) middleware: Vec<Middleware>,
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
-    /// What stands in front of it.
+    /// The keys whose middleware stands in front of it.
     ahead: Ahead,
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
@@ -42,7 +43,7 @@ pub struct RouteEntry {
     pub(crate) max_body: Option<u64>,
     pub(crate) accepts: Option<Arc<Accepts>>,
     pub(crate) max_json_values: Option<usize>,
-    /// Whether the limit of the router is charged.
+    /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
     pub(crate) docs: Docs,
@@ -52,7 +53,7 @@ pub struct RouteEntry {
     pub(crate) mistakes: Vec<Mistake>,
 }
 
-/// What stands in front of the middleware of a route, in this order.
+/// The keys that put middleware in front of that of a route, in this order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ahead {
     error_handling: bool,
@@ -135,12 +136,13 @@ impl RouteEntry {
         self.put(at, Some(with_timeout(limit)), there);
     }
 
-    /// Puts middleware at a place, instead of what is there if `replace` says so.
+    /// Puts middleware at a place, instead of the one that is there if `replace` is
+    /// true.
     fn put(&mut self, at: usize, middleware: Option<Middleware>, replace: bool) {
         self.middleware.splice(at..at + usize::from(replace), middleware);
     }
 
-    /// The value of a key; what is wrong with it is kept for the build of the
+    /// Returns the value of a key; mistakes in it are kept for the build of the
     /// router.
     fn checked<T>(&mut self, key: &str, value: Result<T, ConfigError>) -> Option<T> {
         let place = self.location;
@@ -212,14 +214,14 @@ setters! {
         entry.middleware.extend(list.into_list());
     }
 
-    /// Rules of CORS of this route, instead of the router's and those of a
+    /// Sets the rules of CORS of this route, instead of the router's and those of a
     /// `with_cors` that it inherits, for its preflights too.
     fn cors(entry, rules: impl Into<CorsOptions>) {
         entry.cors = Some(Box::new(rules.into()));
     }
 
     /// Checks the body before the handler runs, and puts the outcome in its
-    /// place; what fails is a 400. Of a WebSocket it checks each message that is
+    /// place; a body that fails is a 400. Of a WebSocket it checks each message that is
     /// read as JSON.
     fn validation(entry, schema: impl IntoSchema) {
         entry.validation.body = entry.checked("validation", schema.into_schema());
@@ -253,7 +255,7 @@ setters! {
         entry.max_body = Some(bytes);
     }
 
-    /// Narrows what the body of this route may be, such as
+    /// Narrows the types that the body of this route may have, such as
     /// `["application/json"]`, instead of the router's
     /// [`accepts`](crate::RouterOptions::accepts): any other body is
     /// 415, before middleware runs. See [`Accepts`].
@@ -294,7 +296,7 @@ setters! {
     }
 
     /// Answers the errors of this route by a handler of its own: the options of
-    /// one, or what `create_error_handler` makes. See
+    /// one, or the outcome of `create_error_handler`. See
     /// [`with_error_handling`](stockade_middleware::with_error_handling).
     ///
     /// It stands in front of the route's own middleware, its rate limit and its
@@ -305,7 +307,7 @@ setters! {
         entry.set_error_handling(handler);
     }
 
-    /// What is said of the route to those who read about it: [`Docs`], or their
+    /// Documents the route for those who read about it, by [`Docs`] or by their
     /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs) has it.
     fn docs(entry, docs: impl Into<Docs>) {
         entry.docs = docs.into();

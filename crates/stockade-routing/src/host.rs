@@ -2,9 +2,9 @@
 //! adapters of hosts that do the rest by themselves.
 //!
 //! A host's router need not be able to express our paths. It gets for each route
-//! [paths](HostRoute::paths) that match at least what the route matches, and
-//! hands on what they match; which route it is, is decided here, on the raw
-//! path, as everywhere else.
+//! [paths](HostRoute::paths) that match every request of the route, and maybe
+//! more, and hands on the requests that match. The route of a request is found
+//! here, on the raw path, as everywhere else.
 //!
 //! Spec: Router members › toHostRouter.
 
@@ -32,9 +32,8 @@ use crate::router::Router;
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
 /// security headers, no 413 before somebody asks for the body.
 ///
-/// What is left is the client's address by `trust_proxy`, the middleware,
-/// validation and handler of the route, its limits, and how errors look by
-/// default.
+/// They keep the client's address by `trust_proxy`, the middleware, validation
+/// and handler of the route, its limits, and the default form of errors.
 ///
 /// ```
 /// use stockade_routing::{HostRoutes, HostSegment, Router};
@@ -55,7 +54,7 @@ use crate::router::Router;
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,
-    /// What answers the preflights of a route that has `with_cors`.
+    /// Each route that has `with_cors`, with the route that answers its preflights.
     preflights: Arc<[(Arc<Endpoint>, Arc<Endpoint>)]>,
 }
 
@@ -168,8 +167,8 @@ impl fmt::Debug for HostRoutes {
     }
 }
 
-/// What answers a preflight in the place of a route: its `with_cors` alone, so
-/// that nobody needs to be signed in to ask.
+/// Makes the route that answers the preflights of another: its `with_cors` alone,
+/// so that nobody needs to be signed in to ask.
 fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     // The nearest to the handler: its rules count for the answer too.
     let mut inside_out = endpoint.middleware().iter().rev();
@@ -248,7 +247,7 @@ impl HostRoute {
         &self.endpoint
     }
 
-    /// Whether it is a WebSocket.
+    /// Returns true if it is a WebSocket.
     #[must_use]
     pub fn is_web_socket(&self) -> bool {
         self.is_web_socket
@@ -271,8 +270,8 @@ impl HostRoute {
         methods
     }
 
-    /// Paths that together match at least what it matches: one for each choice
-    /// of its optional parameters, in order of preference.
+    /// Paths that together match every request of the route, and maybe more: one
+    /// for each choice of its optional parameters, in order of preference.
     #[must_use]
     pub fn paths(&self) -> Vec<HostPath> {
         // It was read when the route was made.
@@ -281,7 +280,7 @@ impl HostRoute {
         variants.iter().map(HostPath::of).collect()
     }
 
-    /// Whether a raw path is its own among the routes of its method.
+    /// Returns true if a raw path is its own among the routes of its method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
         let found = if self.is_web_socket {
@@ -306,7 +305,7 @@ pub struct HostPath {
     order: Vec<stockade_path::Precedence>,
 }
 
-/// What stands between two slashes of a [`HostPath`].
+/// A segment of a [`HostPath`], between two slashes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HostSegment {
@@ -455,7 +454,7 @@ mod tests {
         let options = RouterOptions::new;
         check(options(), "");
         check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");
-        // Neither what is off is missed.
+        // An option that is off is not missed.
         check(options().rate_limit(None).enable_cors(false).enable_security_headers(false), "");
         check(options().rate_limit(5 / MINUTE), "`rate_limit`");
         check(

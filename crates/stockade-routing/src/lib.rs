@@ -5,12 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], what `routes!` expands
-//!   to.
+//! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], to which `routes!`
+//!   expands.
 //! - `router`: [`Router`], [`create_router`].
 //! - `app`, `compile`: [`App`], and how it is made of a router.
 //! - `dispatch`: the life of a request. Hot.
-//! - `stages`: what is done for every request, whatever its route. Hot.
+//! - `stages`: the work for every request, whatever its route. Hot.
+//! - `prepared_headers`: the headers of most responses as one map. Hot.
 //! - `matcher`: path to route. Hot.
 //! - `options`, `call_options`: [`RouterOptions`], and [`CallOptions`] that
 //!   override them.

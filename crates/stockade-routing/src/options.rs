@@ -118,8 +118,8 @@ impl RouterOptions {
         Self::default()
     }
 
-    /// Adds middleware for every route, in list order, after what was given
-    /// before. Default: none.
+    /// Adds middleware for every route, in list order, after the middleware of
+    /// earlier calls. Default: none.
     #[must_use]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(list.into_list());

@@ -16,8 +16,8 @@ use stockade_middleware::rate_limit::{Decision, LEGACY_REMAINING, RATE_LIMIT};
 
 use crate::stages::{RequestScope, Stages};
 
-/// What a response gets that says nothing itself of what the stages say: the
-/// same as by [`Stages::write_headers`], which has made it.
+/// The headers of a response that has none of its own by these names: those that
+/// [`Stages::write_headers`] writes, which has made them.
 #[derive(Default)]
 pub(crate) struct PreparedHeaders {
     /// By the origin of the request, where the answer depends on it; the last
@@ -25,7 +25,7 @@ pub(crate) struct PreparedHeaders {
     lists: Vec<(Option<HeaderValue>, OriginHeaders)>,
 }
 
-/// What is added for one origin.
+/// The headers that are added for one origin.
 struct OriginHeaders {
     /// Invariant: `RateLimit` comes first, if there is a limit.
     added: HeaderMap,
@@ -98,7 +98,7 @@ impl PreparedHeaders {
 }
 
 impl OriginHeaders {
-    /// `None` if what the stages say depends on more than the origin.
+    /// `None` if the headers of the stages depend on more than the origin.
     fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
@@ -117,7 +117,7 @@ impl OriginHeaders {
         Some(Self { added, shapes: Default::default() })
     }
 
-    /// `None`, and nothing is added, if the response says something of it
+    /// `None`, and nothing is added, if the response has one of these headers
     /// itself.
     fn add_to(&self, headers: &mut HeaderMap, left: Option<HeaderValue>) -> Option<()> {
         if self.added.is_empty() {
@@ -143,8 +143,8 @@ impl OriginHeaders {
         Some(())
     }
 
-    /// A map of what such a response has in the end, if there is one, with
-    /// other values of its own headers.
+    /// A map with all headers of such a response, if there is one, with other
+    /// values of its own headers.
     fn shape(&self, own: &HeaderMap) -> Option<Option<&HeaderMap>> {
         let single = own.len() == own.keys_len();
         let fits = |shape: &&HeaderMap| {
@@ -166,7 +166,7 @@ impl OriginHeaders {
         Some(self.shapes.iter().map(|it| it.get_or_init(|| self.shape_for(own))).find(fits))
     }
 
-    /// Whether the stages look at this header of a response, or say it
+    /// Returns true if the stages look at this header of a response, or write it
     /// themselves.
     fn says(&self, own: &HeaderName) -> bool {
         LOOKED_AT.contains(own) || self.added.contains_key(own)
@@ -195,7 +195,7 @@ fn decision() -> Decision {
     Decision { allowed: true, limit: 1, remaining: 0, reset, retry_after }
 }
 
-/// Headers of a response that decide what the stages say, or that they remove.
+/// Headers of a response by which the stages decide, or that they remove.
 const LOOKED_AT: [HeaderName; 4] =
     [RATE_LIMIT, LEGACY_REMAINING, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_ALLOW_CREDENTIALS];
 
@@ -221,8 +221,8 @@ mod tests {
     use super::*;
     use crate::RouterOptions;
 
-    /// Whether the response is a usual one; it is the same in any case. The
-    /// first one of its origin is put together, the next ones are copied.
+    /// `usual` tells if the response gets prepared headers; they are the same in any
+    /// case. The first one of its origin is put together, the next ones are copied.
     #[track_caller]
     fn check(options: &RouterOptions, own: &[(&'static str, &'static str)], usual: bool) {
         let stages = Stages::new(options).unwrap();

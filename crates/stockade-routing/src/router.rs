@@ -1,7 +1,7 @@
 //! [`Router`]: the definition of an API, before it is built.
 //!
-//! Its methods never fail. What is wrong is found by [`Router::build`], all at
-//! once, each mistake with the route and the file and line of the call.
+//! Its methods never fail. Mistakes are found by [`Router::build`], all at once,
+//! each with the route and the file and line of the call.
 //!
 //! Spec: Router construction and members.
 
@@ -151,7 +151,7 @@ impl Router {
         self
     }
 
-    /// Adds what stands at a node, then what stands below it.
+    /// Adds the routes at a node, then those below it.
     fn flatten(&mut self, tree: RouteTree, path: &str, inherited: &[Middleware]) {
         let inherited = [inherited, &tree.middleware].concat();
         let here = join("", path);
@@ -189,7 +189,7 @@ impl Router {
     }
 
     /// Adds routes under a prefix, covered by middleware that runs after that
-    /// of this router. What is registered inside, [`use_`](Self::use_)
+    /// of this router. Everything registered inside, [`use_`](Self::use_)
     /// included, stays inside.
     ///
     /// `middleware` is `()`, one piece of middleware, a tuple of them, or a

@@ -1,4 +1,4 @@
-//! The fixed stages: what a router does for every request, whatever its routes
+//! The fixed stages: the work of a router for every request, whatever its routes
 //! are. They can be configured and switched off, and never be reordered.
 //!
 //! | stage | before or after the routes |
@@ -145,7 +145,7 @@ impl Stages {
         self.clock.now()
     }
 
-    /// Adds what every response carries, but for one that gives the connection
+    /// Adds the headers of every response, but for one that gives the connection
     /// away.
     #[inline]
     pub(crate) fn finish_headers(&self, response: &mut Response, scope: &RequestScope) {
@@ -178,7 +178,7 @@ impl Stages {
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
         if let Some(cors) = self.cors_of(scope).filter(|_| !decided) {
-            // The last one: what it exposes depends on what is there.
+            // The last one: it exposes headers that are there by now.
             cors.apply(scope.origin.as_ref(), headers);
         }
         if let Some(observation) = &scope.observation {
@@ -187,7 +187,7 @@ impl Stages {
     }
 }
 
-/// What is known of a request when its response leaves.
+/// The parts of a request that its response needs when it leaves.
 pub(crate) struct RequestScope {
     /// The rules of the route, where it has others than the router.
     pub(crate) own_cors: Option<Arc<Cors>>,

@@ -43,7 +43,7 @@ pub(crate) struct Child {
     form: String,
     pub(crate) tree: RouteTree,
     pub(crate) location: &'static Location<'static>,
-    /// Whether it came from a spread tree, which may repeat a key.
+    /// True if it came from a spread tree, which may repeat a key.
     pub(crate) spread: bool,
 }
 
@@ -53,7 +53,7 @@ impl RouteTree {
         Self::default()
     }
 
-    /// Adds what stands under a key: a method name in any case with a handler
+    /// Adds the value of a key: a method name in any case with a handler
     /// or a [`RouteEntry`], or a path segment (also several, `"api/v1"`) with a
     /// tree.
     ///
@@ -145,7 +145,7 @@ impl RouteTree {
 
     /// Adds everything that stands in another tree, as if it were written here.
     ///
-    /// Middleware at the root of the other tree covers only what comes from it.
+    /// Middleware at the root of the other tree covers only the routes of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
         let Self { middleware, entries, web_socket, children, mistakes } = tree;
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
@@ -165,17 +165,17 @@ impl RouteTree {
     }
 }
 
-/// What stands under a key of a tree.
+/// The value of a key in a tree.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Node {
-    /// A handler with what belongs to it.
+    /// A handler with its middleware, checks and limits.
     Entry(Box<RouteEntry>),
-    /// What is below a path segment.
+    /// The routes below a path segment.
     Tree(RouteTree),
 }
 
-/// What can stand under a key: a handler, a [`RouteEntry`], a [`RouteTree`].
+/// A value for a key of a tree: a handler, a [`RouteEntry`], a [`RouteTree`].
 ///
 /// `Marker` only keeps them apart; the compiler finds it.
 #[diagnostic::on_unimplemented(
@@ -223,7 +223,7 @@ fn canonical(key: &str) -> String {
     Pattern::parse(key).map_or_else(|_| key.to_owned(), |pattern| pattern.canonical())
 }
 
-/// What may help with a key that holds a handler and is no method of a tree.
+/// Returns a hint for a key that holds a handler and is no method of a tree.
 fn did_you_mean(key: &str) -> String {
     let key = key.to_ascii_uppercase();
     if matches!(key.as_str(), "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {

@@ -196,7 +196,7 @@ fn encode(value: &str) -> String {
     utf8_percent_encode(value, COMPONENT).to_string()
 }
 
-/// What `encodeURIComponent` encodes.
+/// The characters that `encodeURIComponent` encodes.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')

@@ -18,8 +18,7 @@ impl Router {
     /// extractors. Needs [`RouterOptions::enable_web_sockets`].
     ///
     /// A route for GET may have the same path: a handshake goes here, everything
-    /// else there. What `validation` checks is each message that is read as
-    /// JSON; `query` and `params` check the handshake.
+    /// else there. `validation` checks each message that is read as JSON; `query` and `params` check the handshake.
     ///
     /// Experimental.
     ///
@@ -97,7 +96,7 @@ impl RouteEntry {
     }
 }
 
-/// What the options of a router say of its WebSockets.
+/// Returns the rules for WebSockets in the options of a router.
 pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
     RouterRules {
         allowed_origins: options.ws_allowed_origins.clone(),
@@ -143,7 +142,7 @@ pub(crate) fn compile(
     Some(rules.guard())
 }
 
-/// What is wrong with the arguments of a handler.
+/// Returns the mistake in the arguments of a handler, if there is one.
 pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDoc) -> Option<String> {
     match (is_web_socket, doc.upgrades()) {
         (true, 1) if doc.has_writer() => Some(

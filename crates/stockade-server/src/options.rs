@@ -103,7 +103,7 @@ impl ServerOptions {
         idle_timeout: Duration;
 
         /// Sets how long a connection of HTTP/1 is idle before it is parked: it
-        /// gives back what memory it can, and takes it again for its next request,
+        /// gives back its buffers, and takes them again for its next request,
         /// which costs some microseconds. Default: 2 s.
         ///
         /// While many new connections come, those that have nothing to ask are
@@ -114,7 +114,7 @@ impl ServerOptions {
         /// Sets how long the server waits for the body of a request, in all. Then:
         /// 408. Default: 30 s.
         ///
-        /// Only the time in which it waits counts, and what comes gives time back,
+        /// Only the time in which it waits counts, and bytes that come give time back,
         /// at [`min_read_rate`](Self::min_read_rate). So a slow upload lives as long
         /// as it moves at that rate, a drip does not, and no pause may be longer
         /// than this; the first one not longer than 10 s.
@@ -136,7 +136,7 @@ impl ServerOptions {
         ///
         /// Only the time counts in which there are bytes that the client does not
         /// take, so that a stream that says something once a minute lives for ever;
-        /// and what it takes gives time back, at
+        /// and bytes that it takes give time back, at
         /// [`min_write_rate`](Self::min_write_rate).
         ///
         /// A client that reads slowly may look for a minute like one that does not,
@@ -206,8 +206,8 @@ impl ServerOptions {
         /// true.
         tcp_nodelay: bool;
 
-        /// Sets how many bytes of an answer the system takes ahead of what it can
-        /// send (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere).
+        /// Sets how many bytes of an answer the system takes before it can send them
+        /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere).
         /// Default: 512 KiB (524,288).
         ///
         /// Else each client that does not read would hold some 4 MiB of the memory
@@ -215,8 +215,8 @@ impl ServerOptions {
         /// speed at a distance. `None` is the system's own, as a rule no limit.
         tcp_notsent_lowat: Option<u32>;
 
-        /// Sets the size of the system's buffer for what is sent on a connection and
-        /// not acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to a
+        /// Sets the size of the system's buffer for bytes that are sent on a connection
+        /// and not acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to a
         /// maximum of its own. Default: `None`, as the system adapts it.
         ///
         /// It is fixed then, and bounds the speed at a distance: 64 KiB make 1.3 MB

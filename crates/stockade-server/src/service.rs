@@ -31,14 +31,14 @@ use crate::response_body::{ResponseBody, until_shutdown};
 use crate::time_budget::StallPolicy;
 use crate::{framing, head, host, upgraded};
 
-/// What answers requests: an application, or a function in a test.
+/// The side that answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
     /// The future of an answer.
     type Answering: Send + Unpin;
 
     fn answer(&self, request: Request) -> Self::Answering;
 
-    /// Polls an answer, and writes what comes of it to `slot`.
+    /// Polls an answer, and writes its outcome to `slot`.
     fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
 
     /// The answer to a request that the application does not get to see.
@@ -80,7 +80,7 @@ impl Answer for App {
     }
 }
 
-/// What the requests of one connection have in common.
+/// The values that the requests of one connection share.
 ///
 /// One for each connection, so that counting its users does not make the cores
 /// wait for each other.
@@ -88,9 +88,9 @@ pub(crate) struct Peer<A> {
     pub(crate) app: Arc<A>,
     pub(crate) record: Arc<ConnectionRecord>,
     pub(crate) address: SocketAddr,
-    /// How far the server has come.
+    /// The stage of the server, from running to ended.
     pub(crate) stage: watch::Receiver<Stage>,
-    /// Takes the connection out of what hyper gives for it.
+    /// Takes the connection out of hyper's upgrade.
     pub(crate) open: upgraded::Unwrap,
     pub(crate) is_tls: bool,
     /// The rule for a body that is waited for.
@@ -127,8 +127,8 @@ impl<A> Peer<A> {
 
 /// Answers a request.
 ///
-/// What can be done at once is done before the future is made, because hyper
-/// moves the future.
+/// The work that waits for nothing is done before the future is made, because
+/// hyper moves the future.
 pub(crate) fn serve<A: Answer>(
     peer: &Arc<Peer<A>>,
     mut request: http::Request<Incoming>,
@@ -193,7 +193,7 @@ impl<A: Answer> Future for Serving<A> {
     }
 }
 
-/// What is refused before the application sees it.
+/// Fails with the error of a request that the application does not get to see.
 fn check<A>(
     head: &http::request::Parts,
     http2: bool,

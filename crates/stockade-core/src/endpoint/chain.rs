@@ -42,7 +42,7 @@ pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
 #[must_use = "futures do nothing unless polled"]
 pub struct RunningHandler {
     chain: Chain,
-    // What an `ErrorContext` is made of, if there has to be one.
+    // The parts of an `ErrorContext`, if there has to be one.
     settings: Settings,
     method: Method,
     target: Option<PathAndQuery>,
@@ -50,8 +50,8 @@ pub struct RunningHandler {
 }
 
 impl RunningHandler {
-    /// Polls, and writes what comes of it to `slot`. A response that is returned
-    /// is moved at each level, which is what most of the work of ours would be.
+    /// Polls, and writes the outcome to `slot`. A returned response would be moved at
+    /// each level, which would be most of our work.
     pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         if let Some(error) = self.chain.poll_into(cx, slot) {
             *slot = Poll::Ready(self.context().answer(error));
@@ -180,8 +180,8 @@ impl Chain {
         };
     }
 
-    /// Polls, and writes what comes of it to `slot`, unless it is the error that
-    /// is returned.
+    /// Polls, and writes the outcome to `slot`, unless it is an error, which is
+    /// returned.
     fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) -> Option<ApiError> {
         let polled = catch_panic(|| match self.poll_chain(cx) {
             Poll::Ready(Err(error)) => Some(error),

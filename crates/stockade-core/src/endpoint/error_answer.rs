@@ -96,7 +96,7 @@ pub trait ErrorContextExt: Sized {
     fn settings(&self) -> Settings;
 
     /// Logs the error once and makes its response: the one place that decides
-    /// what leaves the process.
+    /// which text leaves the process.
     ///
     /// Spec: Errors › Response rules.
     fn answer(&self, error: ApiError) -> Response;
@@ -228,7 +228,7 @@ pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
     to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())
 }
 
-/// The headers of an error; what cannot be one is logged.
+/// The headers of an error; a malformed one is logged and left out.
 fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     error.headers().filter_map(|(name, value)| {
         let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
@@ -260,7 +260,7 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 /// The error that a response answers, if it answers one: it stands in the
 /// extensions.
 ///
-/// Middleware that looks at the response of [`Next::run`] and the layers of
+/// Middleware that looks at the response of [`Next::run`](crate::Next::run) and the layers of
 /// other hosts find the error there.
 #[must_use]
 pub fn error_of(response: &Response) -> Option<&ApiError> {

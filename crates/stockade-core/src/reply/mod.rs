@@ -36,7 +36,7 @@ use stockade_errors::ApiError;
 
 use crate::{Response, RouteDoc};
 
-/// What a handler may return.
+/// A value that a handler may return.
 ///
 /// See the [module docs](self) for the table of answers.
 #[diagnostic::on_unimplemented(
@@ -105,7 +105,7 @@ impl<R: Reply, E: Into<ApiError>> Reply for Result<R, E> {
     }
 }
 
-/// What stands before a reply in a pair and changes its response.
+/// The first part of a pair with a reply, which changes its response.
 ///
 /// ```
 /// use stockade_core::reply::ReplyPart;

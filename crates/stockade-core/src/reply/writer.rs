@@ -100,8 +100,8 @@ impl ResponseWriter {
         Ok(self)
     }
 
-    /// What middleware attached to the request, as it was when the writer was
-    /// taken.
+    /// The values that middleware attached to the request, as they were when the
+    /// writer was taken.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
@@ -237,7 +237,7 @@ fn poll_handler(
     catch_panic(|| handler.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
 }
 
-/// What the handler returned, waiting for it if it still runs.
+/// Returns the outcome of the handler, waiting for it if it still runs.
 async fn finish(
     returned: Option<Result<Response, ApiError>>,
     handler: Option<HandlerFuture>,
@@ -306,5 +306,5 @@ fn gone() -> ApiError {
     ApiError::new(500, "the client is gone")
 }
 
-/// How many pieces the handler may be ahead of the connection.
+/// The number of pieces that the handler may be ahead of the connection.
 const PIECES_AHEAD: usize = 8;

@@ -28,7 +28,7 @@ pub enum InsertError {
     Constraint {
         /// The pattern.
         pattern: String,
-        /// What the regular expression engine says.
+        /// The message of the regular expression engine.
         message: String,
     },
     /// An equivalent pattern is there already.

@@ -13,9 +13,9 @@ pub(super) struct Literals {
     /// Open addressing with linear probing. Invariant: a power of two of slots,
     /// two or more, at least half of them free, so that every probe ends.
     slots: Box<[Slot]>,
-    /// How far a hash is shifted, so that it is the number of a slot.
+    /// The bits by which a hash is shifted to be the number of a slot.
     shift: u32,
-    /// What the slots have no room for.
+    /// The texts that are too long for a slot.
     long: Box<[Box<[u8]>]>,
 }
 

@@ -39,7 +39,7 @@ type Rank = (u8, Reverse<usize>, String);
 #[derive(Clone, Default)]
 struct Piece {
     names: Vec<String>,
-    /// What a segment of the path must be.
+    /// The expression that a segment of the path must match.
     regex: String,
     shape: String,
     rank: Rank,
@@ -144,7 +144,7 @@ fn covers(wide: &[Piece], narrow: &[Piece]) -> bool {
     wide.len() == narrow.len() && wide.iter().zip(narrow).all(covers)
 }
 
-/// What the variant captures, if it matches.
+/// Returns the parameters that the variant captures, if it matches.
 fn captures(variant: &[Piece], segments: &[&str]) -> Option<Vec<(String, String)>> {
     let mut captured = Vec::new();
     for (index, piece) in variant.iter().enumerate() {

@@ -58,9 +58,9 @@ impl Dynamic {
         }))
     }
 
-    /// Whether the segment of `path` from byte `start` to byte `end` matches;
-    /// then where its parameters are is added to `spans`. Otherwise `spans` may
-    /// have anything added.
+    /// Returns true if the segment of `path` from byte `start` to byte `end`
+    /// matches; then the places of its parameters are added to `spans`. Otherwise
+    /// `spans` may have anything added.
     ///
     /// The segment must not be empty.
     // Apart, so that the walk past plain parameters stays small.
@@ -91,7 +91,7 @@ impl Dynamic {
     }
 }
 
-/// What lies between the texts at both ends, if it is not empty.
+/// Returns the part between the texts at both ends, if it is not empty.
 #[inline]
 fn inner(
     path: &str,

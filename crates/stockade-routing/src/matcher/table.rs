@@ -22,7 +22,7 @@ pub struct Table<T> {
     pub(super) nodes: Box<[TableNode]>,
 }
 
-/// What a path was found to be.
+/// The pattern that a path was found to match.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Match<'t, T> {
@@ -43,7 +43,8 @@ pub(super) struct End {
     pub(super) names: Arc<[Box<str>]>,
 }
 
-/// What can follow a number of segments. Children and ends are indices.
+/// The segments that can follow a number of segments. Children and ends are
+/// indices.
 #[derive(Debug, Default)]
 pub(super) struct TableNode {
     /// The lengths of the children that are text, each a bit.

@@ -41,7 +41,7 @@ impl Text {
         text
     }
 
-    /// What comes after the first 16 bytes.
+    /// Reads the part after the first 16 bytes.
     #[cold]
     fn read_others(&mut self, path: &[u8], start: usize) {
         loop {
