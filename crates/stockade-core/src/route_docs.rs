@@ -1,5 +1,7 @@
 //! [`Docs`]: the documentation of a route for those who read about it.
 
+use stockade_errors::__internal::setters;
+
 /// The documentation of a route for those who read about it.
 ///
 /// It changes nothing of what the route does.
@@ -39,32 +41,18 @@ impl Docs {
         Self { summary: Some(summary.into()), ..Self::default() }
     }
 
-    /// Sets [`summary`](Self#structfield.summary).
-    #[must_use]
-    pub fn summary(mut self, summary: impl Into<String>) -> Self {
-        self.summary = Some(summary.into());
-        self
-    }
+    setters! {
+        /// Sets [`summary`](Self#structfield.summary).
+        summary: some into String;
 
-    /// Sets [`description`](Self#structfield.description).
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
+        /// Sets [`description`](Self#structfield.description).
+        description: some into String;
 
-    /// Sets [`tags`](Self#structfield.tags).
-    #[must_use]
-    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
-        self.tags = tags.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Sets [`tags`](Self#structfield.tags).
+        tags: list String;
 
-    /// Sets [`deprecated`](Self#structfield.deprecated).
-    #[must_use]
-    pub fn deprecated(mut self, deprecated: bool) -> Self {
-        self.deprecated = deprecated;
-        self
+        /// Sets [`deprecated`](Self#structfield.deprecated).
+        deprecated: bool;
     }
 
     /// Adds to [`responses`](Self#structfield.responses).
