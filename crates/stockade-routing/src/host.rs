@@ -25,9 +25,9 @@ use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
-use crate::dispatch;
 use crate::options::RouterOptions;
 use crate::router::Router;
+use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
 /// security headers, no 413 before somebody asks for the body.
@@ -120,13 +120,13 @@ impl HostRoutes {
     fn begin(&self, mut req: Request) -> HostState {
         let app = &self.app;
         let settings = app.settings;
-        if !dispatch::is_sound(req.path()) {
+        if !lookup::is_sound(req.path()) {
             let context = ErrorContext::of(&req).with_settings(settings);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let Some((endpoint, params)) = self.find(&req) else {
             let context = ErrorContext::of(&req).with_settings(settings);
-            return HostState::Ready(Some(dispatch::unmatched(&app.routes, &req, &context)));
+            return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
         req.set_route(Arc::clone(&endpoint), params, settings, max_body);
@@ -143,14 +143,14 @@ impl HostRoutes {
     }
 
     fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
-        let found = dispatch::find(&self.app.routes, req, req.path());
+        let found = lookup::find(&self.app.routes, req, req.path());
         if found.is_some() || !dispatch::is_preflight(req) {
             return found;
         }
         let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
         let asked = Method::from_bytes(asked.as_bytes()).ok()?;
         let head = (asked == Method::HEAD).then_some(Method::GET);
-        let find = |method: &Method| dispatch::find_exact(&self.app.routes, method, req.path());
+        let find = |method: &Method| lookup::find_exact(&self.app.routes, method, req.path());
         let (endpoint, params) = find(&asked).or_else(|| find(&head?))?;
         Some((Arc::clone(self.preflight(&endpoint)?), params))
     }
@@ -206,8 +206,8 @@ impl Future for HostResponseFuture {
                 response.take().unwrap_or_else(|| dispatch::given(self.settings))
             }
         };
-        dispatch::correct_framing(&mut response);
-        dispatch::finish_response(&mut response, self.is_head, self.version);
+        finish::correct_framing(&mut response);
+        finish::finish_response(&mut response, self.is_head, self.version);
         Poll::Ready(response)
     }
 }
@@ -284,9 +284,9 @@ impl HostRoute {
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
         let found = if self.is_web_socket {
-            self.app.routes.web_sockets.as_ref().and_then(|table| dispatch::find_in(table, path))
+            self.app.routes.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
         } else {
-            dispatch::find_exact(&self.app.routes, self.endpoint.method(), path)
+            lookup::find_exact(&self.app.routes, self.endpoint.method(), path)
         };
         found.is_some_and(|(endpoint, _)| Arc::ptr_eq(&endpoint, &self.endpoint))
     }

@@ -9,7 +9,8 @@
 //!   expands.
 //! - `router`: [`Router`], [`create_router`].
 //! - `app`, `compile`: [`App`], and how it is made of a router.
-//! - `dispatch`: the life of a request. Hot.
+//! - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
+//!   without one; `finish`: the last rules for a response. Hot.
 //! - `stages`: the work for every request, whatever its route. Hot.
 //! - `prepared_headers`: the headers of most responses as one map. Hot.
 //! - `matcher`: path to route. Hot.
@@ -27,9 +28,12 @@ mod call_options;
 mod compile;
 mod dispatch;
 mod entry;
+mod finish;
 mod health;
 mod host;
+mod lookup;
 mod matcher;
+mod no_route;
 mod options;
 mod prepared_headers;
 mod router;

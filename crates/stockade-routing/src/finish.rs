@@ -1,0 +1,72 @@
+//! The last rules of HTTP for a response, whoever made it.
+//!
+//! Hot: each response passes here.
+
+use http::{HeaderValue, Version, header};
+use http_body::Body as _;
+use stockade_core::{HttpBody, Response};
+
+/// Finishes a response by the method and version of its request alone, whoever
+/// made it.
+pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
+    let status = response.status().as_u16();
+    if is_head || matches!(status, 204 | 205 | 304) {
+        without_body(response, is_head);
+    }
+    // The rest of the body is not read, so the connection cannot go on.
+    if matches!(status, 408 | 413) && version <= Version::HTTP_11 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
+/// Removes headers that would make a malformed message of the response.
+///
+/// The framing is the host's: it knows the length of the message.
+pub(crate) fn correct_framing(response: &mut Response) {
+    // The usual response has a content type and nothing to be corrected.
+    let mut names = response.headers().keys();
+    if names.next().is_none_or(|name| *name == header::CONTENT_TYPE) && names.next().is_none() {
+        return;
+    }
+    if response.headers_mut().remove(header::TRANSFER_ENCODING).is_some() {
+        log::error!(target: "stockade", "a handler's Transfer-Encoding is left out");
+    }
+    let Some(length) = response.body().size_hint().exact().filter(|length| *length > 0) else {
+        return;
+    };
+    let wrong = |value: &HeaderValue| {
+        value.to_str().ok().and_then(|text| text.parse().ok()) != Some(length)
+    };
+    if response.headers().get(header::CONTENT_LENGTH).is_some_and(wrong) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        log::error!(target: "stockade", "a handler's Content-Length is wrong and left out");
+    }
+}
+
+/// Drops the body; an answer to HEAD keeps the length that it would have.
+///
+/// Source: RFC 9110, sections 9.3.2 (HEAD), 15.3.5 (204), 15.3.6 (205) and
+/// 15.4.5 (304).
+fn without_body(response: &mut Response, is_head: bool) {
+    let length = response.body().size_hint().exact();
+    *response.body_mut() = HttpBody::empty();
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    match status {
+        204 => {
+            headers.remove(header::CONTENT_TYPE);
+            headers.remove(header::CONTENT_LENGTH);
+        }
+        205 => {
+            headers.remove(header::CONTENT_TYPE);
+            headers.insert(header::CONTENT_LENGTH, 0.into());
+        }
+        304 => {}
+        _ if is_head => {
+            if let Some(length) = length {
+                headers.entry(header::CONTENT_LENGTH).or_insert(length.into());
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,99 @@
+//! The route of a request, and the requests that may have one.
+//!
+//! Hot: [`find_route`] allocates nothing for up to eight parameters.
+
+use std::sync::Arc;
+
+use http::Method;
+use stockade_core::__internal::{Params, RequestExt as _};
+use stockade_core::upgrade::Upgrade;
+use stockade_core::{Endpoint, Request};
+use stockade_websockets::__internal::wants_web_socket;
+
+use crate::app::{Resolved, RouteSet};
+use crate::matcher::Table;
+
+/// Finds the route of a request and puts it there, so that every stage can go by
+/// its rules. Nothing else happens yet.
+pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
+    if is_tunnel(req) {
+        return None;
+    }
+    let (endpoint, params) = find(&app.routes, req, req.path())?;
+    // The text of a route is sound: it was checked when the route was declared.
+    if !params.is_empty() && !is_sound(req.path()) {
+        return None;
+    }
+    // A limit of the route itself is stronger than any other.
+    let max_body = endpoint.max_body().unwrap_or(app.max_body);
+    req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
+    Some(endpoint)
+}
+
+/// Returns true for a CONNECT that asks for a tunnel.
+pub(crate) fn is_tunnel(req: &Request) -> bool {
+    *req.method() == Method::CONNECT && !is_extended_connect(req)
+}
+
+/// Returns true for the CONNECT that opens a WebSocket on HTTP/2, which only a
+/// host can say.
+fn is_extended_connect(req: &Request) -> bool {
+    req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
+}
+
+/// Returns true if the path may be matched at all.
+///
+/// A backslash or a control character, also as `%0A`, is never part of a path
+/// that means well.
+pub(crate) fn is_sound(path: &str) -> bool {
+    // `http` takes no other control character than DEL for a part of a path.
+    let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
+    path.starts_with('/') && odd.is_none_or(|at| means_well(&path[at..]))
+}
+
+#[cold]
+fn means_well(path: &str) -> bool {
+    !path.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control())
+        && stockade_path::__internal::find_control_escape(path).is_none()
+}
+
+/// The one control character that `http` takes in a path.
+const DEL: u8 = 0x7F;
+
+/// The route of a request; HEAD falls back to GET.
+///
+/// A handshake goes to the WebSocket of the path, if it has one; so does a GET
+/// that nothing else takes, to be told the right form of a handshake.
+pub(crate) fn find(
+    routes: &RouteSet,
+    req: &Request,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
+    let method = req.method();
+    if let Some(web_sockets) = &routes.web_sockets
+        && matches!(*method, Method::GET | Method::CONNECT)
+        && wants_web_socket(req)
+        && let Some(found) = find_in(web_sockets, path)
+    {
+        return Some(found);
+    }
+    let found = find_exact(routes, method, path);
+    if found.is_some() || !matches!(*method, Method::GET | Method::HEAD) {
+        return found;
+    }
+    let get = if *method == Method::HEAD { find_exact(routes, &Method::GET, path) } else { None };
+    get.or_else(|| find_in(routes.web_sockets.as_ref()?, path))
+}
+
+pub(crate) fn find_exact(
+    routes: &RouteSet,
+    method: &Method,
+    path: &str,
+) -> Option<(Arc<Endpoint>, Params)> {
+    find_in(routes.tables.get(method)?, path)
+}
+
+pub(crate) fn find_in(table: &Table<Arc<Endpoint>>, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    let found = table.find(path)?;
+    Some((Arc::clone(found.value), Params::new(found.names, found.spans)))
+}

@@ -1,0 +1,92 @@
+//! The answers to requests that no route takes: 204, 400, 404 and 405.
+
+use std::sync::LazyLock;
+
+use http::{HeaderValue, Method, StatusCode, header};
+use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::{ErrorContext, Request, Response};
+use stockade_errors::ApiError;
+
+use crate::app::{Resolved, RouteSet};
+use crate::lookup::{is_sound, is_tunnel};
+
+/// The answer to a request that no route takes.
+#[cold]
+pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
+    let context = ErrorContext::of(req).with_settings(app.settings);
+    let routes = &*app.routes;
+    if is_tunnel(req) {
+        // Nothing is tunnelled here. 405 and not 501, which would let anybody
+        // fill the log of errors.
+        return not_allowed(&context, routes.tables.iter().map(|(method, _)| method));
+    }
+    let path = req.path();
+    if path == "*" && *req.method() == Method::OPTIONS {
+        return allowed(routes.tables.iter().map(|(method, _)| method));
+    }
+    if !is_sound(path) {
+        return context.answer(ApiError::new(400, "Bad Request"));
+    }
+    unmatched(routes, req, &context)
+}
+
+/// The answer when no route has this method and path.
+#[cold]
+pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
+    let path = req.path();
+    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
+    let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+        others.push(&Method::GET);
+    }
+    let known = !others.is_empty();
+    if *req.method() == Method::OPTIONS && known {
+        return allowed(others.into_iter());
+    }
+    if known && routes.method_not_allowed && *req.method() != Method::OPTIONS {
+        return not_allowed(context, others.into_iter());
+    }
+    context.answer(NOT_FOUND.clone())
+}
+
+/// Kept, because many clients ask for paths that are not there.
+static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
+
+/// 405 with `Allow`.
+fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
+    let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
+    response.headers_mut().insert(header::ALLOW, allow(methods));
+    response
+}
+
+/// 204 with `Allow`.
+fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
+    let mut response = no_content();
+    response.headers_mut().insert(header::ALLOW, allow(methods));
+    response
+}
+
+pub(crate) fn no_content() -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// The value of `Allow`: HEAD comes with GET, OPTIONS always works.
+fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
+    let mut names: Vec<&str> = Vec::new();
+    for method in methods {
+        names.push(method.as_str());
+        if *method == Method::GET {
+            names.push("HEAD");
+        }
+    }
+    names.push("OPTIONS");
+    // Each once, in the usual order; unusual methods come last.
+    let place = |name: &str| USUAL_ORDER.iter().position(|usual| *usual == name);
+    names.sort_by_key(|name| (place(name).unwrap_or(USUAL_ORDER.len()), *name));
+    names.dedup();
+    HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
+}
+
+const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
