@@ -40,6 +40,7 @@ pub mod extract;
 mod handler;
 mod header_map_pool;
 mod lazy_user;
+mod list_header;
 mod log_text;
 mod media;
 pub mod middleware;
@@ -83,6 +84,7 @@ pub mod __internal {
     pub use crate::challenge::unauthorized;
     pub use crate::client::{client_network, shrink_map};
     pub use crate::endpoint::{EndpointParts, ErrorContextExt, RunningHandler, Settings, run};
+    pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::params::Params;
     pub use crate::request::RequestExt;

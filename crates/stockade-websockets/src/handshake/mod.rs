@@ -15,6 +15,7 @@ use http::header::{
 };
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
+use stockade_core::__internal::{has_token, list_items};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
@@ -38,7 +39,7 @@ pub struct RouterRules {
 /// The rules of one route, its own and those of its router.
 #[derive(Debug)]
 pub struct Rules {
-    pub(crate) options: WebSocketOptions,
+    pub(crate) options: Arc<WebSocketOptions>,
     pub(crate) allowed_origins: Option<Vec<String>>,
     pub(crate) max_payload: u64,
     pub(crate) connections: Arc<Connections>,
@@ -53,7 +54,7 @@ impl Rules {
             allowed_origins: allowed_origins.or_else(|| router.allowed_origins.clone()),
             max_payload: options.max_payload.unwrap_or(router.max_payload),
             connections: Arc::clone(&router.connections),
-            options,
+            options: Arc::new(options),
         })
     }
 
@@ -202,16 +203,6 @@ fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?.trim();
     values.next().is_none().then_some(value)
-}
-
-/// Returns the items of a header that is a list, from all its lines.
-fn list_items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
-    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).map(str::trim)
-}
-
-fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
-    list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
 }
 
 /// Returns true for the base64 of 16 bytes.

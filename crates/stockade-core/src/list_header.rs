@@ -1,0 +1,18 @@
+//! Headers whose value is a list.
+
+use http::{HeaderMap, HeaderName};
+
+/// Returns the items of a list header, from all its lines.
+pub fn list_items<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> impl Iterator<Item = &'h str> + use<'h> {
+    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
+/// Returns true if a list header has this token, in any case.
+#[must_use]
+pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
+    list_items(headers, name).any(|item| item.eq_ignore_ascii_case(token))
+}
