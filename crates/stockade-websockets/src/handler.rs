@@ -61,7 +61,7 @@ where
     let mut response = negotiated.upgrade.switch(move |upgraded: Upgraded| {
         let handling = Box::pin(async move { F::Signature::reply(function.call(args).await) });
         let max_payload = rules.max_payload;
-        Session::start(upgraded, ends, handling, &rules.options, max_payload, context, permit)
+        Session::start(upgraded, ends, handling, max_payload, context, permit)
     });
     let mut set = |name: HeaderName, value: &str| {
         HeaderValue::from_str(value).map(|value| response.headers_mut().insert(name, value))

@@ -59,34 +59,22 @@ pub trait IntoMessage {
     fn into_message(self) -> Result<Message, SocketError>;
 }
 
-impl IntoMessage for Message {
-    fn into_message(self) -> Result<Message, SocketError> {
-        Ok(self)
-    }
+macro_rules! into_message {
+    ($($kind:ty => $message:expr;)*) => {$(
+        impl IntoMessage for $kind {
+            fn into_message(self) -> Result<Message, SocketError> {
+                Ok($message(self))
+            }
+        }
+    )*};
 }
 
-impl IntoMessage for String {
-    fn into_message(self) -> Result<Message, SocketError> {
-        Ok(Message::Text(self))
-    }
-}
-
-impl IntoMessage for &str {
-    fn into_message(self) -> Result<Message, SocketError> {
-        Ok(Message::Text(self.to_owned()))
-    }
-}
-
-impl IntoMessage for Bytes {
-    fn into_message(self) -> Result<Message, SocketError> {
-        Ok(Message::Binary(self))
-    }
-}
-
-impl IntoMessage for Vec<u8> {
-    fn into_message(self) -> Result<Message, SocketError> {
-        Ok(Message::Binary(self.into()))
-    }
+into_message! {
+    Message => std::convert::identity;
+    String => Message::Text;
+    &str => |text: &str| Message::Text(text.to_owned());
+    Bytes => Message::Binary;
+    Vec<u8> => |bytes: Vec<u8>| Message::Binary(bytes.into());
 }
 
 impl<T: Serialize> IntoMessage for Json<T> {

@@ -28,7 +28,6 @@ use crate::decoder::{Decoder, Event};
 use crate::frame::OpCode;
 use crate::limits::Permit;
 use crate::message::{Message, Outgoing, SocketError, cost};
-use crate::options::WebSocketOptions;
 use crate::send_queue::SendQueue;
 use crate::socket::{DriverEnd, MAX_UNREAD, Shared};
 use crate::timeouts::{Alarm, Timeouts};
@@ -98,12 +97,12 @@ impl Session {
         upgraded: Upgraded,
         ends: DriverEnd,
         handler: HandlerFuture,
-        options: &WebSocketOptions,
         max_payload: u64,
         context: ErrorContext,
         permit: Permit,
     ) -> SessionFuture {
         let Upgraded { io, read, shutdown } = upgraded;
+        let options = Arc::clone(&ends.shared.options);
         let waker_set = Arc::clone(&ends.shared.waker_set);
         // The handler starts without being woken by anything.
         waker_set.mark(WakeReason::Handler);
@@ -126,8 +125,8 @@ impl Session {
             shared: ends.shared,
             handler: Some(handler),
             shutdown: Some(shutdown),
-            timeouts: Timeouts::new(options),
             rate: options.max_rate.map(TokenBucket::new),
+            timeouts: Timeouts::new(options),
             context: Box::new(context),
             permit: Some(permit),
             waker_set,
@@ -157,20 +156,12 @@ impl Session {
         let mut space = [const { MaybeUninit::uninit() }; READ_SIZE];
         let mut buffer = ReadBuf::uninit(&mut space);
         match Pin::new(io).poll_read(cx, &mut buffer) {
-            Poll::Pending => false,
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                self.disconnected();
-                true
-            }
-            Poll::Ready(Ok(())) => {
-                self.receive_bytes(buffer.filled());
-                true
-            }
-            Poll::Ready(Err(error)) => {
-                self.io_failed(&error);
-                true
-            }
+            Poll::Pending => return false,
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => self.disconnected(),
+            Poll::Ready(Ok(())) => self.receive_bytes(buffer.filled()),
+            Poll::Ready(Err(error)) => self.io_failed(&error),
         }
+        true
     }
 
     /// Decodes bytes of the client.
@@ -412,16 +403,11 @@ impl Session {
     fn shut_down(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(io) = &mut self.io else { return false };
         match Pin::new(io).poll_shutdown(cx) {
-            Poll::Pending => false,
-            Poll::Ready(Ok(())) => {
-                self.is_shut_down = true;
-                true
-            }
-            Poll::Ready(Err(error)) => {
-                self.io_failed(&error);
-                true
-            }
+            Poll::Pending => return false,
+            Poll::Ready(Ok(())) => self.is_shut_down = true,
+            Poll::Ready(Err(error)) => self.io_failed(&error),
         }
+        true
     }
 
     /// Acts on the timeout that is due, if any.

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_core::__internal::client_network;
 use stockade_errors::ApiError;
-use stockade_validation::{ReadError, Schema, ValidationOptions, has_more_values};
+use stockade_validation::{ReadError, has_more_values};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, SetOnce};
 
@@ -180,11 +180,11 @@ impl Receiver {
             Ok(text) => text,
             Err(error) => return Some(Err(error)),
         };
-        let shared = &self.shared;
-        let most = shared.max_json_values;
-        Some(match &shared.validation {
+        let options = &*self.shared.options;
+        let most = options.max_json_values;
+        Some(match &options.validation {
             Some(schema) => schema
-                .read_json_within(text.as_bytes(), &shared.validation_options, most)
+                .read_json_within(text.as_bytes(), &options.validation_options, most)
                 .map_err(Into::into),
             None if has_more_values(text.as_bytes(), most) => {
                 Err(ReadError::too_many_values(text.as_bytes(), most).into())
@@ -264,7 +264,7 @@ impl Sender {
     pub(crate) fn share(&self, text: &Bytes) -> Result<(), SocketError> {
         let outcome = self.try_push(Outgoing::Text(Payload::Shared(text.clone())));
         if matches!(outcome, Err(SocketError::Full))
-            && self.shared.slow_reader == SlowReader::Close
+            && self.shared.options.slow_reader == SlowReader::Close
             && !self.shared.too_slow.swap(true, Ordering::Relaxed)
         {
             self.push(Outgoing::TooSlow)?;
@@ -365,12 +365,7 @@ pub(crate) struct Shared {
     client: Option<IpAddr>,
     route: Box<str>,
     protocol: Option<Box<str>>,
-    validation: Option<Schema>,
-    validation_options: ValidationOptions,
-    max_json_values: usize,
-    slow_reader: SlowReader,
-    /// The bytes that may wait for the client.
-    send_queue_limit: usize,
+    pub(crate) options: Arc<WebSocketOptions>,
     /// True once the driver was told that the client is too slow.
     too_slow: AtomicBool,
     /// The bytes that wait for the client.
@@ -391,10 +386,10 @@ impl Shared {
     /// Reserves `cost` bytes of the queue; false if it is full. A message above the
     /// limit may have the whole queue for itself.
     fn reserve(&self, cost: usize) -> bool {
-        let limit = self.send_queue_limit;
+        let limit = self.options.send_queue;
         let take = |unsent: usize| {
             let total = unsent.saturating_add(cost);
-            (unsent == 0 || total <= limit).then_some(total)
+            (unsent == 0 || total as u64 <= limit).then_some(total)
         };
         self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
     }
@@ -403,7 +398,7 @@ impl Shared {
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
         // Nobody waits while the queue is less than half full.
-        if before > self.send_queue_limit / 2 {
+        if before as u64 > self.options.send_queue / 2 {
             self.room.notify_waiters();
         }
     }
@@ -418,7 +413,7 @@ pub(crate) struct DriverEnd {
 
 /// Makes a connection for a handler, and the end for its driver.
 pub(crate) fn pair(
-    options: &WebSocketOptions,
+    options: &Arc<WebSocketOptions>,
     route: &str,
     protocol: Option<&str>,
     client: Option<IpAddr>,
@@ -430,12 +425,7 @@ pub(crate) fn pair(
         client: client.map(client_network),
         route: route.into(),
         protocol: protocol.map(Into::into),
-        validation: options.validation.clone(),
-        validation_options: options.validation_options.clone(),
-        max_json_values: options.max_json_values,
-        slow_reader: options.slow_reader,
-        // A limit above `usize` is no limit.
-        send_queue_limit: usize::try_from(options.send_queue).unwrap_or(usize::MAX),
+        options: Arc::clone(options),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),
         unread: AtomicUsize::new(0),

@@ -9,6 +9,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -41,11 +42,7 @@ pub(crate) struct Timeouts {
     /// The time of the next tick. The timer may fire earlier, for a write whose
     /// limit comes first.
     next_tick: Instant,
-    ping_interval: Option<Duration>,
-    ping_timeout: Duration,
-    idle_timeout: Option<Duration>,
-    write_timeout: Duration,
-    close_timeout: Duration,
+    options: Arc<WebSocketOptions>,
     closing: bool,
     heard: bool,
     exchanged: bool,
@@ -57,7 +54,7 @@ pub(crate) struct Timeouts {
 }
 
 impl Timeouts {
-    pub(crate) fn new(options: &WebSocketOptions) -> Self {
+    pub(crate) fn new(options: Arc<WebSocketOptions>) -> Self {
         let limits = [options.ping_interval, options.idle_timeout];
         let shortest = limits.into_iter().flatten().fold(options.write_timeout, Duration::min);
         let shortest = shortest.min(options.ping_timeout).clamp(SHORTEST, LONGEST);
@@ -66,11 +63,7 @@ impl Timeouts {
             timer: None,
             tick,
             next_tick: Instant::now() + tick,
-            ping_interval: options.ping_interval,
-            ping_timeout: options.ping_timeout,
-            idle_timeout: options.idle_timeout,
-            write_timeout: options.write_timeout,
-            close_timeout: options.close_timeout.min(LONGEST),
+            options,
             closing: false,
             heard: false,
             exchanged: false,
@@ -104,14 +97,14 @@ impl Timeouts {
     /// nothing until then.
     fn stalls_at(&self) -> Option<Instant> {
         // A time beyond the range of `Instant` never comes.
-        self.blocked?.checked_add(self.write_timeout)
+        self.blocked?.checked_add(self.options.write_timeout)
     }
 
     /// Replaces all timeouts by that of the end. Each step of the end starts it
     /// anew.
     pub(crate) fn set_deadline(&mut self) {
         self.closing = true;
-        let deadline = Instant::now() + self.close_timeout;
+        let deadline = Instant::now() + self.options.close_timeout.min(LONGEST);
         self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline))).as_mut().reset(deadline);
     }
 
@@ -155,8 +148,8 @@ impl Timeouts {
         self.pinged &= !heard;
         // One tick more, because the first one may have been shorter.
         let over = |since: Duration, limit: Duration| since >= limit + self.tick;
-        if let Some(interval) = self.ping_interval {
-            if over(self.silent, interval + self.ping_timeout) {
+        if let Some(interval) = self.options.ping_interval {
+            if over(self.silent, interval + self.options.ping_timeout) {
                 return Alarm::Silent;
             }
             if !self.pinged && over(self.silent, interval) {
@@ -164,7 +157,7 @@ impl Timeouts {
                 return Alarm::Ping;
             }
         }
-        match self.idle_timeout {
+        match self.options.idle_timeout {
             Some(limit) if over(self.idle, limit) => Alarm::Idle,
             _ => Alarm::Nothing,
         }
@@ -188,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_silent_client_is_asked_and_then_given_up() {
-        let mut timeouts = Timeouts::new(&WebSocketOptions::new());
+        let mut timeouts = Timeouts::new(Arc::new(WebSocketOptions::new()));
         assert_eq!(timeouts.tick, Duration::from_secs(10));
         assert_eq!(alarms(&mut timeouts, 4, true)[3], Alarm::Ping);
         assert_eq!(alarms(&mut timeouts, 2, true), [Alarm::Nothing, Alarm::Silent]);
@@ -199,7 +192,7 @@ mod tests {
 
     #[test]
     fn silence_is_not_the_clients_while_nobody_reads() {
-        let mut timeouts = Timeouts::new(&WebSocketOptions::new());
+        let mut timeouts = Timeouts::new(Arc::new(WebSocketOptions::new()));
         assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
 
@@ -207,7 +200,7 @@ mod tests {
     /// `writes`: when in milliseconds, how many bytes went, and whether more wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
-        let mut timeouts = Timeouts::new(&options);
+        let mut timeouts = Timeouts::new(Arc::new(options));
         let mut writes = writes.iter().peekable();
         loop {
             if let Some((at, count, blocked)) = writes.peek() {
@@ -256,7 +249,7 @@ mod tests {
     async fn a_client_that_takes_something_and_one_without_a_limit_stay() {
         let endless = WebSocketOptions::new().write_timeout(Duration::MAX);
         for (options, blocked) in [(WebSocketOptions::new(), false), (endless, true)] {
-            let mut timeouts = Timeouts::new(&options.ping_interval(None));
+            let mut timeouts = Timeouts::new(Arc::new(options.ping_interval(None)));
             timeouts.wrote(1, blocked);
             let alarms = async {
                 loop {
@@ -272,7 +265,7 @@ mod tests {
     #[test]
     fn idleness_is_about_messages() {
         let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(20)));
-        let mut timeouts = Timeouts::new(&options);
+        let mut timeouts = Timeouts::new(Arc::new(options));
         timeouts.moved_message();
         timeouts.received_bytes();
         assert_eq!(alarms(&mut timeouts, 3, true), [Alarm::Nothing; 3]);

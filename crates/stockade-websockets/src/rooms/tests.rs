@@ -7,7 +7,7 @@ use crate::socket::{DriverEnd, WebSocket, pair};
 /// A connection of a client that nobody drives.
 fn connection(client: Option<&str>) -> (WebSocket, DriverEnd) {
     let client = client.map(|client| client.parse().unwrap());
-    pair(&WebSocketOptions::new(), "/chat", None, client).unwrap()
+    pair(&Arc::new(WebSocketOptions::new()), "/chat", None, client).unwrap()
 }
 
 /// A membership with the connection that it needs.
