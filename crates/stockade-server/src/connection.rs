@@ -54,7 +54,6 @@ use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
 use crate::service::{self, Answer, Peer};
 use crate::streams::Streams;
-use crate::time_budget::StallPolicy;
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
 use crate::tracked_stream::{Protocol, TrackedStream};
@@ -64,9 +63,7 @@ use crate::upgraded;
 pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
-    http2: Option<Http2Limits>,
-    body_terms: StallPolicy,
-    max_headers: usize,
+    options: ServerOptions,
     /// Takes the connection out of hyper's type for it.
     open: upgraded::Unwrap,
     is_tls: bool,
@@ -87,17 +84,10 @@ impl<A: Answer> Shared<A> {
         if options.max_headers != DEFAULT_MAX_HEADERS {
             http1.max_headers(options.max_headers);
         }
-        let http2 = options.http2.then(|| Http2Limits {
-            streams: options.http2_max_streams,
-            header_bytes: options.max_header_bytes,
-            write_terms: options.write_terms(),
-        });
         Self {
             app: Arc::new(app),
             http1,
-            http2,
-            body_terms: options.body_terms(),
-            max_headers: options.max_headers,
+            options: options.clone(),
             open: upgraded::open::<Rewind<TrackedStream>>,
             is_tls: false,
             #[cfg(feature = "tls")]
@@ -118,7 +108,7 @@ impl<A: Answer> Shared<A> {
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
-            self.tls = Some(tls.into_acceptor(self.http2.is_some()));
+            self.tls = Some(tls.into_acceptor(self.options.http2));
             // The end of a TLS client is a message of TLS, which has to be read.
             self.http1.half_close(false);
             self.is_tls = true;
@@ -128,32 +118,26 @@ impl<A: Answer> Shared<A> {
     }
 }
 
-/// The limits of an HTTP/2 connection.
-struct Http2Limits {
-    streams: u32,
-    header_bytes: u32,
-    write_terms: StallPolicy,
-}
-
-impl Http2Limits {
-    /// Returns the builder of hyper's part of one connection.
-    fn builder(&self, record: &Arc<ConnectionRecord>) -> http2::Builder<Streams> {
-        let streams = Streams::new(Arc::clone(record), self.write_terms);
-        let mut http2 = http2::Builder::new(streams);
-        http2
-            .timer(TokioTimer::new())
-            .enable_connect_protocol()
-            .keep_alive_interval(HTTP2_PING_INTERVAL)
-            .keep_alive_timeout(HTTP2_PING_TIMEOUT)
-            .initial_stream_window_size(HTTP2_WINDOW)
-            .initial_connection_window_size(HTTP2_WINDOW)
-            .max_send_buf_size(HTTP2_SEND_BUFFER)
-            .max_concurrent_streams(self.streams)
-            .max_header_list_size(self.header_bytes)
-            .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
-            .max_local_error_reset_streams(MAX_LOCAL_RESET_STREAMS);
-        http2
-    }
+/// Returns the builder of hyper's part of an HTTP/2 connection.
+fn http2_builder(
+    options: &ServerOptions,
+    record: &Arc<ConnectionRecord>,
+) -> http2::Builder<Streams> {
+    let streams = Streams::new(Arc::clone(record), options.write_terms());
+    let mut http2 = http2::Builder::new(streams);
+    http2
+        .timer(TokioTimer::new())
+        .enable_connect_protocol()
+        .keep_alive_interval(HTTP2_PING_INTERVAL)
+        .keep_alive_timeout(HTTP2_PING_TIMEOUT)
+        .initial_stream_window_size(HTTP2_WINDOW)
+        .initial_connection_window_size(HTTP2_WINDOW)
+        .max_send_buf_size(HTTP2_SEND_BUFFER)
+        .max_concurrent_streams(options.http2_max_streams)
+        .max_header_list_size(options.max_header_bytes)
+        .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
+        .max_local_error_reset_streams(MAX_LOCAL_RESET_STREAMS);
+    http2
 }
 
 /// Serves a connection to its end.
@@ -174,8 +158,8 @@ pub(crate) fn serve<A: Answer>(
         stage,
         open: shared.open,
         is_tls: shared.is_tls,
-        body_terms: shared.body_terms,
-        max_headers: shared.max_headers,
+        body_terms: shared.options.body_terms(),
+        max_headers: shared.options.max_headers,
         capacity: io.capacity(),
     });
     let mut io = Some(Rewind::new(io));
@@ -186,7 +170,7 @@ pub(crate) fn serve<A: Answer>(
             return;
         }
         let mut protocol = Protocol::Http1;
-        if shared.http2.is_some() {
+        if shared.options.http2 {
             match until_told(&peer.record, Command::Finish, sniff(&mut io)).await {
                 Some(Ok(sniffed)) => protocol = sniffed,
                 Some(Err(_)) | None => return,
@@ -228,17 +212,17 @@ async fn speak<A: Answer, T>(
 ) where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let outcome = match (&shared.http2, protocol) {
-        (Some(http2), Protocol::Http2) => {
+    let outcome = match protocol {
+        Protocol::Http2 => {
             let Some(io) = io.take() else { return };
             peer.record.set_http2();
-            let http2 = http2.builder(&peer.record);
+            let http2 = http2_builder(&shared.options, &peer.record);
             let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
             let shut_down =
                 |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
             drive(&peer.record, Box::pin(connection).as_mut(), shut_down, false).await
         }
-        _ => speak_http1(&shared.http1, peer, io).await,
+        Protocol::Http1 => speak_http1(&shared.http1, peer, io).await,
     };
     // After an upgrade the socket lives on in another task.
     peer.record.set_upgraded();

@@ -33,22 +33,21 @@ pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
             host
         }
     };
+    let is_http2 = head.version == Version::HTTP_2;
     let host = host.map(http::HeaderValue::as_bytes);
     let host = match (host, head.uri.authority()) {
-        (Some(host), Some(authority)) if head.version == Version::HTTP_2 => {
+        (Some(host), Some(authority)) if is_http2 || head.uri.scheme().is_some() => {
             if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
-                return Err("Host and :authority differ");
-            }
-            host
-        }
-        (Some(host), Some(authority)) if head.uri.scheme().is_some() => {
-            if !host.eq_ignore_ascii_case(authority.as_str().as_bytes()) {
-                return Err("Host and the request target differ");
+                return Err(if is_http2 {
+                    "Host and :authority differ"
+                } else {
+                    "Host and the request target differ"
+                });
             }
             host
         }
         (Some(host), _) => host,
-        (None, Some(authority)) if head.version == Version::HTTP_2 => authority.as_str().as_bytes(),
+        (None, Some(authority)) if is_http2 => authority.as_str().as_bytes(),
         (None, _) => return Err("Missing Host header"),
     };
     if is_valid(host) { Ok(()) } else { Err("Malformed Host header") }
@@ -106,17 +105,11 @@ fn is_port(port: &[u8]) -> bool {
 
 /// A table that is true for the bytes of `unreserved` and `sub-delims`.
 const IN_NAME: [bool; 256] = {
-    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let others = b"0123456789-._~!$&'()*+,;=";
+    let bytes = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=";
     let mut table = [false; 256];
     let mut at = 0;
-    while at < letters.len() {
-        table[letters[at] as usize] = true;
-        at += 1;
-    }
-    at = 0;
-    while at < others.len() {
-        table[others[at] as usize] = true;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
         at += 1;
     }
     table
