@@ -6,162 +6,100 @@ use std::ops::Range;
 /// A path that cannot become a [`Pattern`](crate::Pattern).
 ///
 /// The error is found when a route is made, never while a request is served.
-/// Each variant has the path as it was given, and the bytes at fault.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PatternError {
+    kind: PatternErrorKind,
+    path: String,
+    /// Invariant: within the path, on character boundaries.
+    at: Range<usize>,
+}
+
+/// The kind of a [`PatternError`]. The range of the error is given for each.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum PatternError {
+pub enum PatternErrorKind {
     /// Two parameters have no text between them, so that the end of the first
-    /// is unknown.
-    AdjacentParameters {
-        /// The path as given.
-        path: String,
-        /// The second parameter.
-        at: Range<usize>,
-    },
-    /// The expression of a parameter is not one that the matcher can run.
-    BadConstraint {
-        /// The path as given.
-        path: String,
-        /// The part of the expression that is at fault.
-        at: Range<usize>,
-        /// The reason.
-        message: String,
-    },
-    /// Two parameters have the same name; `*` and `**` are named `splat`.
-    DuplicateName {
-        /// The path as given.
-        path: String,
-        /// The second parameter.
-        at: Range<usize>,
-        /// The name.
-        name: String,
-    },
-    /// A `:` has no name after it: a letter, `_` or `$`, then also digits.
-    EmptyName {
-        /// The path as given.
-        path: String,
-        /// The `:`.
-        at: Range<usize>,
-    },
-    /// A `*` stands in a segment with something else.
-    MixedWildcard {
-        /// The path as given.
-        path: String,
-        /// The `*`.
-        at: Range<usize>,
-    },
-    /// Something follows `**`, which takes the rest of the path.
-    RestNotLast {
-        /// The path as given.
-        path: String,
-        /// The part that follows.
-        at: Range<usize>,
-    },
-    /// The path is longer than 4,096 bytes.
-    TooLong {
-        /// The path as given.
-        path: String,
-        /// The part beyond the limit.
-        at: Range<usize>,
-    },
+    /// is unknown. The range is the second parameter.
+    AdjacentParameters,
+    /// The matcher cannot run the expression of a parameter, for this reason.
+    /// The range is the part of the expression at fault.
+    BadConstraint(String),
+    /// Two parameters have this name; `*` and `**` are named `splat`. The range
+    /// is the second parameter.
+    DuplicateName(String),
+    /// A `:` has no name after it: a letter, `_` or `$`, then also digits. The
+    /// range is the `:`.
+    EmptyName,
+    /// A `*` stands in a segment with other text. The range is the `*`.
+    MixedWildcard,
+    /// A segment follows `**`, which takes the rest of the path. The range is
+    /// the part that follows.
+    RestNotLast,
+    /// The path is longer than 4,096 bytes. The range is the part beyond.
+    TooLong,
     /// The path has more than 8 optional parameters, each of which doubles its
-    /// variants.
-    TooManyOptional {
-        /// The path as given.
-        path: String,
-        /// The ninth.
-        at: Range<usize>,
-    },
-    /// The parenthesis that begins an expression is never closed.
-    UnbalancedParenthesis {
-        /// The path as given.
-        path: String,
-        /// The opening parenthesis.
-        at: Range<usize>,
-    },
-    /// A character that no path of a request can have.
-    UnsupportedCharacter {
-        /// The path as given.
-        path: String,
-        /// The character.
-        at: Range<usize>,
-        /// The text to write instead.
-        hint: &'static str,
-    },
+    /// variants. The range is the ninth.
+    TooManyOptional,
+    /// The parenthesis that begins an expression is never closed. The range is
+    /// the parenthesis.
+    UnbalancedParenthesis,
+    /// No path of a request can have a character; the text says what to write
+    /// instead. The range is the character.
+    UnsupportedCharacter(&'static str),
 }
 
 impl PatternError {
+    pub(crate) fn new(kind: PatternErrorKind, path: &str, at: Range<usize>) -> Self {
+        Self { kind, path: path.to_owned(), at }
+    }
+
+    /// Returns the kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> &PatternErrorKind {
+        &self.kind
+    }
+
     /// Returns the bytes of the given path that are at fault. The range is
     /// within the path and on character boundaries, so that a diagnostic can
     /// underline it.
     #[must_use]
     pub fn at(&self) -> Range<usize> {
-        match self {
-            Self::AdjacentParameters { at, .. }
-            | Self::BadConstraint { at, .. }
-            | Self::DuplicateName { at, .. }
-            | Self::EmptyName { at, .. }
-            | Self::MixedWildcard { at, .. }
-            | Self::RestNotLast { at, .. }
-            | Self::TooLong { at, .. }
-            | Self::TooManyOptional { at, .. }
-            | Self::UnbalancedParenthesis { at, .. }
-            | Self::UnsupportedCharacter { at, .. } => at.clone(),
-        }
+        self.at.clone()
     }
 
     /// Returns the path as it was given.
     #[must_use]
     pub fn path(&self) -> &str {
-        match self {
-            Self::AdjacentParameters { path, .. }
-            | Self::BadConstraint { path, .. }
-            | Self::DuplicateName { path, .. }
-            | Self::EmptyName { path, .. }
-            | Self::MixedWildcard { path, .. }
-            | Self::RestNotLast { path, .. }
-            | Self::TooLong { path, .. }
-            | Self::TooManyOptional { path, .. }
-            | Self::UnbalancedParenthesis { path, .. }
-            | Self::UnsupportedCharacter { path, .. } => path,
-        }
+        &self.path
     }
 }
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path();
-        // An excerpt: the ranges are within the path by construction.
+        use PatternErrorKind as Kind;
+        let Self { kind, path, at } = self;
+        // An excerpt: the range is within the path by its invariant.
         let text = path.get(self.at()).unwrap_or_default();
-        match self {
-            Self::AdjacentParameters { .. } => {
-                write!(f, "path {path:?} needs text between {text:?} and the parameter before it")
+        write!(f, "path {path:?} ")?;
+        match kind {
+            Kind::AdjacentParameters => {
+                write!(f, "needs text between {text:?} and the parameter before it")
             }
-            Self::BadConstraint { message, .. } => {
-                write!(f, "path {path:?} has a bad expression at {text:?}: {message}")
+            Kind::BadConstraint(message) => {
+                write!(f, "has a bad expression at {text:?}: {message}")
             }
-            Self::DuplicateName { name, .. } => {
-                write!(f, "path {path:?} has two parameters named {name:?}")
+            Kind::DuplicateName(name) => write!(f, "has two parameters named {name:?}"),
+            Kind::EmptyName => write!(f, "has no name after `:` at byte {}", at.start),
+            Kind::MixedWildcard => {
+                f.write_str("mixes `*` with text; `*` and `**` are whole segments")
             }
-            Self::EmptyName { at, .. } => {
-                write!(f, "path {path:?} has no name after `:` at byte {}", at.start)
+            Kind::RestNotLast => write!(f, "has {text:?} after `**`, which must be last"),
+            Kind::TooLong => f.write_str("is longer than 4096 bytes"),
+            Kind::TooManyOptional => f.write_str("has more than 8 optional parameters"),
+            Kind::UnbalancedParenthesis => {
+                write!(f, "never closes the parenthesis at byte {}", at.start)
             }
-            Self::MixedWildcard { .. } => {
-                write!(f, "path {path:?} mixes `*` with text; `*` and `**` are whole segments")
-            }
-            Self::RestNotLast { .. } => {
-                write!(f, "path {path:?} has {text:?} after `**`, which must be last")
-            }
-            Self::TooLong { .. } => write!(f, "path {path:?} is longer than 4096 bytes"),
-            Self::TooManyOptional { .. } => {
-                write!(f, "path {path:?} has more than 8 optional parameters")
-            }
-            Self::UnbalancedParenthesis { at, .. } => {
-                write!(f, "path {path:?} never closes the parenthesis at byte {}", at.start)
-            }
-            Self::UnsupportedCharacter { hint, .. } => {
-                write!(f, "path {path:?} cannot contain {text:?}: {hint}")
-            }
+            Kind::UnsupportedCharacter(hint) => write!(f, "cannot contain {text:?}: {hint}"),
         }
     }
 }

@@ -67,7 +67,7 @@
 //! - `constraint`: [`Constraint`], the expression of a parameter.
 //! - `variant`: [`Variant`], the choices of optional parameters.
 //! - `spans`: [`Spans`], the positions of parameters in a path.
-//! - `error`: [`PatternError`].
+//! - `error`: [`PatternError`] and [`PatternErrorKind`].
 //!
 //! Spec: Path syntax.
 
@@ -80,7 +80,7 @@ mod spans;
 mod variant;
 
 pub use constraint::Constraint;
-pub use error::PatternError;
+pub use error::{PatternError, PatternErrorKind};
 pub use pattern::{Pattern, join};
 pub use segment::{Param, Part, Precedence, SPLAT, Segment};
 pub use spans::Spans;

@@ -24,12 +24,12 @@ impl Pattern {
     ///
     /// # Examples
     /// ```
-    /// use stockade_path::{Pattern, PatternError};
+    /// use stockade_path::{Pattern, PatternError, PatternErrorKind};
     ///
     /// assert_eq!(Pattern::parse("users/:id")?.as_str(), "/users/:id");
     ///
     /// let error = Pattern::parse("/users/:id:name").unwrap_err();
-    /// assert!(matches!(error, PatternError::AdjacentParameters { .. }));
+    /// assert_eq!(error.kind(), &PatternErrorKind::AdjacentParameters);
     /// assert_eq!(error.at(), 10..15);
     /// # Ok::<(), PatternError>(())
     /// ```

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::{Constraint, Param, Part, PatternError, SPLAT, Segment};
+use crate::{Constraint, Param, Part, PatternError, PatternErrorKind as Kind, SPLAT, Segment};
 
 /// Reads the segments of a path; see the [crate docs](crate) for the notation.
 pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
     if path.len() > MAX_BYTES {
         let start = (0..=MAX_BYTES).rev().find(|at| path.is_char_boundary(*at)).unwrap_or(0);
-        return Err(PatternError::TooLong { path: path.to_owned(), at: start..path.len() });
+        return Err(PatternError::new(Kind::TooLong, path, start..path.len()));
     }
     let mut reader = Reader { path, at: 0, names: Vec::new(), optional: 0 };
     reader.skip('/');
@@ -40,7 +40,7 @@ impl<'p> Reader<'p> {
             return match text {
                 "*" => Ok(Segment::Any),
                 _ if self.rest().is_empty() => Ok(Segment::Rest),
-                _ => Err(PatternError::RestNotLast { path: self.path(), at: self.to_end() }),
+                _ => Err(self.error(Kind::RestNotLast, self.to_end())),
             };
         }
 
@@ -54,7 +54,7 @@ impl<'p> Reader<'p> {
                 }
                 Some('*') => {
                     let at = self.at..self.at + 1;
-                    return Err(PatternError::MixedWildcard { path: self.path(), at });
+                    return Err(self.error(Kind::MixedWildcard, at));
                 }
                 Some(_) => parts.push(Part::Literal(self.literal()?)),
             }
@@ -78,14 +78,14 @@ impl<'p> Reader<'p> {
             if let Some(hint) = why_not(character) {
                 let start = self.at + offset;
                 let at = start..start + character.len_utf8();
-                return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+                return Err(self.error(Kind::UnsupportedCharacter(hint), at));
             }
         }
         if let Some(offset) = find_control_escape(text) {
             let start = self.at + offset;
             let hint = "requests with an encoded control character in their path are refused";
             let at = start..start + "%00".len();
-            return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+            return Err(self.error(Kind::UnsupportedCharacter(hint), at));
         }
         self.at += text.len();
         Ok(text.to_owned())
@@ -105,10 +105,10 @@ impl<'p> Reader<'p> {
         let name = &rest[..length];
         self.at += length;
         if name.is_empty() {
-            return Err(PatternError::EmptyName { path: self.path(), at: start..self.at });
+            return Err(self.error(Kind::EmptyName, start..self.at));
         }
         if is_adjacent {
-            return Err(PatternError::AdjacentParameters { path: self.path(), at: start..self.at });
+            return Err(self.error(Kind::AdjacentParameters, start..self.at));
         }
         self.name(name, start..self.at)?;
 
@@ -116,7 +116,7 @@ impl<'p> Reader<'p> {
         let optional = self.skip('?');
         self.optional += usize::from(optional);
         if self.optional > MAX_OPTIONAL {
-            return Err(PatternError::TooManyOptional { path: self.path(), at: start..self.at });
+            return Err(self.error(Kind::TooManyOptional, start..self.at));
         }
         Ok(Param { name: name.to_owned(), constraint, optional })
     }
@@ -124,30 +124,26 @@ impl<'p> Reader<'p> {
     fn constraint(&mut self) -> Result<Constraint, PatternError> {
         let open = self.at;
         let Some(length) = balanced(self.rest()) else {
-            return Err(PatternError::UnbalancedParenthesis {
-                path: self.path(),
-                at: open..open + 1,
-            });
+            return Err(self.error(Kind::UnbalancedParenthesis, open..open + 1));
         };
         let start = open + 1;
         let text = &self.path[start..open + length - 1];
         if let Some((offset, character)) = text.char_indices().find(|it| it.1.is_control()) {
             let at = start + offset..start + offset + character.len_utf8();
             let hint = "write it as an escape of the expression";
-            return Err(PatternError::UnsupportedCharacter { path: self.path(), at, hint });
+            return Err(self.error(Kind::UnsupportedCharacter(hint), at));
         }
         self.at += length;
         Constraint::parse(text).map_err(|(at, message)| {
             let at =
                 if at.is_empty() { open..open + length } else { start + at.start..start + at.end };
-            PatternError::BadConstraint { path: self.path(), at, message }
+            self.error(Kind::BadConstraint(message), at)
         })
     }
 
     fn name(&mut self, name: &'p str, at: Range<usize>) -> Result<(), PatternError> {
         if self.names.contains(&name) {
-            let (path, name) = (self.path(), name.to_owned());
-            return Err(PatternError::DuplicateName { path, at, name });
+            return Err(self.error(Kind::DuplicateName(name.to_owned()), at));
         }
         self.names.push(name);
         Ok(())
@@ -172,8 +168,8 @@ impl<'p> Reader<'p> {
         self.at..self.path.len()
     }
 
-    fn path(&self) -> String {
-        self.path.to_owned()
+    fn error(&self, kind: Kind, at: Range<usize>) -> PatternError {
+        PatternError::new(kind, self.path, at)
     }
 }
 
