@@ -13,8 +13,8 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the
 /// host by the prefix `__Host-`.
 ///
-/// What it holds is a random id, signed; the session itself is kept by the
-/// application, under the id.
+/// The cookie holds a signed random id. The application keeps the session
+/// itself, under the id.
 ///
 /// ```
 /// use stockade_auth::{KeyRing, Secret, SessionId};

@@ -38,7 +38,7 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
     auth.into_auth().into_middleware().named("with_auth")
 }
 
-/// The methods that find the user of a request, and whether a user is required.
+/// The methods that find the user of a request. A user is required by default.
 ///
 /// The methods are tried in their order, and the first user that one finds
 /// counts. The user is a JSON value, which `User<T>` and [`Request::user`]
