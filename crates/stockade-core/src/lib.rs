@@ -53,7 +53,6 @@ mod request;
 mod route_description;
 mod route_docs;
 mod state;
-mod text;
 pub mod upgrade;
 mod validation;
 
@@ -71,10 +70,11 @@ pub(crate) use params::Params;
 pub use peer::PeerAddr;
 pub use reply::Reply;
 pub use request::Request;
-pub use route_description::{BodyKind, ParamShape, RouteDoc};
+pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
+pub use stockade_validation::ParamShape;
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

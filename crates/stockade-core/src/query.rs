@@ -8,7 +8,8 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
 
-use crate::text::Pair;
+/// A name and a value, decoded.
+pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 /// The pairs of a query string or a form, decoded.
 ///

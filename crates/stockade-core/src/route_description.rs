@@ -9,9 +9,9 @@ use std::any::{TypeId, type_name};
 use http::{Extensions, Method};
 use serde::de::DeserializeOwned;
 use stockade_errors::ConfigError;
-use stockade_validation::HasSchema;
+use stockade_validation::{Fit, HasSchema, ParamShape, Slot, fit_of, read_nothing, shape_of};
 
-use crate::text::{Fit, fit_of, from_nothing, shape_of};
+use crate::extract::TypeInfo;
 use crate::validation::Input;
 use crate::{FromRequest, States};
 
@@ -48,22 +48,6 @@ pub enum BodyKind {
     Typed,
     /// A typed value that may be absent.
     Optional,
-}
-
-/// The parameters that a type is read from.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ParamShape {
-    /// One value: the path must have exactly one parameter.
-    Single,
-    /// A tuple: as many parameters, in the order of the path.
-    Tuple(usize),
-    /// A list of as many values as there are, in the order of the path.
-    List,
-    /// A struct: parameters by name.
-    Fields(&'static [&'static str]),
-    /// A map or something that cannot be told: anything goes.
-    Any,
 }
 
 impl RouteDoc {
@@ -168,14 +152,17 @@ impl RouteDoc {
     /// Says which type the parameters of the path are read into: `T` of a
     /// `Path<T>`.
     pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {
-        let type_name = type_name::<T>();
+        self.reads_type(TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>());
+    }
+
+    fn reads_type(&mut self, mut info: TypeInfo<'_>, type_name: &str) {
         let count = self.params.len();
         let optional = self.params.iter().find(|(_, optional)| *optional);
         let optional = optional.map(|(name, _)| name.clone());
-        match (shape_of::<T>(), optional) {
+        match (shape_of(info.target), optional) {
             (ParamShape::Single, _) if count != 1 => self
                 .mistake(format!("`Path<{type_name}>` takes one parameter, the path has {count}")),
-            (ParamShape::Single, Some(name)) if from_nothing::<T>().is_none() => self.mistake(
+            (ParamShape::Single, Some(name)) if !read_nothing(info.target) => self.mistake(
                 format!("`{name}` is optional in the path: write `Path<Option<{type_name}>>`"),
             ),
             (ParamShape::Tuple(length), _) if length != count => self.mistake(format!(
@@ -186,24 +173,26 @@ impl RouteDoc {
                  missing: use a struct"
             )),
             (ParamShape::Fields(fields), optional) => {
-                self.reads_fields::<T>(fields, optional.is_some());
+                self.reads_fields(&mut info, type_name, fields, optional.is_some());
             }
-            (ParamShape::Single | ParamShape::Tuple(_) | ParamShape::List | ParamShape::Any, _) => {
-            }
+            _ => {}
         }
     }
 
-    fn reads_fields<T>(&mut self, fields: &[&str], some_optional: bool)
-    where
-        T: HasSchema + DeserializeOwned,
-    {
+    fn reads_fields(
+        &mut self,
+        info: &mut TypeInfo<'_>,
+        type_name: &str,
+        fields: &[&str],
+        some_optional: bool,
+    ) {
         let names: Vec<&str> = self.params.iter().map(|(name, _)| name.as_str()).collect();
-        let type_name = type_name::<T>();
         let mut mistakes = Vec::new();
         for field in fields.iter().filter(|field| !names.contains(field)) {
             // serde lists the other names of a field too. One is told by its
             // being there twice.
-            if fit_of::<T>(&[names.as_slice(), &[*field]].concat()) != Fit::Duplicate {
+            let fit = fit_of(info.target, &[names.as_slice(), &[*field]].concat());
+            if fit != Fit::Duplicate {
                 mistakes.push(format!(
                     "`Path<{type_name}>` reads `{field}`, which the path does not have"
                 ));
@@ -212,8 +201,8 @@ impl RouteDoc {
         if some_optional && mistakes.is_empty() {
             let required = self.params.iter().filter(|(_, optional)| !optional);
             let required: Vec<&str> = required.map(|(name, _)| name.as_str()).collect();
-            if let Fit::Missing(field) = fit_of::<T>(&required)
-                && !T::schema().is_ok_and(|schema| schema.fills(field))
+            if let Fit::Missing(field) = fit_of(info.target, &required)
+                && !(info.schema)().is_ok_and(|schema| schema.fills(field))
             {
                 mistakes.push(format!(
                     "`{field}` is optional in the path: in `{type_name}` it must be an `Option`, or have a default"

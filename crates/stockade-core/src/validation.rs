@@ -4,15 +4,15 @@
 
 use std::any::TypeId;
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
+use stockade_validation::{
+    ParamShape, Rule, Schema, ValidationOptions, shape_of, validate_against_schema,
+};
 
+use crate::extract::TypeInfo;
 use crate::media::Media;
 use crate::read::Payload;
-use crate::route_description::ParamShape;
-use crate::text::shape_of;
 use crate::{Request, RouteDoc};
 
 /// What a route checks before its handler runs: the parameters of the path, the
@@ -48,12 +48,13 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new<T: HasSchema + DeserializeOwned>(
+    pub(crate) fn new(
         source: Source,
+        info: &mut TypeInfo<'_>,
         schema: Schema,
         read: fn(&Request) -> Result<(), ApiError>,
     ) -> Self {
-        Self { source, type_id: TypeId::of::<T>(), schema, shape: shape_of::<T>(), read }
+        Self { source, type_id: info.type_id, schema, shape: shape_of(info.target), read }
     }
 }
 
@@ -90,10 +91,9 @@ impl Validation {
         self
     }
 
-    /// The schema of `T`, if the handler takes it from there.
-    pub(crate) fn input<T: 'static>(&self, source: Source) -> Option<&Input> {
-        let wanted = |input: &&Input| input.source == source && input.type_id == TypeId::of::<T>();
-        self.inputs.iter().find(wanted)
+    /// The schema of a type, if the handler takes it from there.
+    pub(crate) fn input(&self, source: Source, type_id: TypeId) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.source == source && input.type_id == type_id)
     }
 
     /// What is wrong with the sources that are judged before the one that

@@ -123,7 +123,10 @@ pub use json::has_more_values;
 #[doc(hidden)]
 pub use number::is_decimal;
 #[doc(hidden)]
-pub use read::{Asked, asked};
+pub use read::{
+    Field, Fit, Misfit, PairsKind, ParamShape, Slot, Target, TypedReader, fit_of, read_nothing,
+    read_texts_into, shape_of,
+};
 
 #[doc(hidden)]
 pub mod __private;

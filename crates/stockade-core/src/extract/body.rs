@@ -2,17 +2,14 @@
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use stockade_errors::ApiError;
-use stockade_validation::HasSchema;
+use stockade_validation::{HasSchema, Slot, read_nothing};
 
-use super::typed::{self, Judge};
-use crate::media::Media;
-use crate::read::{Payload, text_of, unsupported};
+use super::typed;
+use crate::read::Payload;
 use crate::route_description::BodyKind;
-use crate::text::from_nothing;
 use crate::validation::Source;
-use crate::{BodyError, FromRequest, HttpBody, Request, RouteDoc};
+use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
 /// The body, parsed by its content type into a typed value.
 ///
@@ -43,51 +40,23 @@ pub struct Body<T>(pub T);
 
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        if req.has_no_body() {
-            return absent().map(Self);
-        }
-        if matches!(req.inner.payload, Payload::Unread(_) | Payload::Failed(_)) {
+        if is_unread(req) {
             req.bytes().await?;
         }
-        let judge = Judge::of::<T>(req, Source::Body)?;
-        let media = Media::of(req.headers());
-        match &req.inner.payload {
-            // Nothing was sent, and no default was put in its place.
-            Payload::Parsed { value: Value::Object(object), bytes }
-                if bytes.is_empty() && object.is_empty() =>
-            {
-                absent()
-            }
-            Payload::Parsed { value: Value::Object(form), bytes }
-                if media == Media::Form && !bytes.is_empty() =>
-            {
-                judge.read_object(form.clone())
-            }
-            Payload::Parsed { value: Value::String(text), bytes }
-                if media == Media::Text && !bytes.is_empty() =>
-            {
-                judge.read_text(text)
-            }
-            Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
-            Payload::Bytes(bytes) if bytes.is_empty() => absent(),
-            Payload::Bytes(bytes) => match media {
-                Media::Json => judge.read_json(req, bytes),
-                Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?),
-                Media::Text => judge.read_text(text_of(bytes)?),
-                Media::Other | Media::ForeignCharset => Err(unsupported()),
-            },
-            // It was read above; said without a panic.
-            Payload::Unread(_) | Payload::Failed(_) => Err(BodyError::Broken.into()),
-        }
-        .map(Self)
+        typed::read(req, typed::body).map(Self)
     }
 
     fn describe(doc: &mut RouteDoc) {
-        let optional = from_nothing::<T>().is_some();
+        let optional = read_nothing(&mut Slot::<T>::new());
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
         // Of all sources the body is judged last, so nobody asks for it.
         typed::describe::<T>(doc, Source::Body, |_| Ok(()));
     }
+}
+
+fn is_unread(req: &Request) -> bool {
+    let payload = &req.inner.payload;
+    !req.has_no_body() && matches!(payload, Payload::Unread(_) | Payload::Failed(_))
 }
 
 impl FromRequest for Bytes {
@@ -111,8 +80,4 @@ impl FromRequest for HttpBody {
     fn describe(doc: &mut RouteDoc) {
         doc.reads_body(BodyKind::Raw);
     }
-}
-
-fn absent<T: DeserializeOwned>() -> Result<T, ApiError> {
-    from_nothing().ok_or_else(|| ApiError::new(400, "Request body is required"))
 }

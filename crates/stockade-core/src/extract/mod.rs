@@ -47,6 +47,8 @@ pub use query::Query;
 pub use state::State;
 pub use user::User;
 
+pub(crate) use typed::TypeInfo;
+
 use std::future::Future;
 
 use stockade_errors::ApiError;

@@ -4,8 +4,7 @@ use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
-use super::typed::{self, Judge};
-use crate::text::{from_params, judged_params};
+use super::typed;
 use crate::validation::Source;
 use crate::{FromRequest, Request, RouteDoc};
 
@@ -39,29 +38,15 @@ use crate::{FromRequest, Request, RouteDoc};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Path<T>(pub T);
 
-impl<T: HasSchema + DeserializeOwned + Send> Path<T> {
-    fn read(req: &Request) -> Result<Self, ApiError> {
-        let judge = Judge::of::<T>(req, Source::Params)?;
-        if req.replaced_params().is_none() {
-            let (params, path) = (&req.inner.params, req.path());
-            if judge.schema.is_any() {
-                return from_params(params, path).map(Self);
-            }
-            if let Some(value) = judged_params(params, path, &judge.schema, &judge.options) {
-                return Ok(Self(value));
-            }
-        }
-        judge.read_params(req).map(Self)
-    }
-}
-
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Self::read(req)
+        typed::read(req, typed::params).map(Self)
     }
 
     fn describe(doc: &mut RouteDoc) {
         doc.reads_params::<T>();
-        typed::describe::<T>(doc, Source::Params, |req| Self::read(req).map(drop));
+        typed::describe::<T>(doc, Source::Params, |req| {
+            typed::read::<T>(req, typed::params).map(drop)
+        });
     }
 }

@@ -4,8 +4,7 @@ use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
-use super::typed::{self, Judge};
-use crate::text::{from_pairs, judged_pairs};
+use super::typed;
 use crate::validation::Source;
 use crate::{FromRequest, Request, RouteDoc};
 
@@ -34,29 +33,14 @@ use crate::{FromRequest, Request, RouteDoc};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Query<T>(pub T);
 
-impl<T: HasSchema + DeserializeOwned + Send> Query<T> {
-    fn read(req: &Request) -> Result<Self, ApiError> {
-        let judge = Judge::of::<T>(req, Source::Query)?;
-        if req.replaced_query().is_none() {
-            // Without a query there are no pairs.
-            let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
-            if judge.schema.is_any() {
-                return from_pairs(pairs).map(Self);
-            }
-            if let Some(value) = judged_pairs(pairs, &judge.schema, &judge.options) {
-                return Ok(Self(value));
-            }
-        }
-        judge.read_object(req.query()?).map(Self)
-    }
-}
-
 impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Query<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Self::read(req)
+        typed::read(req, typed::query).map(Self)
     }
 
     fn describe(doc: &mut RouteDoc) {
-        typed::describe::<T>(doc, Source::Query, |req| Self::read(req).map(drop));
+        typed::describe::<T>(doc, Source::Query, |req| {
+            typed::read::<T>(req, typed::query).map(drop)
+        });
     }
 }

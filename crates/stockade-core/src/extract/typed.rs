@@ -1,56 +1,162 @@
 //! Typed values from what comes as text, judged by the schema of their type.
+//!
+//! All of it is compiled once: a type is here what its [`TypeInfo`] says.
+
+use std::any::{TypeId, type_name};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, ConfigError, FieldError};
 use stockade_validation::{
-    HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
+    Field, HasSchema, PairsKind, ParamShape, ReadError, Schema, Slot, Target, ValidationOptions,
+    read_nothing, read_texts_into, shape_of, validate_against_schema,
 };
 
-use crate::read::invalid_json;
-use crate::route_description::ParamShape;
-use crate::text::{from_data, shape_of};
+use crate::media::Media;
+use crate::read::{Payload, invalid_json, text_of, unsupported};
 use crate::validation::{Input, Source, as_text};
-use crate::{Request, RouteDoc};
+use crate::{BodyError, Request, RouteDoc};
 
-/// The schema of a type that a handler takes, and how it judges.
-pub(super) struct Judge {
-    pub(super) schema: Schema,
-    pub(super) options: ValidationOptions,
-    shape: ParamShape,
+/// A type that a handler takes, and the place for its value.
+pub(crate) struct TypeInfo<'t> {
+    pub(crate) type_id: TypeId,
+    pub(crate) schema: fn() -> Result<Schema, ConfigError>,
+    pub(crate) target: &'t mut dyn Target,
 }
 
-impl Judge {
-    /// What the router compiled for the route of `req`; made anew for a type
-    /// that has not described itself to a router.
-    pub(super) fn of<T>(req: &Request, source: Source) -> Result<Self, ApiError>
-    where
-        T: HasSchema + DeserializeOwned,
-    {
+impl<'t> TypeInfo<'t> {
+    pub(crate) fn of<T: HasSchema + DeserializeOwned>(slot: &'t mut Slot<T>) -> Self {
+        Self { type_id: TypeId::of::<T>(), schema: T::schema, target: slot }
+    }
+}
+
+/// Reads a value of a type from a request.
+///
+/// # Errors
+/// Those of `read`.
+pub(super) fn read<T: HasSchema + DeserializeOwned>(
+    req: &Request,
+    read: fn(&Request, TypeInfo<'_>) -> Result<(), ApiError>,
+) -> Result<T, ApiError> {
+    let mut slot = Slot::new();
+    match read(req, TypeInfo::of::<T>(&mut slot)) {
+        Ok(()) => slot.take(),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the parameters of the path.
+pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
+    let mut judge = Judge::of(req, Source::Params, info)?;
+    if req.replaced_params().is_none() {
+        let params = req.inner.params.iter(req.path());
+        let mut fields = params.map(|(name, value)| Field::new(name.into(), value));
+        if judge.reads_pairs(&mut fields, PairsKind::Ordered) {
+            return Ok(());
+        }
+    }
+    judge.read_params(req)
+}
+
+/// Reads the query string.
+pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
+    let mut judge = Judge::of(req, Source::Query, info)?;
+    if req.replaced_query().is_none() {
+        // Without a query there are no pairs.
+        let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
+        let mut fields = Field::group(pairs).into_iter();
+        if judge.reads_pairs(&mut fields, PairsKind::Named) {
+            return Ok(());
+        }
+    }
+    judge.read_object(req.query()?)
+}
+
+/// Reads a body whose bytes are here.
+pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
+    if req.has_no_body() {
+        return absent(info.target);
+    }
+    let judge = Judge::of(req, Source::Body, info)?;
+    let media = Media::of(req.headers());
+    match &req.inner.payload {
+        // Nothing was sent, and no default was put in its place.
+        Payload::Parsed { value: Value::Object(object), bytes }
+            if bytes.is_empty() && object.is_empty() =>
+        {
+            absent(judge.target)
+        }
+        Payload::Parsed { value: Value::Object(form), bytes }
+            if media == Media::Form && !bytes.is_empty() =>
+        {
+            judge.read_object(form.clone())
+        }
+        Payload::Parsed { value: Value::String(text), bytes }
+            if media == Media::Text && !bytes.is_empty() =>
+        {
+            judge.read_text(text)
+        }
+        Payload::Parsed { value, .. } | Payload::Replaced(value) => judge.read_value(value),
+        Payload::Bytes(bytes) if bytes.is_empty() => absent(judge.target),
+        Payload::Bytes(bytes) => match media {
+            Media::Json => judge.read_json(req, bytes),
+            Media::Form => judge.read_object(crate::query::object(text_of(bytes)?)?),
+            Media::Text => judge.read_text(text_of(bytes)?),
+            Media::Other | Media::ForeignCharset => Err(unsupported()),
+        },
+        // The caller read it; said without a panic.
+        Payload::Unread(_) | Payload::Failed(_) => Err(BodyError::Broken.into()),
+    }
+}
+
+fn absent(target: &mut dyn Target) -> Result<(), ApiError> {
+    if read_nothing(target) { Ok(()) } else { Err(ApiError::new(400, "Request body is required")) }
+}
+
+/// A type with its schema, and how that judges.
+struct Judge<'t> {
+    schema: Schema,
+    options: ValidationOptions,
+    shape: ParamShape,
+    target: &'t mut dyn Target,
+}
+
+impl<'t> Judge<'t> {
+    /// With what the router compiled for the route of `req`; made anew for a
+    /// type that has not described itself to a router.
+    fn of(req: &Request, source: Source, info: TypeInfo<'t>) -> Result<Self, ApiError> {
+        let TypeInfo { type_id, schema, target } = info;
         let validation = req.inner.endpoint.as_deref().map(crate::Endpoint::validation);
         // Where no route has taken the request, the defaults hold.
         let options = validation.map(|validation| validation.options.clone()).unwrap_or_default();
-        if let Some(input) = validation.and_then(|validation| validation.input::<T>(source)) {
-            return Ok(Self { schema: input.schema.clone(), options, shape: input.shape });
+        if let Some(input) = validation.and_then(|validation| validation.input(source, type_id)) {
+            return Ok(Self { schema: input.schema.clone(), options, shape: input.shape, target });
         }
-        let schema = T::schema().map_err(ApiError::internal)?;
-        Ok(Self { schema, options, shape: shape_of::<T>() })
+        let shape = shape_of(target);
+        Ok(Self { schema: schema().map_err(ApiError::internal)?, options, shape, target })
+    }
+
+    /// Reads pairs of text; false if something is wrong with them, or cannot be
+    /// settled on the way.
+    fn reads_pairs<'f>(
+        &'f mut self,
+        fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
+        kind: PairsKind,
+    ) -> bool {
+        self.schema.read_pairs_into(fields, kind, &self.options, self.target)
     }
 
     /// Reads a query or a form.
-    pub(super) fn read_object<T: DeserializeOwned>(
-        &self,
-        object: Map<String, Value>,
-    ) -> Result<T, ApiError> {
+    fn read_object(self, object: Map<String, Value>) -> Result<(), ApiError> {
         let data = match self.shape {
             ParamShape::List => pairs_of(object),
             _ => object.into(),
         };
-        from_data("", &self.judge(data, |field| field)?)
+        self.read_judged("", data, |field| field)
     }
 
     /// Reads the parameters of a path, as the type asks for them.
-    pub(super) fn read_params<T: DeserializeOwned>(&self, req: &Request) -> Result<T, ApiError> {
+    fn read_params(self, req: &Request) -> Result<(), ApiError> {
         let params = req.param_values();
         let names: Vec<&str> = req.path_names().collect();
         // A type may ask for more than the path has: what is not there has no name and
@@ -60,7 +166,7 @@ impl Judge {
         match self.shape {
             ParamShape::Single => {
                 let value = values.next().unwrap_or_default();
-                from_data(named(0), &self.judge(value, |_| named(0).to_owned())?)
+                self.read_judged(named(0), value, |_| named(0).to_owned())
             }
             ParamShape::Tuple(_) | ParamShape::List => {
                 let name = |field: String| {
@@ -68,21 +174,16 @@ impl Judge {
                     let name = index.and_then(|index| index.parse().ok()).map_or("", named);
                     if name.is_empty() { field } else { name.to_owned() }
                 };
-                from_data("", &self.judge(values.collect(), name)?)
+                self.read_judged("", values.collect(), name)
             }
-            ParamShape::Fields(_) | ParamShape::Any => {
-                from_data("", &self.judge(params.clone().into(), |field| field)?)
-            }
+            _ => self.read_judged("", params.clone().into(), |field| field),
         }
     }
 
     /// Reads JSON, as the rules of the request have it.
-    pub(super) fn read_json<T: DeserializeOwned>(
-        &self,
-        req: &Request,
-        text: &[u8],
-    ) -> Result<T, ApiError> {
-        let read = self.schema.read_json_within(text, &self.options, req.max_json_values());
+    fn read_json(self, req: &Request, text: &[u8]) -> Result<(), ApiError> {
+        let most = req.max_json_values();
+        let read = self.schema.read_json_into(text, &self.options, most, self.target);
         read.map_err(|error| match error {
             ReadError::Syntax(error) => invalid_json(&error, req.inner.settings.expose_errors),
             other => other.into(),
@@ -90,25 +191,33 @@ impl Judge {
     }
 
     /// Reads a value that was parsed already.
-    pub(super) fn read_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, ApiError> {
-        Ok(self.schema.read_value(value, &self.options)?)
+    fn read_value(self, value: &Value) -> Result<(), ApiError> {
+        Ok(self.schema.read_value_into(value, &self.options, self.target)?)
     }
 
     /// Reads one text.
-    pub(super) fn read_text<T: DeserializeOwned>(&self, text: &str) -> Result<T, ApiError> {
-        from_data("", &self.judge(text.into(), |field| field)?)
+    fn read_text(self, text: &str) -> Result<(), ApiError> {
+        self.read_judged("", text.into(), |field| field)
     }
 
-    fn judge(&self, data: Value, name: impl Fn(String) -> String) -> Result<Value, ApiError> {
+    /// Judges data that is text, and reads what is left of it. `name` is that of
+    /// the value in the errors of its type, and `rename` changes the names in
+    /// those of its schema.
+    fn read_judged(
+        self,
+        name: &str,
+        data: Value,
+        rename: impl Fn(String) -> String,
+    ) -> Result<(), ApiError> {
         let outcome = validate_against_schema(&self.schema, data, &as_text(&self.options))?;
         if outcome.valid() {
-            return Ok(outcome.data);
+            return Ok(read_texts_into(name, &outcome.data, self.target)?);
         }
-        let named = |mut error: FieldError| {
-            error.field = name(std::mem::take(&mut error.field));
+        let renamed = |mut error: FieldError| {
+            error.field = rename(std::mem::take(&mut error.field));
             error
         };
-        let errors: Vec<FieldError> = outcome.errors.into_iter().map(named).collect();
+        let errors: Vec<FieldError> = outcome.errors.into_iter().map(renamed).collect();
         Err(ApiError::validation(errors))
     }
 }
@@ -128,8 +237,18 @@ pub(super) fn describe<T: HasSchema + DeserializeOwned>(
     source: Source,
     read: fn(&Request) -> Result<(), ApiError>,
 ) {
-    match T::schema() {
-        Ok(schema) => doc.inputs.push(Input::new::<T>(source, schema, read)),
-        Err(error) => doc.schema_mistakes(std::any::type_name::<T>(), &error),
+    describe_type(doc, source, TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>(), read);
+}
+
+fn describe_type(
+    doc: &mut RouteDoc,
+    source: Source,
+    mut info: TypeInfo<'_>,
+    type_name: &str,
+    read: fn(&Request) -> Result<(), ApiError>,
+) {
+    match (info.schema)() {
+        Ok(schema) => doc.inputs.push(Input::new(source, &mut info, schema, read)),
+        Err(error) => doc.schema_mistakes(type_name, &error),
     }
 }

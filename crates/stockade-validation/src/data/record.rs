@@ -1,13 +1,11 @@
 //! Hot: from text to [`Tape`].
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Error, Visitor};
 use serde_json::Number;
 
 use super::tape::{Entry, Extent, Place, Tape};
-use crate::json::{Reader, Refused};
+use crate::json::{self, Reader, Refused, Scalar};
 use crate::plan::same;
 use crate::read::is_private;
 
@@ -41,7 +39,7 @@ impl<'t> Recorder<'t> {
             Some(b'"') => Entry::Text(self.reader.text()?),
             Some(b'{') => return self.object(),
             Some(b'[') => return self.array(),
-            _ => self.reader.any(Scalar)?,
+            _ => entry(self.reader.scalar()?)?,
         };
         self.entries.push(entry);
         Ok(())
@@ -145,39 +143,19 @@ fn mark(name: &str) -> u64 {
 }
 
 /// The entry of what is neither text nor container.
-struct Scalar;
-
-impl<'t> Visitor<'t> for Scalar {
-    type Value = Entry<'t>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scalar")
-    }
-
-    #[inline]
-    fn visit_unit<E: Error>(self) -> Result<Entry<'t>, E> {
-        Ok(Entry::Null)
-    }
-
-    #[inline]
-    fn visit_bool<E: Error>(self, flag: bool) -> Result<Entry<'t>, E> {
-        Ok(Entry::Bool(flag))
-    }
-
-    #[inline]
-    fn visit_i64<E: Error>(self, whole: i64) -> Result<Entry<'t>, E> {
-        Ok(Entry::Number(whole.into()))
-    }
-
-    #[inline]
-    fn visit_u64<E: Error>(self, whole: u64) -> Result<Entry<'t>, E> {
-        Ok(Entry::Number(whole.into()))
-    }
-
-    #[inline]
-    fn visit_f64<E: Error>(self, float: f64) -> Result<Entry<'t>, E> {
-        Ok(Number::from_f64(float).map_or(Entry::Null, Entry::Number))
-    }
+#[inline]
+fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
+    Ok(match scalar {
+        Scalar::Null => Entry::Null,
+        Scalar::Boolean(flag) => Entry::Bool(flag),
+        Scalar::Number(number) => Entry::Number(match number {
+            json::Number::Whole(whole) => whole.into(),
+            json::Number::Negative(whole) => whole.into(),
+            json::Number::Float(float) => Number::from_f64(float).ok_or(Refused::Data)?,
+            // JSON has none of them.
+            json::Number::Wide(_) | json::Number::Widest(_) => return Err(Refused::Data),
+        }),
+    })
 }
 
 /// Members are looked for one by one, so there must not be many.

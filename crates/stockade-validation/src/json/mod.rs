@@ -1,17 +1,15 @@
 //! Hot: JSON text for what only has to be right about text that is right.
 //!
-//! A [`Reader`] gives what `serde_json::Deserializer` gives, in fewer
+//! A [`Reader`] finds the values that `serde_json::Deserializer` finds, in fewer
 //! instructions. It refuses the same texts, but has no words for it: whoever is
 //! refused asks serde_json.
 //!
-//! - `reader`: [`Reader`], the deserializer; `access`: the contents of arrays
-//!   and objects.
+//! - `reader`: [`Reader`], the parts of a text.
 //! - `text`: strings, by blocks of bytes; `escape`: what stands behind `\`.
 //! - `count`: how many values a text holds.
 //! - `number`: numbers; the rare ones are left to serde_json.
 //! - `refused`: [`Refused`], the error.
 
-mod access;
 mod count;
 mod escape;
 mod number;
@@ -21,7 +19,8 @@ mod text;
 
 pub use count::has_more_values;
 
-pub(crate) use reader::Reader;
+pub(crate) use number::{Number, keeps_digits, whole_text};
+pub(crate) use reader::{Reader, Scalar};
 pub(crate) use refused::Refused;
 
 #[cfg(test)]

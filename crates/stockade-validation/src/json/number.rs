@@ -6,14 +6,25 @@ use serde_json::Value;
 
 use super::refused::Refused;
 
-/// A number as a visitor gets it.
+/// A number as a type gets it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
+pub(crate) enum Number {
     /// Not below zero.
     Whole(u64),
     /// Below zero.
     Negative(i64),
     Float(f64),
+    /// Beyond 64 bits, for a type that asked for it; never of JSON.
+    Wide(i128),
+    /// Beyond 127 bits, for a type that asked for it; never of JSON.
+    Widest(u128),
+}
+
+/// The number that is the whole of a text.
+pub(crate) fn whole_text(text: &str) -> Option<Number> {
+    let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let (number, end) = begins.then(|| read(text, 0).ok())??;
+    (end == text.len()).then_some(number)
 }
 
 /// Reads the number at `start`, and gives the place behind it.
@@ -107,7 +118,7 @@ fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
 /// Whether serde_json keeps all digits of a number (its feature
 /// `arbitrary_precision`, which any crate may turn on): then a float is not all
 /// there is to say.
-pub(super) fn keeps_digits() -> bool {
+pub(crate) fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
         // No exponent: serde_json writes that in its own way.
         let read = serde_json::from_str::<serde_json::Number>("1.00");

@@ -1,19 +1,15 @@
-//! [`Reader`]: a deserializer of JSON text.
+//! [`Reader`]: the parts of a JSON text, one after the other.
 
 use std::borrow::Cow;
 
-use serde::Deserializer;
-use serde::de::{Error, Visitor};
-
-use super::access::Access;
 use super::number::{self, Number};
 use super::refused::Refused;
 use super::text;
 
 /// Reads a text from its beginning.
-pub(crate) struct Reader<'de> {
-    pub(super) text: &'de str,
-    pub(super) at: usize,
+pub(crate) struct Reader<'t> {
+    text: &'t str,
+    at: usize,
     /// How many containers may still be opened in each other, and one more.
     levels: u8,
     /// The number of values that may still be read without a wish for their type, as
@@ -23,9 +19,17 @@ pub(crate) struct Reader<'de> {
     scratch: String,
 }
 
-impl<'de> Reader<'de> {
+/// A value that contains no other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scalar {
+    Null,
+    Boolean(bool),
+    Number(Number),
+}
+
+impl<'t> Reader<'t> {
     /// Reads at most so many values without a wish for their type.
-    pub(crate) fn new(text: &'de str, most_untyped: usize) -> Self {
+    pub(crate) fn new(text: &'t str, most_untyped: usize) -> Self {
         Self { text, at: 0, levels: LEVELS, untyped_left: most_untyped, scratch: String::new() }
     }
 
@@ -34,21 +38,6 @@ impl<'de> Reader<'de> {
     pub(crate) fn count(&mut self) -> Result<(), Refused> {
         self.untyped_left = self.untyped_left.checked_sub(1).ok_or(Refused::TooMany)?;
         Ok(())
-    }
-
-    /// Gives whatever is there, uncounted.
-    #[inline]
-    pub(crate) fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        match self.peek() {
-            Some(b'"') => self.string(visitor),
-            Some(b'{') => self.object(visitor),
-            Some(b'[') => self.array(visitor),
-            Some(b'-' | b'0'..=b'9') => self.any_number(visitor),
-            Some(b't') => self.word("true", ()).and_then(|()| visitor.visit_bool(true)),
-            Some(b'f') => self.word("false", ()).and_then(|()| visitor.visit_bool(false)),
-            Some(b'n') => self.word("null", ()).and_then(|()| visitor.visit_unit()),
-            _ => Err(Refused::Syntax),
-        }
     }
 
     /// Refuses text behind the value.
@@ -71,7 +60,7 @@ impl<'de> Reader<'de> {
 
     /// Passes the byte that [`peek`](Self::peek) gave.
     #[inline]
-    pub(super) fn pass(&mut self) {
+    fn pass(&mut self) {
         self.at += 1;
     }
 
@@ -104,28 +93,32 @@ impl<'de> Reader<'de> {
         if self.peek() == Some(b'"') { Ok(()) } else { Err(Refused::Syntax) }
     }
 
-    fn word<T>(&mut self, word: &str, value: T) -> Result<T, Refused> {
+    /// The value that begins here, which is no text, array or object.
+    #[inline]
+    pub(crate) fn scalar(&mut self) -> Result<Scalar, Refused> {
+        match self.peek() {
+            Some(b'-' | b'0'..=b'9') => self.any_number().map(Scalar::Number),
+            Some(b't') => self.word("true").map(|()| Scalar::Boolean(true)),
+            Some(b'f') => self.word("false").map(|()| Scalar::Boolean(false)),
+            Some(b'n') => self.word("null").map(|()| Scalar::Null),
+            _ => Err(Refused::Syntax),
+        }
+    }
+
+    /// Passes a word that must stand here.
+    pub(crate) fn word(&mut self, word: &str) -> Result<(), Refused> {
         // Behind the end there is no word.
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
             return Err(Refused::Syntax);
         }
         self.at += word.len();
-        Ok(value)
-    }
-
-    /// Gives the string that begins here.
-    #[inline]
-    pub(super) fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        match self.plain()? {
-            Some(plain) => visitor.visit_borrowed_str(plain),
-            None => visitor.visit_str(&self.scratch),
-        }
+        Ok(())
     }
 
     /// The string that begins here.
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<Cow<'de, str>, Refused> {
+    pub(crate) fn text(&mut self) -> Result<Cow<'t, str>, Refused> {
         Ok(match self.plain()? {
             Some(plain) => Cow::Borrowed(plain),
             None => Cow::Owned(self.scratch.clone()),
@@ -133,9 +126,9 @@ impl<'de> Reader<'de> {
     }
 
     /// The string that begins here, as it stands there; `None` if it has
-    /// escapes and is in the scratch.
+    /// escapes and is in the [`scratch`](Self::scratch).
     #[inline]
-    fn plain(&mut self) -> Result<Option<&'de str>, Refused> {
+    pub(crate) fn plain(&mut self) -> Result<Option<&'t str>, Refused> {
         let start = self.at + 1;
         let end = text::plain_end(self.text.as_bytes(), start);
         if self.text.as_bytes().get(end) == Some(&b'"') {
@@ -146,47 +139,29 @@ impl<'de> Reader<'de> {
         Ok(None)
     }
 
+    /// The last string that had an escape.
     #[inline]
-    pub(super) fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        let (number, end) = number::read(self.text, self.at)?;
-        self.at = end;
-        Self::give(number, visitor)
+    pub(crate) fn scratch(&self) -> &str {
+        &self.scratch
     }
 
+    /// The number that begins here.
     #[inline]
-    fn give<V: Visitor<'de>>(number: Number, visitor: V) -> Result<V::Value, Refused> {
-        match number {
-            Number::Whole(whole) => visitor.visit_u64(whole),
-            Number::Negative(whole) => visitor.visit_i64(whole),
-            Number::Float(float) => visitor.visit_f64(float),
-        }
+    pub(crate) fn number(&mut self) -> Result<Number, Refused> {
+        let (number, end) = number::read(self.text, self.at)?;
+        self.at = end;
+        Ok(number)
     }
 
     /// A number that may be kept as it is.
     #[inline]
-    fn any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
+    fn any_number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
         if matches!(number, Number::Float(_)) && number::keeps_digits() {
             return Err(Refused::Data);
         }
         self.at = end;
-        Self::give(number, visitor)
-    }
-
-    #[inline]
-    fn array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        self.open()?;
-        let value = visitor.visit_seq(Access::new(self))?;
-        self.close(b']')?;
-        Ok(value)
-    }
-
-    #[inline]
-    fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Refused> {
-        self.open()?;
-        let value = visitor.visit_map(Access::new(self))?;
-        self.close(b'}')?;
-        Ok(value)
+        Ok(number)
     }
 
     /// Passes the bracket that opens a container.
@@ -204,121 +179,6 @@ impl<'de> Reader<'de> {
         self.expect(bracket)?;
         self.levels += 1;
         Ok(())
-    }
-}
-
-/// The methods that ask for one kind of value, told by its first byte.
-macro_rules! of_kind {
-    ($($byte:pat => $give:ident: $($method:ident)*;)*) => {
-        $($(
-            #[inline]
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-                match self.peek() {
-                    Some($byte) => self.$give(visitor),
-                    _ => Err(Refused::Data),
-                }
-            }
-        )*)*
-    };
-}
-
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
-    type Error = Refused;
-
-    #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        self.count()?;
-        self.any(visitor)
-    }
-
-    /// A skipped value takes no memory.
-    #[inline]
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        self.any(visitor)
-    }
-
-    of_kind! {
-        b'"' => string: deserialize_str deserialize_string deserialize_char;
-        b'-' | b'0'..=b'9' => number: deserialize_i8 deserialize_i16 deserialize_i32
-            deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
-            deserialize_f32 deserialize_f64;
-        b't' | b'f' => any: deserialize_bool;
-        b'n' => any: deserialize_unit;
-        b'[' => array: deserialize_seq;
-        b'{' => object: deserialize_map;
-    }
-
-    #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        if self.peek() == Some(b'n') {
-            return self.word("null", ()).and_then(|()| visitor.visit_none());
-        }
-        visitor.visit_some(self)
-    }
-
-    #[inline]
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        self.deserialize_unit(visitor)
-    }
-
-    #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    #[inline]
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        _len: usize,
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        self.deserialize_seq(visitor)
-    }
-
-    #[inline]
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _len: usize,
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        self.deserialize_seq(visitor)
-    }
-
-    #[inline]
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        match self.peek() {
-            Some(b'{') => self.object(visitor),
-            Some(b'[') => self.array(visitor),
-            _ => Err(Refused::Data),
-        }
-    }
-
-    /// [`Judged`](crate::read) takes enums apart itself.
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value, Refused> {
-        Err(Refused::custom("an enum"))
-    }
-
-    serde::forward_to_deserialize_any! {
-        i128 u128 bytes byte_buf identifier
     }
 }
 

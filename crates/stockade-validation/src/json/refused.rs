@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::de::Error;
-
 /// Why there is no value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Refused {
@@ -22,13 +20,5 @@ impl fmt::Display for Refused {
             Self::Data => "not wanted",
             Self::TooMany => "too many values",
         })
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl Error for Refused {
-    fn custom<T: fmt::Display>(_message: T) -> Self {
-        Self::Data
     }
 }

@@ -6,12 +6,10 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Reader;
+use crate::read::read_unjudged;
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
-    let mut reader = Reader::new(text, usize::MAX);
-    let value = T::deserialize(&mut reader).ok()?;
-    reader.end().ok().map(|()| value)
+    read_unjudged(text)
 }
 
 /// As text, because minus zero equals zero.

@@ -1,101 +1,181 @@
-//! What is said of a value that does not fit its type.
+//! [`Misfit`]: why a value does not fit a type.
 
+use std::fmt;
+
+use serde::de::{Error, Expected, Unexpected};
 use stockade_errors::__internal::{short_name, short_text};
 use stockade_errors::FieldError;
 
-/// What is said of an array where a struct is wanted.
-pub(super) fn named_from_array() -> FieldError {
-    field_error("", "Expected object, got array")
+use super::source::Wanted;
+use crate::json::Refused;
+
+/// Why a type was not read.
+///
+/// On the quick way it has no words; nobody is told of it. Elsewhere it is made
+/// from the types: what the type asked for, and what came.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Misfit(Reason);
+
+#[derive(Debug)]
+enum Reason {
+    Refused(Refused),
+    Words(Box<Words>),
 }
 
-/// The record for an error of serde at a path.
-pub(super) fn of_error(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
-    field_error(&error.path().to_string(), &error.inner().to_string())
+#[derive(Debug)]
+struct Words {
+    /// The place, from the inside to the outside.
+    place: Vec<Step>,
+    problem: Problem,
 }
 
-/// The record for the message of serde at a path.
-pub(super) fn field_error(path: &str, message: &str) -> FieldError {
-    // serde_json appends the place in the text, which is not the client's.
-    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
-    let parent = if path == "." { "" } else { path };
-    let named = |before: &str| message.strip_prefix(before)?.split('`').next();
-    let (name, message) = if let Some(name) = named("missing field `") {
-        (name, format!("Required field '{name}' is missing"))
-    } else if let Some(name) = named(DUPLICATE) {
-        (name, format!("Field '{name}' is there twice"))
-    } else if let Some(name) = named("unknown field `") {
-        (name, format!("Unknown field '{}'", short_name(name)))
-    } else {
-        ("", for_a_client(message))
-    };
-    let field = match (parent, name) {
-        (parent, "") => parent.to_owned(),
-        ("", name) => name.to_owned(),
-        // The path of an unknown field ends with it already.
-        (parent, name) if parent == name || parent.ends_with(&format!(".{name}")) => {
-            parent.to_owned()
+#[derive(Debug)]
+enum Step {
+    Name(String),
+    Index(usize),
+}
+
+#[derive(Debug)]
+enum Problem {
+    Missing(&'static str),
+    Twice(&'static str),
+    Unknown(String),
+    /// For a client.
+    Message(String),
+    /// The type's own.
+    Custom(String),
+}
+
+impl Misfit {
+    #[cold]
+    fn of(problem: Problem) -> Self {
+        Self(Reason::Words(Box::new(Words { place: Vec::new(), problem })))
+    }
+
+    /// An error with this message.
+    #[cold]
+    pub(super) fn message(message: impl Into<String>) -> Self {
+        Self::of(Problem::Message(message.into()))
+    }
+
+    /// The error for a value of another kind.
+    #[cold]
+    pub(super) fn kind(wanted: Wanted, found: &str) -> Self {
+        Self::expected(wanted.name(), found)
+    }
+
+    fn expected(wanted: &str, found: &str) -> Self {
+        let wanted = if wanted == found { ANOTHER } else { wanted };
+        Self::message(format!("Expected {wanted}, got {found}"))
+    }
+
+    /// Why the quick way was given up.
+    pub(super) fn refused(&self) -> Refused {
+        match self.0 {
+            Reason::Refused(refused) => refused,
+            Reason::Words(_) => Refused::Data,
         }
-        (parent, name) => format!("{parent}.{name}"),
-    };
-    FieldError::new(short_name(&field), message, "type")
+    }
+
+    /// Adds a name before the place.
+    #[cold]
+    pub(super) fn in_member(self, name: &str) -> Self {
+        self.within(Step::Name(short_name(name).into_owned()))
+    }
+
+    /// Adds an index before the place.
+    #[cold]
+    pub(super) fn in_element(self, index: usize) -> Self {
+        self.within(Step::Index(index))
+    }
+
+    fn within(mut self, step: Step) -> Self {
+        if let Reason::Words(words) = &mut self.0 {
+            words.place.push(step);
+        }
+        self
+    }
+
+    /// The field that has no value.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        match &self.0 {
+            Reason::Words(words) => match words.problem {
+                Problem::Missing(name) => Some(name),
+                _ => None,
+            },
+            Reason::Refused(_) => None,
+        }
+    }
+
+    /// Returns true if a field of a struct was there twice.
+    pub(super) fn is_duplicate(&self) -> bool {
+        matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Twice(_)))
+    }
+
+    /// Returns true if the name of a member is no field.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Unknown(_)))
+    }
+
+    /// The error as a client is told it.
+    pub(super) fn into_field_error(self) -> FieldError {
+        let (mut place, problem) = match self.0 {
+            Reason::Words(words) => (words.place, words.problem),
+            // Only sources that say nothing refuse.
+            Reason::Refused(_) => (Vec::new(), Problem::Message("The value does not fit".into())),
+        };
+        place.reverse();
+        let message = match problem {
+            Problem::Missing(name) => {
+                place.push(Step::Name(name.to_owned()));
+                format!("Required field '{name}' is missing")
+            }
+            Problem::Twice(name) => {
+                place.push(Step::Name(name.to_owned()));
+                format!("Field '{name}' is there twice")
+            }
+            Problem::Unknown(name) => {
+                let message = format!("Unknown field '{}'", short_name(&name));
+                place.push(Step::Name(name));
+                message
+            }
+            Problem::Message(message) => message,
+            Problem::Custom(message) => for_a_client(&message),
+        };
+        FieldError::new(short_name(&path_of(&place)), message, "type")
+    }
 }
 
-/// Whether serde found a field of a struct twice.
-pub(super) fn is_duplicate(error: &serde_json::Error) -> bool {
-    error.to_string().starts_with(DUPLICATE)
+fn path_of(place: &[Step]) -> String {
+    use std::fmt::Write as _;
+
+    let mut path = String::new();
+    for step in place {
+        // To write to a `String` never fails.
+        let _ = match step {
+            Step::Name(name) if path.is_empty() => write!(path, "{name}"),
+            Step::Name(name) => write!(path, ".{name}"),
+            Step::Index(index) => write!(path, "[{index}]"),
+        };
+    }
+    path
+}
+
+/// Begins with a capital; it may hold what the client sent.
+fn for_a_client(message: &str) -> String {
+    let message = short_text(message, MAX_MESSAGE_BYTES);
+    let mut chars = message.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).collect()
 }
 
 /// Of a message that a type has for itself.
 const MAX_MESSAGE_BYTES: usize = 1_000;
 
-const DUPLICATE: &str = "duplicate field `";
-
-/// serde's message without the names of Rust's types.
-fn for_a_client(message: &str) -> String {
-    let found = message
-        .strip_prefix("invalid type: ")
-        .or_else(|| message.strip_prefix("invalid value: "))
-        .and_then(|rest| rest.rsplit_once(", expected "));
-    let Some((found, expected)) = found else {
-        // It may hold what the client sent.
-        let message = short_text(message, MAX_MESSAGE_BYTES);
-        let mut chars = message.chars();
-        let first = chars.next().into_iter().flat_map(char::to_uppercase);
-        return first.chain(chars).collect();
-    };
-    let expected = expected_kind(expected);
-    if expected == "integer" && is_beyond_64_bits(found) {
-        return "The integer is out of range".to_owned();
-    }
-    let found = found_kind(found);
-    if message.starts_with("invalid value") && found == expected {
-        format!("The {found} is out of range")
-    } else {
-        format!("Expected {expected}, got {found}")
-    }
-}
-
-/// Returns true if serde found a float that is an integer of no type.
-fn is_beyond_64_bits(found: &str) -> bool {
-    let float = found.strip_prefix("floating point `").and_then(|rest| rest.strip_suffix('`'));
-    float.and_then(|float| float.parse::<f64>().ok()).is_some_and(|float| float.abs() >= TWO_TO_63)
-}
-
-/// From here on every float is whole.
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-
-fn found_kind(found: &str) -> &str {
-    match found.split([' ', '`', '"']).next() {
-        Some("map") => "object",
-        Some("sequence") => "array",
-        Some("floating") => "number",
-        Some("newtype" | "unit" | "Option") | None => "another type",
-        Some(kind) => kind,
-    }
-}
-
-fn expected_kind(expected: &str) -> &'static str {
-    match expected {
+/// What a type expects in its own words, which may name types of Rust.
+fn expected_kind(expected: &dyn Expected) -> &'static str {
+    match expected.to_string().as_str() {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
         | "usize" => "integer",
         "f32" | "f64" => "number",
@@ -103,8 +183,98 @@ fn expected_kind(expected: &str) -> &'static str {
         "a boolean" => "boolean",
         "a sequence" => "array",
         "a map" => "object",
-        _ if expected.starts_with("struct ") => "object",
-        _ if expected.contains("tuple") || expected.contains("array") => "array",
-        _ => "another type",
+        own if own.starts_with("struct ") => "object",
+        own if own.contains("tuple") || own.contains("array") => "array",
+        _ => ANOTHER,
     }
 }
+
+fn found_kind(found: &Unexpected<'_>) -> &'static str {
+    match found {
+        Unexpected::Bool(_) => "boolean",
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) => "integer",
+        Unexpected::Float(_) => "number",
+        Unexpected::Char(_) => "character",
+        Unexpected::Str(_) => "string",
+        Unexpected::Bytes(_) => "byte array",
+        Unexpected::Unit => "null",
+        Unexpected::Seq => "array",
+        Unexpected::Map => "object",
+        _ => ANOTHER,
+    }
+}
+
+const ANOTHER: &str = "another type";
+
+/// From here on every float is whole, and an integer of no type.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+impl From<Refused> for Misfit {
+    #[inline]
+    fn from(refused: Refused) -> Self {
+        Self(Reason::Refused(refused))
+    }
+}
+
+impl Error for Misfit {
+    #[cold]
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::of(Problem::Custom(message.to_string()))
+    }
+
+    #[cold]
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let expected = expected_kind(expected);
+        match found {
+            Unexpected::Float(float) if expected == "integer" && float.abs() >= TWO_TO_63 => {
+                Self::message("The integer is out of range")
+            }
+            found => Self::expected(expected, found_kind(&found)),
+        }
+    }
+
+    #[cold]
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let kind = found_kind(&found);
+        if kind == expected_kind(expected) {
+            return Self::message(format!("The {kind} is out of range"));
+        }
+        Self::invalid_type(found, expected)
+    }
+
+    #[cold]
+    fn unknown_variant(_variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::message(format!("Must be one of: {}", expected.join(", ")))
+    }
+
+    #[cold]
+    fn unknown_field(field: &str, _expected: &'static [&'static str]) -> Self {
+        Self::of(Problem::Unknown(short_name(field).into_owned()))
+    }
+
+    #[cold]
+    fn missing_field(field: &'static str) -> Self {
+        Self::of(Problem::Missing(field))
+    }
+
+    #[cold]
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::of(Problem::Twice(field))
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Reason::Refused(refused) => refused.fmt(f),
+            Reason::Words(words) => match &words.problem {
+                Problem::Missing(name) => write!(f, "missing field `{name}`"),
+                Problem::Twice(name) => write!(f, "duplicate field `{name}`"),
+                Problem::Unknown(name) => write!(f, "unknown field `{name}`"),
+                Problem::Message(message) | Problem::Custom(message) => f.write_str(message),
+            },
+        }
+    }
+}
+
+impl std::error::Error for Misfit {}

@@ -12,26 +12,41 @@
 //! - `schema`: [`Schema::read_json`](crate::Schema::read_json) and
 //!   [`Schema::read_value`](crate::Schema::read_value).
 //! - `untyped`: [`read_value`], without a schema.
-//! - `judged`: the deserializer that judges what passes.
-//! - `member`, `element`, `variant`: the contents of objects and arrays, and
-//!   enums.
-//! - `misfit`: what is said of a value that does not fit its type.
-//! - `asked`: what a type would be read from.
-//! - `twice`: names that an object has more than once.
+//! - `reader`: [`TypedReader`], the deserializer of all types; `name`: the names
+//!   of members and variants.
+//! - `target`: [`Target`], the type that is read, where it is not named.
+//! - `source`: [`Source`](source::Source), the values that a reader takes.
+//! - `json`, `pairs`: sources that are judged on the way; `judging`: what the
+//!   plan says of their values.
+//! - `parsed`: the source of data that was judged; `twice`: names that an object
+//!   has more than once; `spelled`: texts that stand for numbers.
+//! - `probe`: sources without data, by which a type is asked about itself.
+//! - `misfit`: [`Misfit`], the error of all of them.
 
-mod asked;
-mod element;
 mod error;
-mod judged;
-mod member;
+mod json;
+mod judging;
 mod misfit;
+mod name;
+mod pairs;
+mod parsed;
+mod probe;
+mod reader;
 mod schema;
+mod source;
+mod spelled;
+mod target;
 mod twice;
 mod untyped;
-mod variant;
 
-pub use asked::{Asked, asked};
 pub use error::ReadError;
-pub use untyped::read_value;
+pub use misfit::Misfit;
+pub use pairs::{Field, PairsKind};
+pub use probe::{Fit, ParamShape, fit_of, read_nothing, shape_of};
+pub use reader::TypedReader;
+pub use target::{Slot, Target};
+pub use untyped::{read_texts_into, read_value};
 
-pub(crate) use judged::is_private;
+pub(crate) use judging::is_private;
+#[cfg(test)]
+pub(crate) use schema::read_unjudged;

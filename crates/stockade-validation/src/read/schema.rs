@@ -1,19 +1,21 @@
 //! Reading typed values by a schema.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use stockade_errors::FieldError;
 
-use super::asked::is_named;
-use super::judged::{Judged, Reading};
-use super::misfit::is_duplicate;
-use super::twice::Twice;
-use super::untyped::{misfit, not_utf8};
+use super::json::JsonText;
+use super::misfit::Misfit;
+use super::pairs::{Field, Pairs, PairsKind};
+use super::parsed::Parsed;
+use super::reader::TypedReader;
+use super::target::{Slot, Target};
+use super::twice::Shape;
+use super::untyped::{not_utf8, read_into};
 use super::{ReadError, read_value};
 use crate::check;
 use crate::data::Tape;
-use crate::json::{Reader, Refused, has_more_values};
+use crate::json::{Refused, has_more_values};
 use crate::node::Inner;
 use crate::options::ValidationOptions;
 use crate::pattern;
@@ -88,49 +90,82 @@ impl Schema {
         options: &ValidationOptions,
         most_values: usize,
     ) -> Result<T, ReadError> {
+        let mut slot = Slot::new();
+        self.read_json_into(text, options, most_values, &mut slot)?;
+        Ok(slot.take()?)
+    }
+
+    /// As [`read_json_within`](Self::read_json_within), for a type that is not
+    /// named here.
+    ///
+    /// # Errors
+    /// Those of [`read_json_within`](Self::read_json_within).
+    #[doc(hidden)]
+    pub fn read_json_into(
+        &self,
+        text: &[u8],
+        options: &ValidationOptions,
+        most_values: usize,
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError> {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
-        if let Some(plan) = self.plan() {
-            // A large value is not moved more often than it must be.
-            let mut reader = Reader::new(utf8, most_values);
-            let reading = Reading::new(options);
-            match read_quickly(plan, &reading, &mut reader) {
-                Ok(value) if reading.is_fulfilled() && reader.end().is_ok() => return Ok(value),
-                Err(Refused::Syntax) => return self.read_parsed(utf8, options, most_values),
-                Err(Refused::TooMany) => return Err(ReadError::too_many_values(text, most_values)),
-                Ok(_) | Err(Refused::Data) => {}
+        match self.plan().map(|plan| read_text(plan, utf8, options, most_values, target)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(Refused::Syntax)) => {
+                return self.read_parsed(utf8, options, most_values, target);
             }
+            Some(Err(Refused::TooMany)) => {
+                return Err(ReadError::too_many_values(text, most_values));
+            }
+            Some(Err(Refused::Data)) | None => {}
         }
         if !self.compiled().wants_parsed {
             match Tape::of(utf8, most_values) {
                 Ok(tape) => {
                     let outcome = check::validate_text(self.compiled(), &tape, options)?;
-                    return read_value(&outcome.map_err(ReadError::Invalid)?);
+                    let data = outcome.map_err(ReadError::Invalid)?;
+                    return read_into(&mut Parsed::new(&data), target);
                 }
                 Err(Refused::TooMany) => return Err(ReadError::too_many_values(text, most_values)),
                 Err(Refused::Syntax | Refused::Data) => {}
             }
         }
-        self.read_parsed(utf8, options, most_values)
+        self.read_parsed(utf8, options, most_values, target)
+    }
+
+    /// Reads a typed value of JSON text as far as it is right and the plan can
+    /// tell; `None` otherwise.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn read_quickly<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        options: &ValidationOptions,
+    ) -> Option<T> {
+        let mut slot = Slot::new();
+        read_text(self.plan()?, text, options, usize::MAX, &mut slot).ok()?;
+        slot.take().ok()
     }
 
     /// Reads a typed value from parsed text.
-    fn read_parsed<T: DeserializeOwned>(
+    fn read_parsed(
         &self,
         text: &str,
         options: &ValidationOptions,
         most_values: usize,
-    ) -> Result<T, ReadError> {
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError> {
         if has_more_values(text.as_bytes(), most_values) {
             return Err(ReadError::too_many_values(text.as_bytes(), most_values));
         }
         let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
         let data = self.validated(value, options)?;
-        if let Some(error) = repeated::<T>(text, &data) {
+        if let Some(error) = repeated(text, &data, target) {
             return Err(ReadError::misfit(error));
         }
-        read_value(&data)
+        read_into(&mut Parsed::new(&data), target)
     }
 
     /// Reads a typed value from data that is right by this schema.
@@ -153,19 +188,41 @@ impl Schema {
         read_value(&self.validated(value.clone(), options)?)
     }
 
-    /// Reads a typed value from a deserializer that gives what a type asks for,
-    /// such as numbers of texts; `None` if something is wrong or cannot be
-    /// settled on the way. Then `validate_against_schema` has the words.
+    /// As [`read_value`](Self::read_value), for a type that is not named here.
+    ///
+    /// # Errors
+    /// Those of [`read_value`](Self::read_value).
     #[doc(hidden)]
-    pub fn read_quickly<'de, T, D>(&self, reader: D, options: &ValidationOptions) -> Option<T>
-    where
-        T: Deserialize<'de>,
-        D: Deserializer<'de>,
-    {
+    pub fn read_value_into(
+        &self,
+        value: &Value,
+        options: &ValidationOptions,
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError> {
+        if self.accepts(value, options, true) {
+            return read_into(&mut Parsed::new(value), target);
+        }
+        read_into(&mut Parsed::new(&self.validated(value.clone(), options)?), target)
+    }
+
+    /// Reads a typed value from pairs of text, which stand for what the type
+    /// asks for; false if something is wrong or cannot be settled on the way.
+    /// Then `validate_against_schema` has the words.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn read_pairs_into<'f>(
+        &'f self,
+        fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
+        kind: PairsKind,
+        options: &'f ValidationOptions,
+        target: &mut dyn Target,
+    ) -> bool {
+        let Some(plan) = self.plan() else {
+            return false;
+        };
         pattern::begin();
-        let reading = Reading::new(options);
-        let read = T::deserialize(Judged::new(self.plan()?, &reading, reader));
-        read.ok().filter(|_| reading.is_fulfilled())
+        let mut pairs = Pairs::new(fields, kind, plan, options);
+        target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
     /// Whether an object without this property gets it from its default.
@@ -192,34 +249,39 @@ impl Schema {
     }
 }
 
-/// The value, as far as it is right and the plan can tell.
-#[inline]
-fn read_quickly<T: DeserializeOwned>(
+/// Reads the value, as far as it is right and the plan can tell.
+fn read_text(
     plan: &Plan,
-    reading: &Reading<'_>,
-    reader: &mut Reader<'_>,
-) -> Result<T, Refused> {
-    if reader.peek() == Some(b'[') && is_named::<T>() {
-        return Err(Refused::Data);
-    }
+    text: &str,
+    options: &ValidationOptions,
+    most_values: usize,
+    target: &mut dyn Target,
+) -> Result<(), Refused> {
     pattern::begin();
-    T::deserialize(Judged::new(plan, reading, reader))
+    let mut source = JsonText::new(text, plan, options, most_values);
+    match target.read(TypedReader::new(&mut source)) {
+        Ok(()) if source.is_fulfilled() => Ok(()),
+        Ok(()) => Err(Refused::Data),
+        Err(error) => Err(error.refused()),
+    }
 }
 
-/// The error of a text that has a field of the type twice: parsed data has
-/// lost the first one.
+/// Reads a text for which there is no schema, without words.
+#[cfg(test)]
+pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
+    let mut slot = Slot::new();
+    let options = ValidationOptions::new();
+    read_text(&crate::plan::ANY, text, &options, usize::MAX, &mut slot).ok()?;
+    slot.take().ok()
+}
+
+/// Returns the error of a text that has a field of the type twice: parsed data
+/// has lost the first one.
 ///
-/// The type reads the text up to the first thing that does not fit, perhaps
-/// not as far as that field. The changed data fits, so it is read again with
-/// the names twice that are twice in the text.
-fn repeated<T: DeserializeOwned>(text: &str, data: &Value) -> Option<FieldError> {
-    let twice = Twice::of(text)?;
-    duplicate::<T>(text).or_else(|| duplicate::<T>(&twice.repeated(data)?))
-}
-
-/// The error of a field that is there twice, if it is the first thing that
-/// does not fit.
-fn duplicate<T: DeserializeOwned>(text: &str) -> Option<FieldError> {
-    let error = serde_json::from_str::<T>(text).err()?;
-    is_duplicate(&error).then(|| misfit::<T>(text, &error))
+/// The changed data fits, so that it is read with the names twice that are
+/// twice in the text.
+fn repeated(text: &str, data: &Value, target: &mut dyn Target) -> Option<FieldError> {
+    let shape = Shape::of(text)?;
+    let read = target.read(TypedReader::new(&mut Parsed::with_shape(data, &shape)));
+    read.err().filter(Misfit::is_duplicate).map(Misfit::into_field_error)
 }

@@ -1,32 +1,33 @@
-//! [`Twice`]: the names that an object has more than once, which parsed data
+//! [`Shape`]: the names that objects have more than once, which parsed data
 //! does not show any more.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
-
-use super::member::Name;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// The shape of a JSON text.
-pub(super) enum Twice<'t> {
+#[derive(Debug)]
+pub(super) enum Shape<'t> {
     Scalar,
     Array(Vec<Self>),
-    Object(BTreeMap<Cow<'t, str>, Member<'t>>),
+    Object(Members<'t>),
 }
 
-/// What an object has by one name.
+pub(super) type Members<'t> = BTreeMap<Cow<'t, str>, Member<'t>>;
+
+/// The values that an object has by one name.
+#[derive(Debug)]
 pub(super) struct Member<'t> {
-    again: bool,
+    /// There is more than one.
+    pub(super) again: bool,
     /// The last one.
-    value: Twice<'t>,
+    pub(super) value: Shape<'t>,
 }
 
-impl<'t> Twice<'t> {
+impl<'t> Shape<'t> {
     /// The shape of a text that has some name twice.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let shape: Self = serde_json::from_str(text).ok()?;
@@ -43,45 +44,24 @@ impl<'t> Twice<'t> {
         }
     }
 
-    /// The text of data, with the same names twice.
-    pub(super) fn repeated(&self, data: &Value) -> Option<String> {
-        serde_json::to_string(&Repeated { data, shape: self }).ok()
+    /// The shapes of the elements of an array of this length.
+    pub(super) fn elements(&self, length: usize) -> Option<&[Self]> {
+        match self {
+            Self::Array(shapes) if shapes.len() == length => Some(shapes),
+            _ => None,
+        }
     }
-}
 
-/// Data that is written with names twice.
-struct Repeated<'r> {
-    data: &'r Value,
-    shape: &'r Twice<'r>,
-}
-
-impl Serialize for Repeated<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match (self.data, self.shape) {
-            (Value::Array(items), Twice::Array(shapes)) if items.len() == shapes.len() => {
-                let items = items.iter().zip(shapes);
-                serializer.collect_seq(items.map(|(data, shape)| Repeated { data, shape }))
-            }
-            (Value::Object(map), Twice::Object(members)) => {
-                let mut object = serializer.serialize_map(None)?;
-                for (name, data) in map {
-                    let Some(Member { again, value: shape }) = members.get(name.as_str()) else {
-                        object.serialize_entry(name, data)?;
-                        continue;
-                    };
-                    let value = Repeated { data, shape };
-                    for _ in 0..=usize::from(*again) {
-                        object.serialize_entry(name, &value)?;
-                    }
-                }
-                object.end()
-            }
-            (data, _) => data.serialize(serializer),
+    /// The shapes of the members of an object.
+    pub(super) fn members(&self) -> Option<&Members<'t>> {
+        match self {
+            Self::Object(members) => Some(members),
+            _ => None,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Twice<'de> {
+impl<'de> Deserialize<'de> for Shape<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ShapeVisitor)
     }
@@ -90,34 +70,34 @@ impl<'de> Deserialize<'de> for Twice<'de> {
 struct ShapeVisitor;
 
 impl<'de> Visitor<'de> for ShapeVisitor {
-    type Value = Twice<'de>;
+    type Value = Shape<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_bool<E: Error>(self, _flag: bool) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_i64<E: Error>(self, _whole: i64) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_u64<E: Error>(self, _whole: u64) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_f64<E: Error>(self, _float: f64) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_str<E: Error>(self, _text: &str) -> Result<Self::Value, E> {
-        Ok(Twice::Scalar)
+        Ok(Shape::Scalar)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
@@ -125,7 +105,7 @@ impl<'de> Visitor<'de> for ShapeVisitor {
         while let Some(item) = access.next_element()? {
             items.push(item);
         }
-        Ok(Twice::Array(items))
+        Ok(Shape::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
@@ -134,6 +114,33 @@ impl<'de> Visitor<'de> for ShapeVisitor {
             let again = members.contains_key(&name);
             members.insert(name, Member { again, value: access.next_value()? });
         }
-        Ok(Twice::Object(members))
+        Ok(Shape::Object(members))
+    }
+}
+
+/// Reads a name, borrowed from the text if it has no escapes.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<Self::Value, D::Error> {
+        inner.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(name.to_owned()))
     }
 }

@@ -2,11 +2,13 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use stockade_errors::FieldError;
 
 use super::ReadError;
-use super::asked::is_named;
-use super::misfit::{field_error, named_from_array, of_error};
+use super::misfit::Misfit;
+use super::parsed::Parsed;
+use super::reader::TypedReader;
+use super::source::Source;
+use super::target::{Slot, Target};
 
 /// Reads a typed value from data.
 ///
@@ -35,26 +37,35 @@ use super::misfit::{field_error, named_from_array, of_error};
 /// [`ReadError::Invalid`] with one error of the rule `type` for data that does
 /// not fit.
 pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
-    if value.is_array() && is_named::<T>() {
-        return Err(ReadError::misfit(named_from_array()));
-    }
-    T::deserialize(value).map_err(|first| {
-        let error = serde_path_to_error::deserialize::<_, T>(value).err();
-        ReadError::misfit(
-            error.map_or_else(|| field_error("", &first.to_string()), |error| of_error(&error)),
-        )
+    let mut slot = Slot::new();
+    read_into(&mut Parsed::new(value), &mut slot)?;
+    Ok(slot.take()?)
+}
+
+/// Reads a typed value from data that was judged: the texts in it may still be
+/// numbers and booleans where only the type wants them. `name` is that of the
+/// value.
+///
+/// # Errors
+/// [`ReadError::Invalid`] with one error of the rule `type` for data that does
+/// not fit.
+#[doc(hidden)]
+pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Target) -> Result<(), ReadError> {
+    let read = target.read(TypedReader::new(&mut Parsed::with_texts(data)));
+    read.map_err(|error| {
+        let error = if name.is_empty() { error } else { error.in_member(name) };
+        ReadError::misfit(error.into_field_error())
     })
 }
 
-/// Says which field does not fit: the text is read a second time, now with an
-/// eye on the path, which would slow down all that is right.
-#[cold]
-pub(super) fn misfit<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> FieldError {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(&mut reader) {
-        Ok(_) => field_error("", &first.to_string()),
-        Err(error) => of_error(&error),
-    }
+/// Reads a typed value; an error has its words.
+pub(super) fn read_into<'de>(
+    source: &mut dyn Source<'de>,
+    target: &mut dyn Target,
+) -> Result<(), ReadError> {
+    target
+        .read(TypedReader::new(source))
+        .map_err(|error: Misfit| ReadError::misfit(error.into_field_error()))
 }
 
 /// The error of serde_json for text that is not UTF-8.

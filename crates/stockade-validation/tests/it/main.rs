@@ -28,6 +28,7 @@ mod reading;
 mod rules;
 mod support;
 mod swallowed;
+mod types;
 mod unions;
 mod unparsed;
 mod untyped_values;

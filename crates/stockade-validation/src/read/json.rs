@@ -1,0 +1,219 @@
+//! Hot: [`JsonText`], a JSON text that is judged while a type is read from it.
+//!
+//! It says nothing: at the first thing that is wrong, or that the plan cannot
+//! settle, this way is given up. What the type skips is judged all the same.
+
+use super::judging::Judging;
+use super::misfit::Misfit;
+use super::source::{Found, Frame, Source, Text, Wanted};
+use crate::json::{Number, Reader, Refused, Scalar};
+use crate::options::ValidationOptions;
+use crate::plan::Plan;
+
+/// A text, read from its beginning.
+pub(super) struct JsonText<'de> {
+    reader: Reader<'de>,
+    judging: Judging<'de>,
+}
+
+impl<'de> JsonText<'de> {
+    /// At most so many values of the text are kept whatever their type.
+    pub(super) fn new(
+        text: &'de str,
+        plan: &'de Plan,
+        options: &'de ValidationOptions,
+        most_untyped: usize,
+    ) -> Self {
+        Self { reader: Reader::new(text, most_untyped), judging: Judging::new(plan, options) }
+    }
+
+    /// Returns true if the whole text was read, and all of it is right.
+    pub(super) fn is_fulfilled(&mut self) -> bool {
+        self.judging.is_fulfilled() && self.reader.end().is_ok()
+    }
+
+    /// The next byte is this one, or the type wants another kind of value.
+    #[inline]
+    fn begins_with(&mut self, byte: u8) -> Result<(), Refused> {
+        if self.reader.peek() == Some(byte) { Ok(()) } else { Err(Refused::Data) }
+    }
+
+    #[inline]
+    fn own_text(&mut self) -> Result<Text<'de, '_>, Misfit> {
+        match self.reader.plain()? {
+            Some(plain) => Ok(Text::Borrowed(self.judging.text(plain)?)),
+            None => Ok(Text::Passing(self.judging.text(self.reader.scratch())?)),
+        }
+    }
+
+    fn scalar(&mut self) -> Result<Found, Refused> {
+        Ok(match self.reader.scalar()? {
+            Scalar::Null => self.judging.null().map(|()| Found::Null)?,
+            Scalar::Boolean(flag) => Found::Boolean(self.judging.boolean(flag)?),
+            Scalar::Number(number) => Found::Number(self.judging.number(number)?),
+        })
+    }
+}
+
+impl<'de> Source<'de> for JsonText<'de> {
+    fn any(&mut self) -> Result<Found, Misfit> {
+        self.reader.count()?;
+        Ok(match self.reader.peek() {
+            Some(b'"') => Found::Text,
+            Some(b'{') => Found::Object,
+            Some(b'[') => Found::Array,
+            _ => self.scalar()?,
+        })
+    }
+
+    fn boolean(&mut self) -> Result<bool, Misfit> {
+        match self.reader.peek() {
+            Some(b't') => self.reader.word("true").and_then(|()| self.judging.boolean(true)),
+            Some(b'f') => self.reader.word("false").and_then(|()| self.judging.boolean(false)),
+            _ => Err(Refused::Data),
+        }
+        .map_err(Misfit::from)
+    }
+
+    fn number(&mut self, _wanted: Wanted) -> Result<Number, Misfit> {
+        match self.reader.peek() {
+            Some(b'-' | b'0'..=b'9') => {
+                let number = self.reader.number()?;
+                Ok(self.judging.number(number)?)
+            }
+            _ => Err(Refused::Data.into()),
+        }
+    }
+
+    fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+        self.begins_with(b'"')?;
+        self.own_text()
+    }
+
+    fn null(&mut self) -> Result<(), Misfit> {
+        self.begins_with(b'n')?;
+        self.reader.word("null")?;
+        Ok(self.judging.null()?)
+    }
+
+    fn some(&mut self) -> Result<bool, Misfit> {
+        if self.reader.peek() != Some(b'n') {
+            return Ok(true);
+        }
+        self.null().map(|()| false)
+    }
+
+    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+        // A `RawValue` would get text that nobody looked at.
+        if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
+    }
+
+    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+        match self.reader.peek() {
+            Some(b'"') => Ok(None),
+            _ => self.object(Wanted::Variant).map(Some),
+        }
+    }
+
+    fn array(&mut self, _wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        self.begins_with(b'[')?;
+        self.reader.open()?;
+        Ok(Frame::Elements(self.judging.array()?))
+    }
+
+    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+        let Frame::Elements(elements) = frame else {
+            return Err(self.judging.give_up().into());
+        };
+        if self.reader.has_next(b']', elements.is_empty())? {
+            elements.next(&mut self.judging)?;
+            return Ok(true);
+        }
+        elements.end(&mut self.judging)?;
+        Ok(false)
+    }
+
+    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        self.begins_with(b'{')?;
+        self.reader.open()?;
+        Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
+    }
+
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+        let Frame::Members(members) = frame else {
+            return Err(self.judging.give_up().into());
+        };
+        while !members.is_whole() {
+            if !self.reader.has_next(b'}', members.is_empty())? {
+                members.end(&mut self.judging)?;
+                break;
+            }
+            self.reader.begins_name()?;
+            let plain = self.reader.plain()?;
+            let name = plain.unwrap_or_else(|| self.reader.scratch());
+            let is_seen = members.next(name, &mut self.judging)?;
+            self.reader.expect(b':')?;
+            if is_seen {
+                return Ok(Some(match plain {
+                    Some(name) => Text::Borrowed(name),
+                    None => Text::Passing(self.reader.scratch()),
+                }));
+            }
+            self.skip()?;
+        }
+        Ok(members.next_default(&mut self.judging)?.map(Text::Borrowed))
+    }
+
+    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
+        // Whatever the type did not ask for must not be there.
+        let (has_more, bracket) = match frame {
+            Frame::Members(members) => {
+                let ended = members.is_ended();
+                (!ended && self.next_name(frame)?.is_some(), b'}')
+            }
+            Frame::Elements(elements) => {
+                let ended = elements.is_ended();
+                (!ended && self.next_element(frame)?, b']')
+            }
+            _ => (true, b']'),
+        };
+        if has_more {
+            return Err(self.judging.give_up().into());
+        }
+        self.reader.close(bracket)?;
+        self.judging.fulfil();
+        Ok(())
+    }
+
+    /// A skipped value takes no memory, so that it is not counted.
+    fn skip(&mut self) -> Result<(), Misfit> {
+        match self.reader.peek() {
+            Some(b'"') => self.own_text().map(drop),
+            Some(b'{') => {
+                let mut frame = self.object(Wanted::Ignored)?;
+                while self.next_name(&mut frame)?.is_some() {
+                    if frame.default().is_none() {
+                        self.skip()?;
+                    }
+                }
+                self.end(&mut frame)
+            }
+            Some(b'[') => {
+                let mut frame = self.array(Wanted::Ignored)?;
+                while self.next_element(&mut frame)? {
+                    self.skip()?;
+                }
+                self.end(&mut frame)
+            }
+            _ => Ok(self.scalar().map(drop)?),
+        }
+    }
+
+    fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
+        // The type may go on after an error, and a default is not of the text.
+        if frame.default().is_some() {
+            return self.judging.give_up().into();
+        }
+        error
+    }
+}

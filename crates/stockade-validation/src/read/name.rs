@@ -1,0 +1,144 @@
+//! [`Name`]: the name of a member or a variant.
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, EnumAccess, VariantAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::misfit::Misfit;
+use super::reader::{give_number, give_text};
+use super::source::{Integer, Text, Wanted};
+use crate::json::{Number, whole_text};
+
+/// Gives a name to its type, which may be a number or a boolean.
+pub(super) struct Name<'de, 's> {
+    name: Text<'de, 's>,
+}
+
+impl<'de, 's> Name<'de, 's> {
+    #[inline]
+    pub(super) fn new(name: Text<'de, 's>) -> Self {
+        Self { name }
+    }
+
+    fn number(&self, wanted: Wanted) -> Result<Number, Misfit> {
+        let name = self.name.as_str();
+        let wide = match wanted {
+            Wanted::Integer(Integer::I128) => name.parse().ok().map(Number::Wide),
+            Wanted::Integer(Integer::U128) => name.parse().ok().map(Number::Widest),
+            _ => None,
+        };
+        wide.or_else(|| whole_text(name)).ok_or_else(|| Misfit::kind(wanted, "string"))
+    }
+}
+
+/// The methods that ask for a number.
+macro_rules! numbers {
+    ($($method:ident: $wanted:expr;)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            give_number(self.number($wanted)?, visitor)
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for Name<'de, '_> {
+    type Error = Misfit;
+
+    numbers! {
+        deserialize_i8: Wanted::Integer(Integer::I8);
+        deserialize_i16: Wanted::Integer(Integer::I16);
+        deserialize_i32: Wanted::Integer(Integer::I32);
+        deserialize_i64: Wanted::Integer(Integer::I64);
+        deserialize_i128: Wanted::Integer(Integer::I128);
+        deserialize_u8: Wanted::Integer(Integer::U8);
+        deserialize_u16: Wanted::Integer(Integer::U16);
+        deserialize_u32: Wanted::Integer(Integer::U32);
+        deserialize_u64: Wanted::Integer(Integer::U64);
+        deserialize_u128: Wanted::Integer(Integer::U128);
+        deserialize_f32: Wanted::Float32;
+        deserialize_f64: Wanted::Float64;
+    }
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        give_text(self.name, visitor)
+    }
+
+    /// A field or a variant, which keeps no text of its own.
+    #[inline]
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match &self.name {
+            Text::Borrowed(name) => visitor.visit_borrowed_str(name),
+            name => visitor.visit_str(name.as_str()),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.name.as_str() {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            _ => Err(Misfit::kind(Wanted::Boolean, "string")),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_enum(self)
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        ignored_any
+    }
+}
+
+impl<'de> EnumAccess<'de> for Name<'de, '_> {
+    type Error = Misfit;
+    type Variant = Unit;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Unit), Misfit> {
+        Ok((seed.deserialize(self)?, Unit))
+    }
+}
+
+/// A variant that holds nothing.
+pub(super) struct Unit;
+
+impl<'de> VariantAccess<'de> for Unit {
+    type Error = Misfit;
+
+    fn unit_variant(self) -> Result<(), Misfit> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _seed: S) -> Result<S::Value, Misfit> {
+        Err(Misfit::kind(Wanted::Map, "string"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value, Misfit> {
+        Err(Misfit::kind(Wanted::Map, "string"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        Err(Misfit::kind(Wanted::Map, "string"))
+    }
+}

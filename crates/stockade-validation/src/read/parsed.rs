@@ -1,0 +1,267 @@
+//! [`Parsed`]: data that was judged, or needs no judge.
+
+use std::slice;
+
+use serde_json::{Number as JsonNumber, Value, map};
+
+use super::misfit::Misfit;
+use super::source::{Found, Frame, Integer, Source, Text, Wanted};
+use super::spelled;
+use super::twice::{Members, Shape};
+use crate::data::Data;
+use crate::json::{Number, keeps_digits};
+
+/// A parsed value, or one within it.
+pub(super) struct Parsed<'de> {
+    /// The value that comes next.
+    value: &'de Value,
+    /// Texts may stand for numbers and booleans, where only the type wants them.
+    has_texts: bool,
+    /// The names that objects have more than once.
+    shape: Option<&'de Shape<'de>>,
+    /// The value as text, for a type of serde_json that wants it so.
+    digits: Option<String>,
+}
+
+impl<'de> Parsed<'de> {
+    pub(super) fn new(value: &'de Value) -> Self {
+        Self { value, has_texts: false, shape: None, digits: None }
+    }
+
+    /// With texts that may stand for numbers and booleans, and for a list of one.
+    pub(super) fn with_texts(value: &'de Value) -> Self {
+        Self { has_texts: true, ..Self::new(value) }
+    }
+
+    /// With names that come more than once.
+    pub(super) fn with_shape(value: &'de Value, shape: &'de Shape<'de>) -> Self {
+        Self { shape: Some(shape), ..Self::new(value) }
+    }
+
+    #[cold]
+    fn misfit(&self, wanted: Wanted) -> Misfit {
+        let kind = match self.value {
+            Value::Number(number) if !number.is_f64() => "integer",
+            value => value.kind().name(),
+        };
+        Misfit::kind(wanted, kind)
+    }
+
+    fn number_of(number: &JsonNumber, wanted: Wanted) -> Result<Number, Misfit> {
+        if let Some(whole) = number.as_u64() {
+            return Ok(Number::Whole(whole));
+        }
+        if let Some(whole) = number.as_i64() {
+            return Ok(Number::Negative(whole));
+        }
+        let wide = match wanted {
+            Wanted::Integer(Integer::I128) => number.as_i128().map(Number::Wide),
+            Wanted::Integer(Integer::U128) => number.as_u128().map(Number::Widest),
+            _ => None,
+        };
+        let number = wide.or_else(|| number.as_f64().map(Number::Float));
+        number.ok_or_else(|| Misfit::message("The number is out of range"))
+    }
+
+    /// Returns true for a number that no other type holds with all its digits.
+    fn has_more_digits(number: &JsonNumber) -> bool {
+        keeps_digits()
+            && number.as_u64().is_none()
+            && number.as_i64().is_none()
+            && number.as_f64().is_none_or(|float| float.to_string() != number.to_string())
+    }
+}
+
+impl<'de> Source<'de> for Parsed<'de> {
+    fn any(&mut self) -> Result<Found, Misfit> {
+        Ok(match self.value {
+            _ if self.digits.is_some() => Found::Text,
+            Value::Null => Found::Null,
+            Value::Bool(flag) => Found::Boolean(*flag),
+            Value::Number(number) if Self::has_more_digits(number) => Found::Object,
+            Value::Number(number) => Found::Number(Self::number_of(number, Wanted::Any)?),
+            Value::String(_) => Found::Text,
+            Value::Array(_) => Found::Array,
+            Value::Object(_) => Found::Object,
+        })
+    }
+
+    fn boolean(&mut self) -> Result<bool, Misfit> {
+        match self.value {
+            Value::Bool(flag) => Ok(*flag),
+            Value::String(text) if self.has_texts => spelled::boolean(text),
+            _ => Err(self.misfit(Wanted::Boolean)),
+        }
+    }
+
+    fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
+        match self.value {
+            Value::Number(number) => Self::number_of(number, wanted),
+            Value::String(text) if self.has_texts => spelled::number(text, wanted),
+            _ => Err(self.misfit(wanted)),
+        }
+    }
+
+    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+        match (&self.digits, self.value) {
+            (Some(digits), _) => Ok(Text::Passing(digits)),
+            (None, Value::String(text)) => Ok(Text::Borrowed(text)),
+            _ => Err(self.misfit(wanted)),
+        }
+    }
+
+    fn null(&mut self) -> Result<(), Misfit> {
+        if self.value.is_null() { Ok(()) } else { Err(self.misfit(Wanted::Null)) }
+    }
+
+    fn some(&mut self) -> Result<bool, Misfit> {
+        Ok(!self.value.is_null())
+    }
+
+    fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+        if name != RAW_VALUE {
+            return Ok(None);
+        }
+        self.digits = Some(self.value.to_string());
+        Ok(Some(Frame::Private(Some(RAW_VALUE))))
+    }
+
+    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+        match self.value {
+            Value::String(_) => Ok(None),
+            Value::Object(object) if object.len() == 1 => self.object(Wanted::Variant).map(Some),
+            _ => Err(self.misfit(Wanted::Variant)),
+        }
+    }
+
+    fn array(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        let items = match self.value {
+            Value::Array(items) => items.as_slice(),
+            Value::String(_) if self.has_texts && wanted == Wanted::List => {
+                slice::from_ref(self.value)
+            }
+            _ => return Err(self.misfit(wanted)),
+        };
+        let shapes = self.shape.and_then(|shape| shape.elements(items.len()));
+        Ok(Frame::Items(Items { items: items.iter(), shapes, count: items.len() }))
+    }
+
+    fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+        let Frame::Items(items) = frame else {
+            return Err(self.misfit(Wanted::List));
+        };
+        let index = items.read();
+        let Some(value) = items.items.next() else {
+            return Ok(false);
+        };
+        self.value = value;
+        self.shape = items.shapes.and_then(|shapes| shapes.get(index));
+        Ok(true)
+    }
+
+    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        match self.value {
+            Value::Object(object) => Ok(Frame::Entries(Entries {
+                members: object.iter(),
+                name: "",
+                again: None,
+                shapes: self.shape.and_then(Shape::members),
+                count: object.len(),
+            })),
+            Value::Number(number) if wanted == Wanted::Any => {
+                self.digits = Some(number.to_string());
+                Ok(Frame::Private(Some(NUMBER)))
+            }
+            _ => Err(self.misfit(wanted)),
+        }
+    }
+
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+        let entries = match frame {
+            Frame::Entries(entries) => entries,
+            Frame::Private(name) => return Ok(name.take().map(Text::Borrowed)),
+            _ => return Err(self.misfit(Wanted::Map)),
+        };
+        let again = entries.again.take();
+        let Some((name, value)) = again.or_else(|| entries.members.next()) else {
+            return Ok(None);
+        };
+        let shape = entries.shapes.and_then(|shapes| shapes.get(name.as_str()));
+        if shape.is_some_and(|member| member.again) && again.is_none() {
+            entries.again = Some((name, value));
+        }
+        entries.name = name;
+        self.value = value;
+        self.shape = shape.map(|member| &member.value);
+        Ok(Some(Text::Borrowed(name)))
+    }
+
+    fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
+        let (left, count, kind) = match frame {
+            Frame::Entries(entries) => (entries.members.len(), entries.count, "map"),
+            Frame::Items(items) => (items.items.len(), items.count, "array"),
+            _ => {
+                self.digits = None;
+                return Ok(());
+            }
+        };
+        if left == 0 {
+            return Ok(());
+        }
+        Err(Misfit::message(format!("Invalid length {count}, expected fewer elements in {kind}")))
+    }
+
+    fn skip(&mut self) -> Result<(), Misfit> {
+        Ok(())
+    }
+
+    fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
+        match frame {
+            Frame::Entries(entries) => error.in_member(entries.name),
+            Frame::Items(items) => error.in_element(items.read().saturating_sub(1)),
+            _ => error,
+        }
+    }
+}
+
+/// The elements of an array.
+#[derive(Debug)]
+pub(crate) struct Items<'de> {
+    items: slice::Iter<'de, Value>,
+    shapes: Option<&'de [Shape<'de>]>,
+    count: usize,
+}
+
+impl Items<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The number of elements that were given.
+    fn read(&self) -> usize {
+        self.count - self.items.len()
+    }
+}
+
+/// The members of an object.
+#[derive(Debug)]
+pub(crate) struct Entries<'de> {
+    members: map::Iter<'de>,
+    /// The last one.
+    name: &'de str,
+    /// A member that comes a second time.
+    again: Option<(&'de String, &'de Value)>,
+    shapes: Option<&'de Members<'de>>,
+    count: usize,
+}
+
+impl Entries<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+}
+
+/// By these names serde_json passes on what is no object, with its features
+/// `raw_value` and `arbitrary_precision`, which any crate may turn on.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+const NUMBER: &str = "$serde_json::private::Number";

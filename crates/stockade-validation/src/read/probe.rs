@@ -1,0 +1,218 @@
+//! Sources without data, by which a type is asked about itself.
+
+use super::misfit::Misfit;
+use super::reader::TypedReader;
+use super::source::{Found, Frame, Source, Text, Wanted};
+use super::target::Target;
+use crate::json::{Number, Refused};
+
+/// The values that a type is read from.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ParamShape {
+    /// One value: the path must have exactly one parameter.
+    Single,
+    /// A tuple: as many parameters, in the order of the path.
+    Tuple(usize),
+    /// A list of as many values as there are, in the order of the path.
+    List,
+    /// A struct: parameters by name.
+    Fields(&'static [&'static str]),
+    /// A map or something that cannot be told: anything goes.
+    Any,
+}
+
+/// Finds out what a type would be read from, perhaps in a newtype or an
+/// `Option`, without any data.
+#[doc(hidden)]
+#[must_use]
+pub fn shape_of(target: &mut dyn Target) -> ParamShape {
+    let mut probe = Probe { asked: Wanted::Any };
+    // It always fails; what counts is what was asked for.
+    let _ = target.read(TypedReader::new(&mut probe));
+    match probe.asked {
+        Wanted::Boolean
+        | Wanted::Integer(_)
+        | Wanted::Float32
+        | Wanted::Float64
+        | Wanted::Char
+        | Wanted::Text
+        | Wanted::Variant => ParamShape::Single,
+        Wanted::Tuple(length) => ParamShape::Tuple(length),
+        Wanted::List => ParamShape::List,
+        Wanted::Fields(fields) => ParamShape::Fields(fields),
+        Wanted::Any | Wanted::Null | Wanted::Map | Wanted::Ignored => ParamShape::Any,
+    }
+}
+
+/// Reads nothing, which only an `Option` can be; false if it is none.
+#[doc(hidden)]
+#[must_use]
+pub fn read_nothing(target: &mut dyn Target) -> bool {
+    target.read(TypedReader::new(&mut Nothing)).is_ok()
+}
+
+/// Finds out whether a struct can be read from fields of these names, without
+/// any data.
+#[doc(hidden)]
+#[must_use]
+pub fn fit_of(target: &mut dyn Target, names: &[&str]) -> Fit {
+    match target.read(TypedReader::new(&mut MadeUp { names, text: None })) {
+        Ok(()) => Fit::Fits,
+        Err(error) if error.is_duplicate() => Fit::Duplicate,
+        Err(error) => error.missing().map_or(Fit::Unknown, Fit::Missing),
+    }
+}
+
+/// How names fit a struct.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Fit {
+    /// The names are enough.
+    Fits,
+    /// A field has no value.
+    Missing(&'static str),
+    /// Two of the names are the same field.
+    Duplicate,
+    /// A type refuses the value that was made up.
+    Unknown,
+}
+
+/// Has no value; notes what it is asked for first.
+struct Probe {
+    asked: Wanted,
+}
+
+impl<'de> Source<'de> for Probe {
+    fn refuse(&mut self, wanted: Wanted) -> Misfit {
+        self.asked = wanted;
+        Refused::Data.into()
+    }
+
+    fn some(&mut self) -> Result<bool, Misfit> {
+        Ok(true)
+    }
+
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+        Ok(None)
+    }
+}
+
+/// Has no value.
+struct Nothing;
+
+impl<'de> Source<'de> for Nothing {
+    fn some(&mut self) -> Result<bool, Misfit> {
+        Ok(false)
+    }
+}
+
+/// An object with these names, each with some value of whatever type is wanted.
+struct MadeUp<'n> {
+    names: &'n [&'n str],
+    /// The value that comes next; `None` for the whole.
+    text: Option<&'static str>,
+}
+
+impl<'de> Source<'de> for MadeUp<'_> {
+    fn any(&mut self) -> Result<Found, Misfit> {
+        Ok(if self.text.is_none() { Found::Object } else { Found::Text })
+    }
+
+    fn boolean(&mut self) -> Result<bool, Misfit> {
+        Ok(false)
+    }
+
+    fn number(&mut self, _wanted: Wanted) -> Result<Number, Misfit> {
+        Ok(Number::Whole(0))
+    }
+
+    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+        self.text.map(Text::Borrowed).ok_or_else(|| self.refuse(wanted))
+    }
+
+    fn some(&mut self) -> Result<bool, Misfit> {
+        Ok(self.text.is_none())
+    }
+
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+        Ok(None)
+    }
+
+    fn variant(&mut self, names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+        // An enum without variants refuses every name.
+        self.text = Some(names.first().copied().unwrap_or_default());
+        Ok(None)
+    }
+
+    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        if self.text.is_none() { Ok(Frame::Names(0)) } else { Err(self.refuse(wanted)) }
+    }
+
+    fn next_name(&mut self, frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+        let Frame::Names(index) = frame else {
+            return Err(self.refuse(Wanted::Map));
+        };
+        let name = self.names.get(*index);
+        *index += 1;
+        self.text = Some("0");
+        Ok(name.map(|name| Text::Passing(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use serde::de::DeserializeOwned;
+
+    use super::super::Slot;
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only asked")]
+    struct User {
+        name: String,
+        #[serde(alias = "years")]
+        age: u8,
+    }
+
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only asked")]
+    struct Wrapped(Option<User>);
+
+    #[track_caller]
+    fn check<T: DeserializeOwned>(expected: ParamShape) {
+        assert_eq!(shape_of(&mut Slot::<T>::new()), expected);
+    }
+
+    #[test]
+    fn types_are_asked_without_data() {
+        check::<u8>(ParamShape::Single);
+        check::<Option<String>>(ParamShape::Single);
+        check::<(u8, u8)>(ParamShape::Tuple(2));
+        check::<Vec<u8>>(ParamShape::List);
+        check::<Wrapped>(ParamShape::Fields(&["name", "age", "years"]));
+        check::<BTreeMap<String, u8>>(ParamShape::Any);
+    }
+
+    #[test]
+    fn names_are_compared_with_fields() {
+        let fit = |names: &[&str]| fit_of(&mut Slot::<User>::new(), names);
+        assert_eq!(fit(&["name", "age"]), Fit::Fits);
+        assert_eq!(fit(&["name", "more", "years"]), Fit::Fits);
+        assert_eq!(fit(&["age"]), Fit::Missing("name"));
+        assert_eq!(fit(&["name", "age", "years"]), Fit::Duplicate);
+        assert_eq!(fit_of(&mut Slot::<BTreeMap<String, Vec<u8>>>::new(), &["a"]), Fit::Unknown);
+    }
+
+    #[test]
+    fn only_an_option_is_read_from_nothing() {
+        assert!(read_nothing(&mut Slot::<Option<User>>::new()));
+        assert!(!read_nothing(&mut Slot::<Wrapped>::new()));
+        assert!(!read_nothing(&mut Slot::<()>::new()));
+    }
+}

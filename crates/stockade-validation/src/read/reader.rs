@@ -1,0 +1,434 @@
+//! Hot: [`TypedReader`], the deserializer of all types.
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde_json::Value;
+
+use super::misfit::Misfit;
+use super::name::Name;
+use super::parsed::Parsed;
+use super::source::{Found, Frame, Integer, Source, Text, Wanted};
+use crate::json::Number;
+
+/// Reads a type from a [`Source`], whichever it is, so that each type is
+/// compiled for one deserializer.
+///
+/// A struct is not read from an array.
+#[doc(hidden)]
+pub struct TypedReader<'r, 'de> {
+    source: &'r mut (dyn Source<'de> + 'r),
+}
+
+impl fmt::Debug for TypedReader<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypedReader")
+    }
+}
+
+impl<'r, 'de> TypedReader<'r, 'de> {
+    pub(super) fn new(source: &'r mut (dyn Source<'de> + 'r)) -> Self {
+        Self { source }
+    }
+
+    fn number<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+        match self.source.number(wanted) {
+            Ok(number) => give_number(number, visitor),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn text<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+        match self.source.text(wanted) {
+            Ok(text) => give_text(text, visitor),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn array<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+        let mut frame = self.source.array(wanted)?;
+        let value = visitor.visit_seq(Access { source: self.source, frame: &mut frame });
+        ended(self.source, &mut frame, value)
+    }
+
+    #[inline]
+    fn object<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+        match self.source.object(wanted) {
+            Ok(frame) => self.members(frame, visitor),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn members<V: Visitor<'de>>(
+        self,
+        mut frame: Frame<'de>,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let value = visitor.visit_map(Access { source: self.source, frame: &mut frame });
+        ended(self.source, &mut frame, value)
+    }
+}
+
+/// Ends what a value was read from.
+#[inline]
+fn ended<'de, T>(
+    source: &mut dyn Source<'de>,
+    frame: &mut Frame<'de>,
+    value: Result<T, Misfit>,
+) -> Result<T, Misfit> {
+    if value.is_ok()
+        && let Err(error) = source.end(frame)
+    {
+        return Err(error);
+    }
+    value
+}
+
+#[inline]
+pub(super) fn give_number<'de, V: Visitor<'de>>(
+    number: Number,
+    visitor: V,
+) -> Result<V::Value, Misfit> {
+    match number {
+        Number::Whole(whole) => visitor.visit_u64(whole),
+        Number::Negative(whole) => visitor.visit_i64(whole),
+        Number::Float(float) => visitor.visit_f64(float),
+        Number::Wide(whole) => visitor.visit_i128(whole),
+        Number::Widest(whole) => visitor.visit_u128(whole),
+    }
+}
+
+#[inline]
+pub(super) fn give_text<'de, V: Visitor<'de>>(
+    text: Text<'de, '_>,
+    visitor: V,
+) -> Result<V::Value, Misfit> {
+    match text {
+        Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+        Text::Passing(text) => visitor.visit_str(text),
+        Text::Owned(text) => visitor.visit_string(text),
+    }
+}
+
+/// The methods that ask for a number.
+macro_rules! numbers {
+    ($($method:ident: $wanted:expr;)*) => {
+        $(
+            #[inline]
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+                self.number($wanted, visitor)
+            }
+        )*
+    };
+}
+
+/// The methods that ask for a text.
+macro_rules! texts {
+    ($($method:ident: $wanted:expr;)*) => {
+        $(
+            #[inline]
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+                self.text($wanted, visitor)
+            }
+        )*
+    };
+}
+
+impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
+    type Error = Misfit;
+
+    numbers! {
+        deserialize_i8: Wanted::Integer(Integer::I8);
+        deserialize_i16: Wanted::Integer(Integer::I16);
+        deserialize_i32: Wanted::Integer(Integer::I32);
+        deserialize_i64: Wanted::Integer(Integer::I64);
+        deserialize_i128: Wanted::Integer(Integer::I128);
+        deserialize_u8: Wanted::Integer(Integer::U8);
+        deserialize_u16: Wanted::Integer(Integer::U16);
+        deserialize_u32: Wanted::Integer(Integer::U32);
+        deserialize_u64: Wanted::Integer(Integer::U64);
+        deserialize_u128: Wanted::Integer(Integer::U128);
+        deserialize_f32: Wanted::Float32;
+        deserialize_f64: Wanted::Float64;
+    }
+
+    texts! {
+        deserialize_char: Wanted::Char;
+        deserialize_str: Wanted::Text;
+        deserialize_string: Wanted::Text;
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.source.any()? {
+            Found::Null => visitor.visit_unit(),
+            Found::Boolean(flag) => visitor.visit_bool(flag),
+            Found::Number(number) => give_number(number, visitor),
+            Found::Text => self.text(Wanted::Any, visitor),
+            Found::Array => self.array(Wanted::Any, visitor),
+            Found::Object => self.object(Wanted::Any, visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_bool(self.source.boolean()?)
+    }
+
+    #[inline]
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.source.null()?;
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_unit(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.source.some() {
+            Ok(true) => visitor.visit_some(self),
+            Ok(false) => visitor.visit_none(),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        match self.source.newtype(name) {
+            Ok(None) => visitor.visit_newtype_struct(self),
+            Ok(Some(frame)) => self.members(frame, visitor),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.array(Wanted::List, visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.array(Wanted::Tuple(len), visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.array(Wanted::Tuple(len), visitor)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.object(Wanted::Map, visitor)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.object(Wanted::Fields(fields), visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let mut frame = self.source.variant(variants)?;
+        let value = visitor.visit_enum(Variant { source: self.source, frame: frame.as_mut() });
+        match &mut frame {
+            Some(frame) => ended(self.source, frame, value),
+            None => value,
+        }
+    }
+
+    #[inline]
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.source.skip()?;
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! { bytes byte_buf identifier }
+}
+
+/// The elements of an array, or the members of an object.
+struct Access<'a, 'de> {
+    source: &'a mut (dyn Source<'de> + 'a),
+    frame: &'a mut Frame<'de>,
+}
+
+impl<'de> Access<'_, 'de> {
+    /// Reads the value that comes next.
+    #[inline]
+    fn read<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        let value = seed.deserialize(TypedReader { source: self.source });
+        match value {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.source.locate(self.frame, error)),
+        }
+    }
+}
+
+impl<'de> SeqAccess<'de> for Access<'_, 'de> {
+    type Error = Misfit;
+
+    #[inline]
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Misfit> {
+        match self.source.next_element(self.frame) {
+            Ok(true) => match self.read(seed) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.frame.size_hint()
+    }
+}
+
+impl<'de> MapAccess<'de> for Access<'_, 'de> {
+    type Error = Misfit;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Misfit> {
+        let key = match self.source.next_name(self.frame) {
+            Ok(Some(name)) => seed.deserialize(Name::new(name)),
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match key {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => Err(of_name(self.source, self.frame, error)),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        match self.frame.default() {
+            None => self.read(seed),
+            Some(value) => self.read_default(seed, value),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.frame.size_hint()
+    }
+}
+
+impl<'de> Access<'_, 'de> {
+    #[cold]
+    fn read_default<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+        value: &'de Value,
+    ) -> Result<S::Value, Misfit> {
+        let value = seed.deserialize(TypedReader { source: &mut Parsed::new(value) });
+        value.map_err(|error| self.source.locate(self.frame, error))
+    }
+}
+
+/// Adds to an error where the name was found that does not fit.
+#[cold]
+fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: Misfit) -> Misfit {
+    if error.is_unknown() { error } else { source.locate(frame, error) }
+}
+
+/// An enum: the name of its variant, and what stands behind it.
+struct Variant<'a, 'de> {
+    source: &'a mut (dyn Source<'de> + 'a),
+    /// `None` for a variant that is a text.
+    frame: Option<&'a mut Frame<'de>>,
+}
+
+impl<'a, 'de> Variant<'a, 'de> {
+    fn read<T>(
+        self,
+        wanted: Wanted,
+        read: impl FnOnce(TypedReader<'_, 'de>) -> Result<T, Misfit>,
+    ) -> Result<T, Misfit> {
+        let Some(frame) = self.frame else {
+            return Err(Misfit::kind(wanted, "string"));
+        };
+        let value = read(TypedReader { source: self.source });
+        value.map_err(|error| self.source.locate(frame, error))
+    }
+}
+
+impl<'a, 'de> EnumAccess<'de> for Variant<'a, 'de> {
+    type Error = Misfit;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Misfit> {
+        let Self { source, frame } = self;
+        let Some(frame) = frame else {
+            let value = seed.deserialize(Name::new(source.text(Wanted::Variant)?))?;
+            return Ok((value, Self { source, frame: None }));
+        };
+        let value = match source.next_name(frame)? {
+            Some(name) => seed.deserialize(Name::new(name))?,
+            None => return Err(Misfit::kind(Wanted::Variant, "object")),
+        };
+        Ok((value, Self { source, frame: Some(frame) }))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Misfit;
+
+    fn unit_variant(self) -> Result<(), Misfit> {
+        if self.frame.is_none() {
+            return Ok(());
+        }
+        self.read(Wanted::Null, |reader| reader.source.null())
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Misfit> {
+        self.read(Wanted::Map, |reader| seed.deserialize(reader))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Misfit> {
+        self.read(Wanted::Map, |reader| reader.deserialize_tuple(len, visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.read(Wanted::Map, |reader| reader.deserialize_struct("", fields, visitor))
+    }
+}

@@ -1,0 +1,240 @@
+//! [`Source`]: where a [`TypedReader`](super::TypedReader) takes values from.
+
+use super::judging::{Elements, Members};
+use super::misfit::Misfit;
+use super::pairs::Texts;
+use super::parsed::{Entries, Items};
+use crate::json::{Number, Refused};
+
+/// The values that a type is read from, one after the other.
+///
+/// It is not generic over the type: whoever adds a source adds nothing to what
+/// is compiled for each type. A source is at one value at a time; the methods
+/// that give the value of a scalar pass it. What a source says of a container
+/// while it is read is in a [`Frame`].
+///
+/// The methods of a source that has no such value refuse it.
+pub(crate) trait Source<'de> {
+    /// The error for a value that is not there.
+    #[cold]
+    fn refuse(&mut self, _wanted: Wanted) -> Misfit {
+        Refused::Data.into()
+    }
+
+    /// Finds out what comes next; null, booleans and numbers are passed.
+    fn any(&mut self) -> Result<Found, Misfit> {
+        Err(self.refuse(Wanted::Any))
+    }
+
+    fn boolean(&mut self) -> Result<bool, Misfit> {
+        Err(self.refuse(Wanted::Boolean))
+    }
+
+    fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
+        Err(self.refuse(wanted))
+    }
+
+    fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
+        Err(self.refuse(wanted))
+    }
+
+    /// Passes a null.
+    fn null(&mut self) -> Result<(), Misfit> {
+        Err(self.refuse(Wanted::Null))
+    }
+
+    /// Returns false for a null, which it passes.
+    fn some(&mut self) -> Result<bool, Misfit>;
+
+    /// Begins a newtype of this name. One of serde_json's own is given as an
+    /// object instead.
+    fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
+        Err(self.refuse(Wanted::Any))
+    }
+
+    /// Begins an enum: an object, or `None` for the text that names a variant.
+    fn variant(&mut self, _names: &'static [&'static str]) -> Result<Option<Frame<'de>>, Misfit> {
+        Err(self.refuse(Wanted::Variant))
+    }
+
+    /// Begins an array.
+    fn array(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        Err(self.refuse(wanted))
+    }
+
+    /// Goes to the next element, if there is one.
+    fn next_element(&mut self, _frame: &mut Frame<'de>) -> Result<bool, Misfit> {
+        Err(self.refuse(Wanted::List))
+    }
+
+    /// Begins an object.
+    fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
+        Err(self.refuse(wanted))
+    }
+
+    /// Gives the name of the next member, if there is one, and goes to its value.
+    fn next_name(&mut self, _frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, Misfit> {
+        Err(self.refuse(Wanted::Map))
+    }
+
+    /// Ends an array or an object. Fails when the type has left something of it.
+    fn end(&mut self, _frame: &mut Frame<'de>) -> Result<(), Misfit> {
+        Ok(())
+    }
+
+    /// Passes whatever comes.
+    fn skip(&mut self) -> Result<(), Misfit> {
+        match self.any()? {
+            Found::Null | Found::Boolean(_) | Found::Number(_) => Ok(()),
+            Found::Text => self.text(Wanted::Ignored).map(drop),
+            Found::Array => {
+                let mut frame = self.array(Wanted::Ignored)?;
+                while self.next_element(&mut frame)? {
+                    self.skip()?;
+                }
+                self.end(&mut frame)
+            }
+            Found::Object => {
+                let mut frame = self.object(Wanted::Ignored)?;
+                while self.next_name(&mut frame)?.is_some() {
+                    if frame.default().is_none() {
+                        self.skip()?;
+                    }
+                }
+                self.end(&mut frame)
+            }
+        }
+    }
+
+    /// Adds to an error where in the array or object it was found.
+    fn locate(&mut self, _frame: &Frame<'de>, error: Misfit) -> Misfit {
+        error
+    }
+}
+
+/// The kind of value that a type asks for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wanted {
+    Any,
+    Boolean,
+    Integer(Integer),
+    Float32,
+    Float64,
+    Char,
+    Text,
+    Null,
+    List,
+    Tuple(usize),
+    Map,
+    Fields(&'static [&'static str]),
+    Variant,
+    Ignored,
+}
+
+impl Wanted {
+    /// The word for it in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Integer(_) => "integer",
+            Self::Float32 | Self::Float64 => "number",
+            Self::Char | Self::Text => "string",
+            Self::List | Self::Tuple(_) => "array",
+            Self::Null => "null",
+            Self::Map | Self::Fields(_) => "object",
+            Self::Any | Self::Variant | Self::Ignored => "another type",
+        }
+    }
+
+    /// Returns true if the order of members has no meaning for the type.
+    pub(super) fn ignores_order(self) -> bool {
+        matches!(self, Self::Fields(_) | Self::Ignored)
+    }
+}
+
+/// The types of integers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Integer {
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    Null,
+    Boolean(bool),
+    Number(Number),
+    Text,
+    Array,
+    Object,
+}
+
+/// A text, as it can be given to a type.
+#[derive(Debug)]
+pub(crate) enum Text<'de, 's> {
+    /// It lives as long as what is read.
+    Borrowed(&'de str),
+    /// It is gone with the next value.
+    Passing(&'s str),
+    Owned(String),
+}
+
+impl Text<'_, '_> {
+    #[expect(clippy::match_same_arms, reason = "their lifetimes are different")]
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Borrowed(text) => text,
+            Self::Passing(text) => text,
+            Self::Owned(text) => text,
+        }
+    }
+}
+
+/// How far an array or object is read.
+#[derive(Debug)]
+pub(crate) enum Frame<'de> {
+    /// An object that is judged.
+    Members(Members<'de>),
+    /// An array that is judged.
+    Elements(Elements<'de>),
+    /// An array of texts.
+    Texts(Texts<'de>),
+    /// A parsed object.
+    Entries(Entries<'de>),
+    /// A parsed array.
+    Items(Items<'de>),
+    /// The one member of an object as which serde_json passes on what is none.
+    Private(Option<&'static str>),
+    /// Names without values.
+    Names(usize),
+}
+
+impl<'de> Frame<'de> {
+    /// The default that is the value of the last name.
+    #[inline]
+    pub(super) fn default(&self) -> Option<&'de serde_json::Value> {
+        match self {
+            Self::Members(members) => members.default,
+            _ => None,
+        }
+    }
+
+    /// The number of elements, as far as it is known without reading them.
+    pub(super) fn size_hint(&self) -> Option<usize> {
+        match self {
+            Self::Texts(texts) => Some(texts.len()),
+            Self::Entries(entries) => Some(entries.len()),
+            Self::Items(items) => Some(items.len()),
+            Self::Members(_) | Self::Elements(_) | Self::Private(_) | Self::Names(_) => None,
+        }
+    }
+}
