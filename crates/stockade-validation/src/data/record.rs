@@ -152,8 +152,6 @@ fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
             json::Number::Whole(whole) => whole.into(),
             json::Number::Negative(whole) => whole.into(),
             json::Number::Float(float) => Number::from_f64(float).ok_or(Refused::Data)?,
-            // JSON has none of them.
-            json::Number::Wide(_) | json::Number::Widest(_) => return Err(Refused::Data),
         }),
     })
 }

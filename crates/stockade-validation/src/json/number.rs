@@ -14,10 +14,6 @@ pub(crate) enum Number {
     /// Below zero.
     Negative(i64),
     Float(f64),
-    /// Beyond 64 bits, for a type that asked for it; never of JSON.
-    Wide(i128),
-    /// Beyond 127 bits, for a type that asked for it; never of JSON.
-    Widest(u128),
 }
 
 /// The number that is the whole of a text.

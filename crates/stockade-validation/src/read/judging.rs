@@ -8,6 +8,7 @@
 
 use serde_json::Value;
 
+use super::source::Wide;
 use crate::json::{Number, Refused};
 use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
@@ -91,10 +92,20 @@ impl<'p> Judging<'p> {
             Number::Whole(whole) => self.plan.takes_whole(whole.into()),
             Number::Negative(whole) => self.plan.takes_whole(whole.into()),
             Number::Float(float) => return self.float(float),
-            Number::Wide(whole) => self.plan.takes_whole(whole),
-            Number::Widest(_) => false,
         };
         self.fulfil_if(takes).map(|()| number)
+    }
+
+    /// The integer of up to 128 bits as it goes on.
+    pub(super) fn wide(&mut self, wide: Wide) -> Result<Wide, Refused> {
+        let whole = match wide {
+            Wide::Number(number) => return self.number(number).map(Wide::Number),
+            Wide::Signed(whole) => Some(whole),
+            Wide::Unsigned(whole) => i128::try_from(whole).ok(),
+        };
+        // What is beyond has no place in a plan.
+        self.fulfil_if(whole.is_some_and(|whole| self.plan.takes_whole(whole)))?;
+        Ok(wide)
     }
 
     fn float(&mut self, float: f64) -> Result<Number, Refused> {

@@ -5,8 +5,9 @@ use serde::de::{DeserializeSeed, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::misfit::Misfit;
-use super::reader::{give_number, give_text};
-use super::source::{Integer, Text, Wanted};
+use super::reader::{give_number, give_text, give_wide};
+use super::source::{Integer, Text, Wanted, Wide};
+use super::spelled;
 use crate::json::{Number, whole_text};
 
 /// Gives a name to its type, which may be a number or a boolean.
@@ -21,13 +22,11 @@ impl<'de, 's> Name<'de, 's> {
     }
 
     fn number(&self, wanted: Wanted) -> Result<Number, Misfit> {
-        let name = self.name.as_str();
-        let wide = match wanted {
-            Wanted::Integer(Integer::I128) => name.parse().ok().map(Number::Wide),
-            Wanted::Integer(Integer::U128) => name.parse().ok().map(Number::Widest),
-            _ => None,
-        };
-        wide.or_else(|| whole_text(name)).ok_or_else(|| Misfit::kind(wanted, "string"))
+        whole_text(self.name.as_str()).ok_or_else(|| Misfit::kind(wanted, "string"))
+    }
+
+    fn wide(&self, integer: Integer) -> Result<Wide, Misfit> {
+        spelled::wide(self.name.as_str(), integer)
     }
 }
 
@@ -48,14 +47,20 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         deserialize_i16: Wanted::Integer(Integer::I16);
         deserialize_i32: Wanted::Integer(Integer::I32);
         deserialize_i64: Wanted::Integer(Integer::I64);
-        deserialize_i128: Wanted::Integer(Integer::I128);
         deserialize_u8: Wanted::Integer(Integer::U8);
         deserialize_u16: Wanted::Integer(Integer::U16);
         deserialize_u32: Wanted::Integer(Integer::U32);
         deserialize_u64: Wanted::Integer(Integer::U64);
-        deserialize_u128: Wanted::Integer(Integer::U128);
         deserialize_f32: Wanted::Float32;
         deserialize_f64: Wanted::Float64;
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        give_wide(self.wide(Integer::I128)?, visitor)
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        give_wide(self.wide(Integer::U128)?, visitor)
     }
 
     #[inline]

@@ -7,11 +7,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::{iter, mem, vec};
+use std::{mem, vec};
 
 use super::judging::{Elements, Judging};
 use super::misfit::Misfit;
-use super::source::{Found, Frame, Source, Text, Wanted};
+use super::source::{Found, Frame, Source, Text, Wanted, Wide};
 use super::spelled;
 use crate::json::{Number, Refused};
 use crate::options::ValidationOptions;
@@ -68,25 +68,25 @@ pub enum PairsKind {
 
 /// Pairs, the value that is read, or one within them.
 pub(super) struct Pairs<'i, 'de> {
-    fields: iter::Peekable<&'i mut (dyn Iterator<Item = Field<'de>> + 'i)>,
-    kind: PairsKind,
-    /// The value that comes next; `None` for the whole.
-    value: Option<Values<'de>>,
+    fields: &'i mut (dyn Iterator<Item = Field<'de>> + 'i),
+    /// What comes next is the whole.
+    whole: Option<PairsKind>,
+    /// The value that comes next; the first one before that of the whole.
+    value: Option<Field<'de>>,
     judging: Judging<'de>,
 }
-
-type Values<'de> = iter::Chain<iter::Once<Cow<'de, str>>, vec::IntoIter<Cow<'de, str>>>;
 
 /// The values of a name.
 #[derive(Debug)]
 pub(crate) struct Texts<'de> {
     elements: Elements<'de>,
-    values: Values<'de>,
+    first: Option<Cow<'de, str>>,
+    more: vec::IntoIter<Cow<'de, str>>,
 }
 
 impl Texts<'_> {
     pub(super) fn len(&self) -> usize {
-        self.values.size_hint().0
+        usize::from(self.first.is_some()) + self.more.len()
     }
 }
 
@@ -97,8 +97,8 @@ impl<'i, 'de> Pairs<'i, 'de> {
         plan: &'de Plan,
         options: &'de ValidationOptions,
     ) -> Self {
-        let judging = Judging::new(plan, options);
-        Self { fields: fields.peekable(), kind, value: None, judging }
+        let value = fields.next();
+        Self { fields, whole: Some(kind), value, judging: Judging::new(plan, options) }
     }
 
     /// Returns true if all values are right.
@@ -106,30 +106,25 @@ impl<'i, 'de> Pairs<'i, 'de> {
         self.judging.is_fulfilled()
     }
 
-    fn values_of(field: Field<'de>) -> Values<'de> {
-        iter::once(field.first).chain(field.more)
-    }
-
     /// The only text; several do not fit a type that is not a list.
+    #[inline]
     fn one(&mut self) -> Result<Cow<'de, str>, Refused> {
-        let mut values = match self.value.take() {
-            Some(values) => values,
-            None if self.kind == PairsKind::Ordered => {
-                self.fields.next().map(Self::values_of).ok_or(Refused::Data)?
-            }
-            None => return Err(Refused::Data),
-        };
-        let first = values.next().ok_or(Refused::Data)?;
-        if values.next().is_some() { Err(Refused::Data) } else { Ok(first) }
+        if self.whole == Some(PairsKind::Named) {
+            return Err(Refused::Data);
+        }
+        match &mut self.value {
+            Some(field) if field.more.is_empty() => Ok(mem::take(&mut field.first)),
+            _ => Err(Refused::Data),
+        }
     }
 }
 
 impl<'de> Source<'de> for Pairs<'_, 'de> {
     fn any(&mut self) -> Result<Found, Misfit> {
         Ok(match &self.value {
-            None => Found::Object,
-            Some(values) if values.size_hint().0 == 1 => Found::Text,
-            Some(_) => Found::Array,
+            _ if self.whole.is_some() => Found::Object,
+            Some(field) if field.more.is_empty() => Found::Text,
+            _ => Found::Array,
         })
     }
 
@@ -141,6 +136,14 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
         let number = spelled::number(&self.one()?, wanted)?;
         Ok(self.judging.number(number)?)
+    }
+
+    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
+        let Wanted::Integer(integer) = wanted else {
+            return self.number(wanted).map(Wide::Number);
+        };
+        let wide = spelled::wide(&self.one()?, integer)?;
+        Ok(self.judging.wide(wide)?)
     }
 
     fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
@@ -156,15 +159,14 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
 
     fn null(&mut self) -> Result<(), Misfit> {
         // Whoever wants no parameter gets none.
-        if self.value.is_some() || self.kind == PairsKind::Named {
+        if self.whole != Some(PairsKind::Ordered) {
             return Err(Refused::Data.into());
         }
         Ok(self.judging.null()?)
     }
 
     fn some(&mut self) -> Result<bool, Misfit> {
-        let is_whole = self.value.is_none() && self.kind == PairsKind::Ordered;
-        if is_whole && self.fields.peek().is_none() {
+        if self.whole == Some(PairsKind::Ordered) && self.value.is_none() {
             return self.null().map(|()| false);
         }
         Ok(true)
@@ -180,25 +182,34 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
 
     /// A single value fits a list as its only element.
     fn array(&mut self, _wanted: Wanted) -> Result<Frame<'de>, Misfit> {
-        if self.value.is_none() && self.kind == PairsKind::Named {
-            return Err(Refused::Data.into());
+        match self.whole.take() {
+            Some(PairsKind::Ordered) => Ok(Frame::Elements(self.judging.array()?)),
+            Some(PairsKind::Named) => Err(Refused::Data.into()),
+            None => {
+                let elements = self.judging.array()?;
+                let field = self.value.take().ok_or(Refused::Data)?;
+                let (first, more) = (Some(field.first), field.more.into_iter());
+                Ok(Frame::Texts(Texts { elements, first, more }))
+            }
         }
-        let elements = self.judging.array()?;
-        Ok(match self.value.take() {
-            Some(values) => Frame::Texts(Texts { elements, values }),
-            None => Frame::Elements(elements),
-        })
     }
 
     fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, Misfit> {
-        let (elements, next) = match frame {
-            Frame::Texts(Texts { elements, values }) => {
-                (elements, values.next().map(|text| iter::once(text).chain(Vec::new())))
+        let elements = match frame {
+            Frame::Elements(elements) => {
+                // The first one is here.
+                if !elements.is_empty() {
+                    self.value = self.fields.next();
+                }
+                elements
             }
-            Frame::Elements(elements) => (elements, self.fields.next().map(Self::values_of)),
+            Frame::Texts(Texts { elements, first, more }) => {
+                let text = first.take().or_else(|| more.next());
+                self.value = text.map(|text| Field::new(Cow::Borrowed(""), text));
+                elements
+            }
             _ => return Err(self.judging.give_up().into()),
         };
-        self.value = next;
         if self.value.is_some() {
             elements.next(&mut self.judging)?;
             return Ok(true);
@@ -208,7 +219,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn object(&mut self, wanted: Wanted) -> Result<Frame<'de>, Misfit> {
-        if self.value.is_some() {
+        if self.whole.take().is_none() {
             return Err(Refused::Data.into());
         }
         Ok(Frame::Members(self.judging.object(wanted.ignores_order())?))
@@ -219,13 +230,16 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             return Err(self.judging.give_up().into());
         };
         while !members.is_whole() {
-            let Some(mut field) = self.fields.next() else {
+            // The first one is here.
+            if !members.is_empty() {
+                self.value = self.fields.next();
+            }
+            let Some(field) = &mut self.value else {
                 members.end(&mut self.judging)?;
                 break;
             };
             let is_seen = members.next(&field.name, &mut self.judging)?;
             let name = mem::take(&mut field.name);
-            self.value = Some(Self::values_of(field));
             if is_seen {
                 return Ok(Some(match name {
                     Cow::Borrowed(name) => Text::Borrowed(name),

@@ -5,7 +5,7 @@ use std::slice;
 use serde_json::{Number as JsonNumber, Value, map};
 
 use super::misfit::Misfit;
-use super::source::{Found, Frame, Integer, Source, Text, Wanted};
+use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
 use super::spelled;
 use super::twice::{Members, Shape};
 use crate::data::Data;
@@ -47,19 +47,11 @@ impl<'de> Parsed<'de> {
         Misfit::kind(wanted, kind)
     }
 
-    fn number_of(number: &JsonNumber, wanted: Wanted) -> Result<Number, Misfit> {
-        if let Some(whole) = number.as_u64() {
-            return Ok(Number::Whole(whole));
-        }
-        if let Some(whole) = number.as_i64() {
-            return Ok(Number::Negative(whole));
-        }
-        let wide = match wanted {
-            Wanted::Integer(Integer::I128) => number.as_i128().map(Number::Wide),
-            Wanted::Integer(Integer::U128) => number.as_u128().map(Number::Widest),
-            _ => None,
-        };
-        let number = wide.or_else(|| number.as_f64().map(Number::Float));
+    fn number_of(number: &JsonNumber) -> Result<Number, Misfit> {
+        let whole = number.as_u64().map(Number::Whole);
+        let number = whole
+            .or_else(|| number.as_i64().map(Number::Negative))
+            .or_else(|| number.as_f64().map(Number::Float));
         number.ok_or_else(|| Misfit::message("The number is out of range"))
     }
 
@@ -79,7 +71,7 @@ impl<'de> Source<'de> for Parsed<'de> {
             Value::Null => Found::Null,
             Value::Bool(flag) => Found::Boolean(*flag),
             Value::Number(number) if Self::has_more_digits(number) => Found::Object,
-            Value::Number(number) => Found::Number(Self::number_of(number, Wanted::Any)?),
+            Value::Number(number) => Found::Number(Self::number_of(number)?),
             Value::String(_) => Found::Text,
             Value::Array(_) => Found::Array,
             Value::Object(_) => Found::Object,
@@ -96,10 +88,26 @@ impl<'de> Source<'de> for Parsed<'de> {
 
     fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
         match self.value {
-            Value::Number(number) => Self::number_of(number, wanted),
+            Value::Number(number) => Self::number_of(number),
             Value::String(text) if self.has_texts => spelled::number(text, wanted),
             _ => Err(self.misfit(wanted)),
         }
+    }
+
+    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
+        let wide = match (self.value, wanted) {
+            (Value::Number(number), Wanted::Integer(integer)) if number.as_u64().is_none() => {
+                match integer {
+                    Integer::U128 => number.as_u128().map(Wide::Unsigned),
+                    _ => number.as_i128().map(Wide::Signed),
+                }
+            }
+            (Value::String(text), Wanted::Integer(integer)) if self.has_texts => {
+                return spelled::wide(text, integer);
+            }
+            _ => None,
+        };
+        wide.map_or_else(|| self.number(wanted).map(Wide::Number), Ok)
     }
 
     fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::misfit::Misfit;
 use super::name::Name;
 use super::parsed::Parsed;
-use super::source::{Found, Frame, Integer, Source, Text, Wanted};
+use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
 use crate::json::Number;
 
 /// Reads a type from a [`Source`], whichever it is, so that each type is
@@ -97,8 +97,14 @@ pub(super) fn give_number<'de, V: Visitor<'de>>(
         Number::Whole(whole) => visitor.visit_u64(whole),
         Number::Negative(whole) => visitor.visit_i64(whole),
         Number::Float(float) => visitor.visit_f64(float),
-        Number::Wide(whole) => visitor.visit_i128(whole),
-        Number::Widest(whole) => visitor.visit_u128(whole),
+    }
+}
+
+pub(super) fn give_wide<'de, V: Visitor<'de>>(wide: Wide, visitor: V) -> Result<V::Value, Misfit> {
+    match wide {
+        Wide::Number(number) => give_number(number, visitor),
+        Wide::Signed(whole) => visitor.visit_i128(whole),
+        Wide::Unsigned(whole) => visitor.visit_u128(whole),
     }
 }
 
@@ -146,14 +152,20 @@ impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
         deserialize_i16: Wanted::Integer(Integer::I16);
         deserialize_i32: Wanted::Integer(Integer::I32);
         deserialize_i64: Wanted::Integer(Integer::I64);
-        deserialize_i128: Wanted::Integer(Integer::I128);
         deserialize_u8: Wanted::Integer(Integer::U8);
         deserialize_u16: Wanted::Integer(Integer::U16);
         deserialize_u32: Wanted::Integer(Integer::U32);
         deserialize_u64: Wanted::Integer(Integer::U64);
-        deserialize_u128: Wanted::Integer(Integer::U128);
         deserialize_f32: Wanted::Float32;
         deserialize_f64: Wanted::Float64;
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        give_wide(self.source.wide(Wanted::Integer(Integer::I128))?, visitor)
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        give_wide(self.source.wide(Wanted::Integer(Integer::U128))?, visitor)
     }
 
     texts! {

@@ -34,6 +34,11 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(wanted))
     }
 
+    /// Gives an integer for a type of 128 bits.
+    fn wide(&mut self, wanted: Wanted) -> Result<Wide, Misfit> {
+        self.number(wanted).map(Wide::Number)
+    }
+
     fn text(&mut self, wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
         Err(self.refuse(wanted))
     }
@@ -165,6 +170,14 @@ pub(crate) enum Integer {
     U32,
     U64,
     U128,
+}
+
+/// A number for a type of 128 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wide {
+    Number(Number),
+    Signed(i128),
+    Unsigned(u128),
 }
 
 /// What comes next.

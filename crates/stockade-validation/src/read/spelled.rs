@@ -1,7 +1,9 @@
 //! Texts that stand for numbers and booleans, as in a query string.
 
+use std::str::FromStr;
+
 use super::misfit::Misfit;
-use super::source::{Integer, Wanted};
+use super::source::{Integer, Wanted, Wide};
 use crate::json::Number;
 use crate::number::is_decimal;
 
@@ -15,9 +17,16 @@ pub(super) fn boolean(text: &str) -> Result<bool, Misfit> {
 }
 
 /// Returns the number that a text stands for, if the wanted type can hold it.
+#[inline]
 pub(super) fn number(text: &str, wanted: Wanted) -> Result<Number, Misfit> {
+    match wanted {
+        Wanted::Integer(integer) => integer.read(text).ok_or_else(|| integer.misfit(text)),
+        _ => decimal(text, wanted),
+    }
+}
+
+fn decimal(text: &str, wanted: Wanted) -> Result<Number, Misfit> {
     let number = match wanted {
-        Wanted::Integer(integer) => return integer.read(text),
         // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
         _ if !is_decimal(text) => None,
         Wanted::Float32 => text.parse().ok().map(|float: f32| f64::from(float)),
@@ -27,36 +36,58 @@ pub(super) fn number(text: &str, wanted: Wanted) -> Result<Number, Misfit> {
     number.map(Number::Float).ok_or_else(|| Misfit::kind(wanted, "string"))
 }
 
-/// The number of a text by the type of it.
-macro_rules! read_as {
-    ($text:ident, $type:ty, $number:ident) => {
-        match $text.parse::<$type>() {
-            Ok(number) => Ok(Number::$number(number.into())),
-            Err(_) => Err((<$type>::MIN.to_string(), <$type>::MAX.to_string())),
-        }
+/// Returns the integer of up to 128 bits that a text stands for.
+pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, Misfit> {
+    let wide = match integer {
+        Integer::U128 => text.parse().ok().map(Wide::Unsigned),
+        _ => text.parse().ok().map(Wide::Signed),
     };
+    wide.ok_or_else(|| integer.misfit(text))
+}
+
+/// The number of a text, by a type that is an `i64`.
+fn signed<N: FromStr + Into<i64>>(text: &str) -> Option<Number> {
+    let whole: i64 = text.parse::<N>().ok()?.into();
+    Some(u64::try_from(whole).map_or(Number::Negative(whole), Number::Whole))
+}
+
+/// The number of a text, by a type that is a `u64`.
+fn unsigned<N: FromStr + Into<u64>>(text: &str) -> Option<Number> {
+    text.parse::<N>().ok().map(|whole| Number::Whole(whole.into()))
 }
 
 impl Integer {
-    fn read(self, text: &str) -> Result<Number, Misfit> {
-        let read = match self {
-            Self::I8 => read_as!(text, i8, Negative),
-            Self::I16 => read_as!(text, i16, Negative),
-            Self::I32 => read_as!(text, i32, Negative),
-            Self::I64 => read_as!(text, i64, Negative),
-            Self::I128 => read_as!(text, i128, Wide),
-            Self::U8 => read_as!(text, u8, Whole),
-            Self::U16 => read_as!(text, u16, Whole),
-            Self::U32 => read_as!(text, u32, Whole),
-            Self::U64 => read_as!(text, u64, Whole),
-            Self::U128 => read_as!(text, u128, Widest),
+    #[inline]
+    fn read(self, text: &str) -> Option<Number> {
+        match self {
+            Self::I8 => signed::<i8>(text),
+            Self::I16 => signed::<i16>(text),
+            Self::I32 => signed::<i32>(text),
+            Self::I64 | Self::I128 => signed::<i64>(text),
+            Self::U8 => unsigned::<u8>(text),
+            Self::U16 => unsigned::<u16>(text),
+            Self::U32 => unsigned::<u32>(text),
+            Self::U64 | Self::U128 => unsigned::<u64>(text),
+        }
+    }
+
+    #[cold]
+    fn misfit(self, text: &str) -> Misfit {
+        if text.parse::<i128>().is_err() {
+            return Misfit::kind(Wanted::Integer(self), "string");
+        }
+        let (low, high) = match self {
+            Self::I8 => (i8::MIN.into(), u128::from(i8::MAX.unsigned_abs())),
+            Self::I16 => (i16::MIN.into(), u128::from(i16::MAX.unsigned_abs())),
+            Self::I32 => (i32::MIN.into(), u128::from(i32::MAX.unsigned_abs())),
+            Self::I64 => (i64::MIN.into(), u128::from(i64::MAX.unsigned_abs())),
+            Self::I128 => (i128::MIN, i128::MAX.unsigned_abs()),
+            Self::U8 => (0, u8::MAX.into()),
+            Self::U16 => (0, u16::MAX.into()),
+            Self::U32 => (0, u32::MAX.into()),
+            Self::U64 => (0, u64::MAX.into()),
+            Self::U128 => (0, u128::MAX),
         };
-        read.map_err(|(low, high)| {
-            if text.parse::<i128>().is_ok() {
-                Misfit::message(format!("Expected an integer from {low} to {high}"))
-            } else {
-                Misfit::kind(Wanted::Integer(self), "string")
-            }
-        })
+        Misfit::message(format!("Expected an integer from {low} to {high}"))
     }
 }
