@@ -28,6 +28,42 @@ pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
+/// By length, then by letters: unequal lengths are told apart at once.
+pub(crate) fn order(left: &str, right: &str) -> Ordering {
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
+}
+
+/// Returns true if two names are the same.
+#[inline]
+pub(crate) fn same(left: &str, right: &str) -> bool {
+    same_short(left, right) || left.len() > SHORT && left == right
+}
+
+/// Returns true if two names are the same and have 16 bytes or fewer, as most
+/// have: their ends are compared, which may overlap, without the call of a
+/// function.
+#[inline]
+pub(crate) fn same_short(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    left.len() == right.len()
+        && match left.len() {
+            0 => true,
+            1 => left[0] == right[0],
+            2..=3 => same_ends::<2>(left, right),
+            4..=7 => same_ends::<4>(left, right),
+            8..=SHORT => same_ends::<8>(left, right),
+            _ => false,
+        }
+}
+
+const SHORT: usize = 16;
+
+#[inline]
+fn same_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
+    left.first_chunk::<N>() == right.first_chunk::<N>()
+        && left.last_chunk::<N>() == right.last_chunk::<N>()
+}
+
 /// Whether no two items are equal, in a time that grows with their size only.
 ///
 /// Up to [`PAIRS_MAX`] scalars are compared in pairs, without an allocation;

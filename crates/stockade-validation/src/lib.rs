@@ -62,10 +62,9 @@
 //! - `has_schema`: [`HasSchema`], types with a schema; `inner`: rules made of
 //!   other rules.
 //! - `build`: reading the notations, finding the mistakes, compiling.
-//! - `node`: what a schema is compiled to.
-//! - `check`: the judging of a value, with all its errors and changes.
+//! - `node`: the compiled form of a schema, and the rules that judge.
+//! - `check`: the walk over a value, quiet or with all its errors and changes.
 //! - `data`: the two forms in which a value is judged, parsed or as text.
-//! - `plan`: the quick way to "valid, as it is".
 //! - `json`: the text of JSON.
 //! - `read`: from JSON text to a typed value, judged on the way.
 //! - `export`: [`Schema::to_json_schema`].
@@ -97,7 +96,6 @@ mod node;
 mod number;
 mod options;
 mod pattern;
-mod plan;
 mod read;
 mod rule;
 mod schema;

@@ -15,7 +15,6 @@ use crate::check;
 use crate::export;
 use crate::node::Compiled;
 use crate::options::ValidationOptions;
-use crate::plan::Plan;
 use crate::rule::Rule;
 
 /// A compiled schema; a clone shares it.
@@ -31,8 +30,6 @@ use crate::rule::Rule;
 #[derive(Clone)]
 pub struct Schema {
     compiled: Arc<Compiled>,
-    /// The quick way to a yes, if the schema has one.
-    plan: Arc<Option<Plan>>,
     type_id: Option<TypeId>,
 }
 
@@ -91,7 +88,7 @@ impl Schema {
         data: &Value,
         options: &ValidationOptions,
     ) -> Result<Vec<FieldError>, ApiError> {
-        if self.accepts(data, options, false) {
+        if check::accepts(&self.compiled, data, options, false) {
             return Ok(Vec::new());
         }
         check::check(&self.compiled, data, options)
@@ -124,8 +121,7 @@ impl Schema {
     }
 
     pub(crate) fn of(compiled: Compiled) -> Self {
-        let plan = Plan::compile(&compiled);
-        Self { compiled: Arc::new(compiled), plan: Arc::new(plan), type_id: None }
+        Self { compiled: Arc::new(compiled), type_id: None }
     }
 
     pub(crate) fn for_type(self, type_id: TypeId) -> Self {
@@ -134,16 +130,6 @@ impl Schema {
 
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.compiled
-    }
-
-    /// The quick way to a yes, if the schema has one.
-    pub(crate) fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref().as_ref()
-    }
-
-    /// Whether the quick way says yes; `keep` asks also for no change.
-    pub(crate) fn accepts(&self, data: &Value, options: &ValidationOptions, keep: bool) -> bool {
-        self.plan().is_some_and(|plan| plan.accepts(data, options, keep))
     }
 }
 

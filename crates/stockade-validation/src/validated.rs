@@ -71,7 +71,7 @@ pub fn validate_against_schema(
     data: Value,
     options: &ValidationOptions,
 ) -> Result<Validated, ApiError> {
-    if schema.accepts(&data, options, true) {
+    if check::accepts(schema.compiled(), &data, options, true) {
         return Ok(Validated { errors: Vec::new(), data });
     }
     check::validate(schema.compiled(), None, data, options)

@@ -29,9 +29,9 @@ pub(crate) fn contradictions<'k>(
 /// What is wrong with the values of `enum` and `const`: none of them has the
 /// type, so that nothing would ever pass.
 pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
-    let Some(literals) = node.literals.as_deref().filter(|_| node.transform.is_none()) else {
+    if node.transform.is_some() {
         return Vec::new();
-    };
+    }
     let types = &node.types;
     let fits = |value: &Value| {
         let kinds = match value {
@@ -49,14 +49,14 @@ pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
             || value.is_null() && node.nullable
     };
     let mut faults = Vec::new();
-    match &literals.one_of {
+    match node.keywords.get("enum").and_then(Value::as_array) {
         // An empty list is allowed by JSON Schema, and lets nothing through.
-        Some(one_of) if !one_of.values.is_empty() && !one_of.values.iter().any(fits) => {
+        Some(values) if !values.is_empty() && !values.iter().any(fits) => {
             faults.push(format!("no value of `enum` is of type {}", types.expected));
         }
         _ => {}
     }
-    if literals.constant.as_ref().is_some_and(|(constant, _)| !fits(constant)) {
+    if node.keywords.get("const").is_some_and(|constant| !fits(constant)) {
         faults.push(format!("`const` is not of type {}", types.expected));
     }
     faults

@@ -14,8 +14,8 @@ use crate::depth::{MAX_DEPTH, exceeds};
 use crate::format::{Format, TextType};
 use crate::function::Default;
 use crate::node::{
-    AdditionalRule, ArrayRules, Bound, Compiled, Literals, Node, NumberRules, ObjectRules, OneOf,
-    Property, RequiredName, Scalars, Size, TextRules, Types, kind,
+    AdditionalRule, ArrayRules, Bound, Compiled, Counts, Inner, Limit, Literals, MAX_BITS, Needs,
+    Node, ObjectRules, Property, Relation, TextRules, Types, kind,
 };
 use crate::number::Num;
 use crate::pattern::Pattern;
@@ -28,20 +28,15 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
     let root = Compiler::new(&mut state, String::new(), rule.location).compile(rule, MAX_DEPTH);
     let definitions = state.compile_definitions();
     ConfigError::check(state.mistakes)?;
-    // Without definitions the rules say how often one value is compared.
-    let compares = state.compares && !definitions.is_empty();
-    Ok(Compiled { root, definitions, wants_parsed: state.calls_functions || compares })
+    Ok(Compiled { root, definitions, needs: state.needs })
 }
 
-/// What all compilers of a schema share.
+/// The state that all compilers of a schema share.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) mistakes: Vec<Mistake>,
     pub(super) definitions: Definitions,
-    /// A rule had a `transform` or a `custom`.
-    pub(super) calls_functions: bool,
-    /// A rule compares whole arrays or objects.
-    pub(super) compares: bool,
+    needs: Needs,
 }
 
 /// Compiles one rule; its children have compilers of their own.
@@ -86,47 +81,60 @@ impl<'m> Compiler<'m> {
         }
 
         let default = self.default(&mut rule);
-        let inner = self.inner(&mut rule, levels);
+        let (inner, places) = self.inner(&mut rule, levels);
+        let array = self.array(&mut rule, &types, places, levels);
+        let object = self.object(&mut rule, levels);
+        let keywords = rule.keywords;
         let mut node = Node {
-            types,
-            required: flag(&rule.keywords, "required") && default.is_none(),
-            nullable: flag(&rule.keywords, "nullable"),
-            trim: flag(&rule.keywords, "trim"),
+            required: flag(&keywords, "required") && default.is_none(),
+            nullable: flag(&keywords, "nullable"),
+            trim: flag(&keywords, "trim"),
             never: rule.boolean == Some(false),
-            literals: literals(&mut rule.keywords),
-            text: self.text(&rule.keywords),
-            number: number(&rule.keywords),
-            size: size(&rule.keywords),
-            array: self.array(&mut rule, levels),
-            object: self.object(&mut rule, levels),
+            literals: literals(&keywords),
+            text: self.text(&keywords),
+            number: Limit::all(&keywords, NUMBER, ("Number must be", "")),
+            array,
+            object,
             inner,
             transform: rule.transform,
             custom: rule.custom,
             default,
-            message: text_of(&rule.keywords, "message").map(Into::into),
-            scalars: Scalars::default(),
-            notes: Map::new(),
+            message: text_of(&keywords, "message").map(Into::into),
+            keywords,
+            types,
+            ..Node::default()
         };
         if node.takes_bare_objects() {
             // So that `allow_unknown(false)` finds that no key is listed.
-            node.object = Some(Box::default());
+            let counts = Counts::new(Box::default());
+            let additional = AdditionalRule::Unsaid;
+            let rules = ObjectRules::new(None, Vec::new(), additional, counts);
+            node.object = Some(Box::new(rules));
         }
+        node.settle();
         self.note_needs(&node);
-        rule.keywords.retain(|name, _| keyword::is_note(name));
-        node.notes = rule.keywords;
         for message in bounds::foreign_literals(&node) {
             self.mistake(message);
         }
         self.try_default(&node);
-        node.scalars = Scalars::of(&node);
         node
     }
 
-    /// Notes what the node asks of the form of the data.
+    /// Notes the work that the node asks of those who judge.
     fn note_needs(&mut self, node: &Node) {
-        self.state.calls_functions |= node.transform.is_some() || node.custom.is_some();
-        self.state.compares |= node.array.as_deref().is_some_and(|rules| rules.unique)
-            || node.literals.as_deref().is_some_and(Literals::has_containers);
+        let needs = &mut self.state.needs;
+        let has_functions = node.transform.is_some() || node.custom.is_some();
+        let lists_containers = node.literals.iter().any(Literals::has_containers);
+        let entries = node.object.as_deref().map_or(0, |rules| rules.entries.len());
+        needs.functions |= has_functions;
+        needs.comparing |=
+            lists_containers || node.array.as_deref().is_some_and(|rules| rules.unique);
+        needs.second_look |= has_functions || lists_containers || entries > MAX_BITS;
+        needs.second_look |= match node.inner.as_deref() {
+            None => false,
+            Some(Inner::Definition(_)) => !node.only_refers(),
+            Some(Inner::Tagged(_) | Inner::Variants(_)) => true,
+        };
     }
 
     /// Takes out what is unknown or of the wrong kind.
@@ -138,7 +146,7 @@ impl<'m> Compiler<'m> {
                 return false;
             };
             let fits = match kind {
-                Kind::Count => count(value).is_some(),
+                Kind::Count => as_count(value),
                 kind => kind.fits(value),
             };
             if !fits {
@@ -202,31 +210,33 @@ impl<'m> Compiler<'m> {
             }
             format
         });
-        let rules = TextRules {
-            min_length: count_of(keywords, "minLength"),
-            max_length: count_of(keywords, "maxLength"),
-            pattern,
-            format,
-        };
-        let TextRules { min_length, max_length, pattern, format } = &rules;
-        let empty =
-            min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none();
-        (!empty).then(|| Box::new(rules))
+        let limits = Limit::all(keywords, TEXT, ("String must be", " characters"));
+        let rules = TextRules { lengths: Counts::new(limits), pattern, format };
+        let is_empty =
+            rules.lengths.is_empty() && rules.pattern.is_none() && rules.format.is_none();
+        (!is_empty).then(|| Box::new(rules))
     }
 
-    fn array(&mut self, rule: &mut Rule, levels: usize) -> Option<Box<ArrayRules>> {
+    fn array(
+        &mut self,
+        rule: &mut Rule,
+        types: &Types,
+        places: Box<[Node]>,
+        levels: usize,
+    ) -> Option<Box<ArrayRules>> {
         let items = rule.items.take().map(|items| self.child(*items, "[]", levels));
-        let rules = ArrayRules {
-            min_items: count_of(&rule.keywords, "minItems"),
-            max_items: count_of(&rule.keywords, "maxItems"),
-            unique: flag(&rule.keywords, "uniqueItems"),
-            items,
-        };
-        let empty = rules.min_items.is_none()
-            && rules.max_items.is_none()
-            && !rules.unique
-            && rules.items.is_none();
-        (!empty).then(|| Box::new(rules))
+        // `minItems` and `maxItems` stand in for `min` and `max`.
+        let bounds: Vec<Bound> = ARRAY
+            .iter()
+            .filter(|(_, instead)| instead.is_none_or(|name| !rule.keywords.contains_key(name)))
+            .map(|(bound, _)| *bound)
+            .collect();
+        let bounds = if types.take(kind::ARRAY) { &*bounds } else { &[] };
+        let limits = Limit::all(&rule.keywords, bounds, ("Array must contain", " items"));
+        let counts = Counts::new(limits);
+        let unique = flag(&rule.keywords, "uniqueItems");
+        let is_empty = counts.is_empty() && !unique && places.is_empty() && items.is_none();
+        (!is_empty).then(|| Box::new(ArrayRules { counts, unique, places, items }))
     }
 
     fn object(&mut self, rule: &mut Rule, levels: usize) -> Option<Box<ObjectRules>> {
@@ -240,62 +250,31 @@ impl<'m> Compiler<'m> {
                 AdditionalRule::Node(Box::new(self.child(*rule, ".*", levels)))
             }
         };
-        let min_properties = count_of(&rule.keywords, "minProperties");
-        let max_properties = count_of(&rule.keywords, "maxProperties");
+        let limits = Limit::all(&rule.keywords, OBJECT, ("Object must have", " properties"));
         if listed.is_none()
             && required.is_empty()
             && matches!(additional, AdditionalRule::Unsaid)
-            && min_properties.is_none()
-            && max_properties.is_none()
+            && limits.is_empty()
         {
             return None;
         }
 
-        let lists_properties = listed.is_some();
-        let names: HashSet<&str> = required.iter().map(String::as_str).collect();
-        let mut properties: Vec<Property> = Vec::new();
-        // Without a list there are no properties to compile.
-        for (name, rule) in listed.unwrap_or_default() {
-            let node = self.child(rule, &format!(".{name}"), levels);
-            let in_required_list = names.contains(name.as_str());
-            properties.push(Property { name: name.into(), node, in_required_list });
-        }
-        let by_name = self.by_name(&properties);
-        let mut rules = ObjectRules {
-            lists_properties,
-            properties,
-            by_name,
-            required: Vec::new(),
-            additional,
-            min_properties,
-            max_properties,
-        };
-        rules.required = required
-            .into_iter()
-            .map(|name| {
-                let index = rules.find(&name, 0);
-                let excused =
-                    index.is_some_and(|index| rules.properties[index].node.default.is_some());
-                RequiredName { name: name.into(), index, excused }
-            })
-            .collect();
-        Some(Box::new(rules))
+        let properties = listed.map(|listed| self.properties(listed, levels));
+        let counts = Counts::new(limits);
+        Some(Box::new(ObjectRules::new(properties, required, additional, counts)))
     }
 
-    /// The indices of the properties, sorted for searching.
-    fn by_name(&mut self, properties: &[Property]) -> Box<[usize]> {
-        let name = |index: &usize| -> &str { &properties[*index].name };
-        let mut by_name: Vec<usize> = (0..properties.len()).collect();
-        by_name.sort_by(|left, right| {
-            let (left, right) = (name(left), name(right));
-            left.len().cmp(&right.len()).then_with(|| left.cmp(right))
-        });
-        for pair in by_name.windows(2) {
-            if name(&pair[0]) == name(&pair[1]) {
-                self.mistake(format!("property `{}` is given twice", name(&pair[0])));
+    fn properties(&mut self, listed: Vec<(String, Rule)>, levels: usize) -> Vec<Property> {
+        let mut names = HashSet::new();
+        let mut properties = Vec::new();
+        for (name, rule) in listed {
+            if !names.insert(name.clone()) {
+                self.mistake(format!("property `{name}` is given twice"));
             }
+            let node = self.child(rule, &format!(".{name}"), levels);
+            properties.push(Property { name: name.into(), node, in_required_list: false });
         }
-        by_name.into()
+        properties
     }
 
     /// The names of the list form of `required`.
@@ -342,39 +321,10 @@ impl<'m> Compiler<'m> {
     }
 }
 
-fn literals(keywords: &mut Map<String, Value>) -> Option<Box<Literals>> {
-    let one_of = match keywords.remove("enum") {
-        Some(Value::Array(values)) => Some(OneOf::new(values)),
-        _ => None,
-    };
-    let constant = keywords.remove("const").map(|value| {
-        let message = format!("Must be {value}");
-        (value, message)
-    });
-    if one_of.is_none() && constant.is_none() {
-        return None;
-    }
-    Some(Box::new(Literals { one_of, constant }))
-}
-
-fn number(keywords: &Map<String, Value>) -> Option<Box<NumberRules>> {
-    let bound = |name: &str| keywords.get(name).and_then(Value::as_number).map(Bound::new);
-    let rules = NumberRules {
-        minimum: bound("minimum"),
-        maximum: bound("maximum"),
-        exclusive_minimum: bound("exclusiveMinimum"),
-        exclusive_maximum: bound("exclusiveMaximum"),
-    };
-    let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum } = &rules;
-    let bounds = [minimum, maximum, exclusive_minimum, exclusive_maximum];
-    let empty = bounds.into_iter().all(Option::is_none);
-    (!empty).then(|| Box::new(rules))
-}
-
-fn size(keywords: &Map<String, Value>) -> Option<Box<Size>> {
-    let bound = |name: &str| keywords.get(name).and_then(Value::as_number).map(Bound::new);
-    let size = Size { min: bound("min"), max: bound("max") };
-    (size.min.is_some() || size.max.is_some()).then(|| Box::new(size))
+fn literals(keywords: &Map<String, Value>) -> Box<[Literals]> {
+    let one_of = keywords.get("enum").and_then(Value::as_array);
+    let one_of = one_of.map(|values| Literals::one_of(values));
+    one_of.into_iter().chain(keywords.get("const").map(Literals::constant)).collect()
 }
 
 fn flag(keywords: &Map<String, Value>, name: &str) -> bool {
@@ -385,17 +335,44 @@ fn text_of<'k>(keywords: &'k Map<String, Value>, name: &str) -> Option<&'k str> 
     keywords.get(name).and_then(Value::as_str)
 }
 
-fn count_of(keywords: &Map<String, Value>, name: &str) -> Option<usize> {
-    keywords.get(name).and_then(count)
-}
-
-/// A whole number of 0 or more; 2.0 is one.
-fn count(value: &Value) -> Option<usize> {
-    match Num::of(value.as_number()?) {
+/// Writes a whole number of 0 or more as an integer; 2.0 is one.
+fn as_count(value: &mut Value) -> bool {
+    let count = value.as_number().and_then(|number| match Num::of(number) {
         Num::Whole(whole) => usize::try_from(whole).ok(),
         Num::Float(_) => None,
+    });
+    if let Some(count) = count {
+        *value = count.into();
     }
+    count.is_some()
 }
+
+const NUMBER: &[Bound] = &[
+    ("minimum", Relation::AtLeast),
+    ("maximum", Relation::AtMost),
+    ("exclusiveMinimum", Relation::Above),
+    ("exclusiveMaximum", Relation::Below),
+    ("min", Relation::AtLeast),
+    ("max", Relation::AtMost),
+];
+
+const TEXT: &[Bound] = &[
+    ("minLength", Relation::AtLeast),
+    ("maxLength", Relation::AtMost),
+    ("min", Relation::AtLeast),
+    ("max", Relation::AtMost),
+];
+
+/// Each with the keyword that stands in for it.
+const ARRAY: &[(Bound, Option<&str>)] = &[
+    (("min", Relation::AtLeast), Some("minItems")),
+    (("max", Relation::AtMost), Some("maxItems")),
+    (("minItems", Relation::AtLeast), None),
+    (("maxItems", Relation::AtMost), None),
+];
+
+const OBJECT: &[Bound] =
+    &[("minProperties", Relation::AtLeast), ("maxProperties", Relation::AtMost)];
 
 const TEXT_TYPES: [&str; 6] = ["email", "url", "uuid", "phone", "credit-card", "date"];
 

@@ -4,12 +4,19 @@ use std::collections::HashSet;
 
 use super::compile::Compiler;
 use crate::inner::{InnerRule, Key};
-use crate::node::{Inner, Tagged, Variants};
+use crate::node::{Inner, Node, Tagged, Variants};
 use crate::rule::Rule;
 
 impl Compiler<'_> {
-    pub(super) fn inner(&mut self, rule: &mut Rule, levels: usize) -> Option<Box<Inner>> {
-        let inner = rule.inner.take()?;
+    /// Compiles `inner`; the second part is the rules of a tuple's places.
+    pub(super) fn inner(
+        &mut self,
+        rule: &mut Rule,
+        levels: usize,
+    ) -> (Option<Box<Inner>>, Box<[Node]>) {
+        let Some(inner) = rule.inner.take() else {
+            return (None, Box::default());
+        };
         self.refuse_structure(rule);
         let inner = match inner {
             InnerRule::Reference(reference) => {
@@ -21,10 +28,10 @@ impl Compiler<'_> {
                 let elements = elements.into_iter().enumerate();
                 let nodes =
                     elements.map(|(index, rule)| self.child(rule, &format!("[{index}]"), levels));
-                Inner::Tuple(nodes.collect())
+                return (None, nodes.collect());
             }
         };
-        Some(Box::new(inner))
+        (Some(Box::new(inner)), Box::default())
     }
 
     /// Two rules cannot both say what is in a value.

@@ -18,6 +18,7 @@ mod keyword;
 mod notation;
 
 pub(crate) use compile::compile;
+pub(crate) use keyword::is_note;
 pub(crate) use notation::{read, read_fields, read_rule};
 
 #[cfg(test)]

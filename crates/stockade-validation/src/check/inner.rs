@@ -1,31 +1,31 @@
-//! What a value has to be beside the keywords of its node: definitions, unions,
-//! tuples.
+//! Rules beside the keywords of a node: definitions and unions.
 
 use super::patch::Patch;
 use super::path::Path;
-use super::{Held, Run};
+use super::sink::Sink;
+use super::walk::{Holder, Walk};
 use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
-use crate::node::{Inner, Node, Tagged, Variants};
+use crate::node::{Broken, Inner, Node, Tagged, Variants};
 
 /// How many definitions are followed into each other. The depth of the data
 /// bounds it, unless a `transform` of a recursive type makes more and more.
-pub(super) const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
+const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
 
-impl<'s> Run<'_, 's> {
-    /// Judges a value whose type fits; `None` after a type failure.
+impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
+    /// Judges a value whose type fits.
     pub(super) fn inner<'d>(
         &mut self,
         node: &'s Node,
         inner: &'s Inner,
         value: impl Data<'d>,
         path: &Path<'_>,
-    ) -> Option<Patch<'s>> {
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
         match inner {
-            Inner::Definition(place) => self.definition(node, *place, value, path),
-            Inner::Tagged(tagged) => Some(self.tagged(node, tagged, value, path)),
-            Inner::Variants(variants) => self.variants(node, variants, value, path),
-            Inner::Tuple(nodes) => Some(self.tuple(nodes, value, path)),
+            Inner::Definition(place) => self.definition(node, *place, value, path, holder),
+            Inner::Tagged(tagged) => self.tagged(node, tagged, value, path),
+            Inner::Variants(variants) => self.variants(variants, value, path, holder.message(node)),
         }
     }
 
@@ -37,40 +37,22 @@ impl<'s> Run<'_, 's> {
         place: usize,
         value: impl Data<'d>,
         path: &Path<'_>,
-    ) -> Option<Patch<'s>> {
-        let Some(definition) = self.definitions.get(place) else {
-            return Some(Patch::Keep);
-        };
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
+        let definition = self.definitions.get(place)?;
         if self.followed == MAX_FOLLOWED {
-            let message = format!("Value is nested more than {MAX_DEPTH} levels deep");
-            self.push(path, message, "depth");
+            self.sink.note(path, None, Broken::Depth);
+            self.is_over = true;
             return None;
         }
-        let known = self.errors.len();
-        let held = Held {
-            node: &definition.node,
-            message: self.message_of(node),
-            required: self
-                .held(node)
-                .and_then(|held| held.required)
-                .or_else(|| node.required.then_some(node)),
+        let holder = Holder {
+            message: holder.message(node),
+            required: holder.required.or_else(|| node.required.then_some(node)),
         };
-        let around = self.held.replace(held);
         self.followed += 1;
-        let patch = self.visit(&definition.node, value, path);
+        let patch = self.prepared(&definition.node, value, path, holder);
         self.followed -= 1;
-        self.held = around;
-        let fits = self.errors.len() == known || !self.ends(known, path);
-        fits.then_some(patch)
-    }
-
-    /// Whether the value at `path` itself has a wrong type or is missing, by the
-    /// errors from `known` on.
-    #[cold]
-    fn ends(&self, known: usize, path: &Path<'_>) -> bool {
-        let field = path.shown();
-        let ends = |rule: &str| matches!(rule, "type" | "required");
-        self.errors[known..].iter().any(|error| ends(&error.rule) && error.field == field)
+        patch
     }
 
     fn tagged<'d>(
@@ -79,97 +61,69 @@ impl<'s> Run<'_, 's> {
         tagged: &'s Tagged,
         value: impl Data<'d>,
         path: &Path<'_>,
-    ) -> Patch<'s> {
+    ) -> Option<S::Change> {
         let Kind::Object(_) = value.kind() else {
-            return Patch::Keep;
+            return None;
         };
         let at_tag = Path::Field { name: &tagged.tag, parent: path };
-        let Some(tag) = value.member(&tagged.tag) else {
-            self.missing(node.message.as_deref(), &at_tag, &tagged.tag);
-            return Patch::Keep;
-        };
-        let mut variants = tagged.variants.iter();
-        let variant = variants.find(|(name, _)| tag.text() == Some(&**name));
-        if let Some((_, variant)) = variant {
-            return self.visit(variant, value, path);
+        let message = node.message.as_deref();
+        let mut change = None;
+        if let Some(tag) = value.member(&tagged.tag) {
+            let mut variants = tagged.variants.iter();
+            match variants.find(|(name, _)| tag.text() == Some(&**name)) {
+                Some((_, variant)) => change = self.visit_unsettled(variant, value, path),
+                None => self.sink.note(&at_tag, message, Broken::Shown("enum", &tagged.message)),
+            }
+        } else {
+            self.sink.note(&at_tag, message, Broken::Required);
         }
-        let message = node.message.as_deref().unwrap_or(&tagged.message);
-        self.push(&at_tag, message.to_owned(), "enum");
-        Patch::Keep
+        self.is_over = false;
+        change
     }
 
     fn variants<'d>(
         &mut self,
-        node: &Node,
         union: &'s Variants,
         value: impl Data<'d>,
         path: &Path<'_>,
-    ) -> Option<Patch<'s>> {
-        let find = |key: &str| union.variants.iter().find(|(name, _)| **name == *key);
-        match value.kind() {
-            Kind::Text(name) => match find(name) {
-                Some((_, None)) => Some(Patch::Keep),
-                Some((_, Some(_))) => self.wrong_form(node, path, "object", "string"),
-                None => {
-                    self.fail(node, path, "enum", || union.message.clone());
-                    Some(Patch::Keep)
-                }
-            },
-            Kind::Object(count) => {
-                let mut entries = value.members();
-                let (Some((name, content)), None) = (entries.next(), entries.next()) else {
-                    self.not_one(node, count == 0, path);
-                    return Some(Patch::Keep);
-                };
-                match find(name) {
-                    Some((name, Some(variant))) => {
-                        let at_content = Path::Field { name, parent: path };
-                        let patch = self.visit(variant, content, &at_content);
-                        Some(Patch::only_value(patch))
-                    }
-                    Some((_, None)) => self.wrong_form(node, path, "string", "object"),
-                    None => {
-                        self.fail(node, path, "enum", || union.message.clone());
-                        Some(Patch::Keep)
-                    }
-                }
+        message: Option<&str>,
+    ) -> Option<S::Change> {
+        let mut entries = value.members();
+        let (name, content) = match (value.kind(), entries.next(), entries.next()) {
+            (Kind::Text(name), ..) => (name, None),
+            (Kind::Object(_), Some((name, content)), None) => (name, Some(content)),
+            (Kind::Object(_), only, _) => {
+                let broken = if only.is_none() { NO_KEY } else { SEVERAL_KEYS };
+                self.sink.note(path, message, broken);
+                return None;
             }
-            _ => Some(Patch::Keep),
-        }
-    }
-
-    /// A variant without content came with some, or the other way round.
-    fn wrong_form(
-        &mut self,
-        node: &Node,
-        path: &Path<'_>,
-        expected: &str,
-        got: &str,
-    ) -> Option<Patch<'s>> {
-        self.fail(node, path, "type", || format!("Expected {expected}, got {got}"));
-        None
-    }
-
-    fn not_one(&mut self, node: &Node, is_empty: bool, path: &Path<'_>) {
-        let (rule, bound) =
-            if is_empty { ("minProperties", "least") } else { ("maxProperties", "most") };
-        self.fail(node, path, rule, || format!("Object must have at {bound} 1 properties"));
-    }
-
-    fn tuple<'d>(&mut self, nodes: &'s [Node], value: impl Data<'d>, path: &Path<'_>) -> Patch<'s> {
-        let mut patches = Vec::new();
-        for (index, (node, item)) in nodes.iter().zip(value.items()).enumerate() {
-            if self.done {
-                break;
+            _ => return None,
+        };
+        let variant = union.variants.iter().find(|(known, _)| **known == *name);
+        match (variant, content) {
+            (Some((_, None)), None) => None,
+            (Some((name, Some(variant))), Some(content)) => {
+                let change = self.visit(variant, content, || Path::Field { name, parent: path });
+                self.is_over = false;
+                let change = change?;
+                self.sink.change(|| Patch::Only(Box::new(change.into())))
             }
-            if self.passes(node, item) {
-                continue;
+            // A variant without content came with some, or the other way round.
+            (Some((_, variant)), _) => {
+                let (expected, got) =
+                    if variant.is_some() { ("object", "string") } else { ("string", "object") };
+                self.sink.note(path, message, Broken::Type { expected, got });
+                self.is_over = true;
+                None
             }
-            let patch = self.visit(node, item, &Path::Item { index, parent: path });
-            if !patch.is_keep() {
-                patches.push((index, patch));
+            (None, _) => {
+                self.sink.note(path, message, Broken::Shown("enum", &union.message));
+                None
             }
         }
-        if patches.is_empty() { Patch::Keep } else { Patch::Array(patches) }
     }
 }
+
+const NO_KEY: Broken<'_> = Broken::Rule("minProperties", "Object must have at least 1 properties");
+const SEVERAL_KEYS: Broken<'_> =
+    Broken::Rule("maxProperties", "Object must have at most 1 properties");

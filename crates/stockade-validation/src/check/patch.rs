@@ -1,14 +1,14 @@
 //! [`Patch`]: what is to be changed in a value that was only read.
 
+use std::convert::Infallible;
+
 use serde_json::{Map, Value};
 
 use crate::node::ObjectRules;
 
-/// The changes of one value.
+/// The changes of a value that does not stay as it is.
 #[derive(Clone, Debug)]
 pub(super) enum Patch<'s> {
-    /// None.
-    Keep,
     /// Another value.
     Set(Value),
     /// Changes of elements, by their places.
@@ -29,20 +29,17 @@ pub(super) struct ObjectPatch<'s> {
     pub(super) others: Vec<(usize, Patch<'s>)>,
     /// For absent properties, by their places in the rules.
     pub(super) defaults: Vec<(usize, Value)>,
-    /// Whether unknown keys are removed.
+    /// Unknown keys are removed.
     pub(super) strip: bool,
 }
 
+impl From<Infallible> for Patch<'_> {
+    fn from(change: Infallible) -> Self {
+        match change {}
+    }
+}
+
 impl Patch<'_> {
-    pub(super) fn is_keep(&self) -> bool {
-        matches!(self, Self::Keep)
-    }
-
-    /// The change of an object with one key whose value changes so.
-    pub(super) fn only_value(patch: Self) -> Self {
-        if patch.is_keep() { Self::Keep } else { Self::Only(Box::new(patch)) }
-    }
-
     /// The value with its changes; what does not change is moved.
     pub(super) fn apply(self, value: Value) -> Value {
         match (self, value) {
@@ -61,25 +58,22 @@ impl Patch<'_> {
                 Value::Object(map)
             }
             (Self::Object(patch), Value::Object(map)) => Value::Object(patch.apply(map)),
-            (Self::Set(value), _)
-            | (Self::Keep | Self::Array(_) | Self::Only(_) | Self::Object(_), value) => value,
+            (Self::Set(value), _) | (Self::Array(_) | Self::Only(_) | Self::Object(_), value) => {
+                value
+            }
         }
     }
 
     /// The changed value as `custom` sees it, which is before the defaults.
-    /// `None` when nothing is changed.
-    pub(super) fn preview(&self, value: &Value) -> Option<Value> {
-        if self.is_keep() {
-            return None;
-        }
+    pub(super) fn preview(&self, value: &Value) -> Value {
         let mut patch = self.clone();
         patch.drop_defaults();
-        Some(patch.apply(value.clone()))
+        patch.apply(value.clone())
     }
 
     fn drop_defaults(&mut self) {
         match self {
-            Self::Keep | Self::Set(_) => {}
+            Self::Set(_) => {}
             Self::Array(patches) => {
                 patches.iter_mut().for_each(|(_, patch)| patch.drop_defaults());
             }
@@ -93,15 +87,31 @@ impl Patch<'_> {
     }
 }
 
-impl ObjectPatch<'_> {
+impl<'s> ObjectPatch<'s> {
+    /// No change.
+    pub(super) fn new(rules: &'s ObjectRules) -> Self {
+        Self {
+            rules,
+            properties: Vec::new(),
+            others: Vec::new(),
+            defaults: Vec::new(),
+            strip: false,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { properties, others, defaults, strip, .. } = self;
+        properties.is_empty() && others.is_empty() && defaults.is_empty() && !strip
+    }
+
     fn apply(self, map: Map<String, Value>) -> Map<String, Value> {
         let rules = self.rules;
         let mut listed: Vec<Option<(String, Value)>> = Vec::new();
-        listed.resize_with(rules.properties.len(), || None);
+        listed.resize_with(rules.listed, || None);
         let mut others = Vec::new();
         let mut hint = 0;
         for (name, value) in map {
-            if let Some(index) = rules.find(&name, hint) {
+            if let Some(index) = rules.find_listed(&name, hint) {
                 listed[index] = Some((name, value));
                 hint = index + 1;
             } else {
@@ -120,7 +130,7 @@ impl ObjectPatch<'_> {
             }
         }
         for (index, value) in self.defaults {
-            listed[index].get_or_insert_with(|| (rules.properties[index].name.to_string(), value));
+            listed[index].get_or_insert_with(|| (rules.entries[index].name.to_string(), value));
         }
         if self.strip {
             others.clear();

@@ -3,14 +3,15 @@
 use serde_json::Value;
 use stockade_errors::ApiError;
 
-use super::Run;
 use super::path::Path;
+use super::sink::Sink;
+use super::walk::Walk;
 use crate::data::{Data, Kind};
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::node::{Node, kind};
 use crate::number::{self, whole_float};
 
-impl Run<'_, '_> {
+impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
     /// The prepared value; `None` when it stays as it is.
     pub(super) fn prepare<'d>(
         &self,
@@ -21,7 +22,7 @@ impl Run<'_, '_> {
         let mut prepared = if node.trim { trim(value) } else { None };
         if let Some(transform) = &node.transform
             && self.root.is_some()
-            && !self.done
+            && !self.sink.is_done()
         {
             let value = prepared.unwrap_or_else(|| value.to_value().into_owned());
             let field = path.to_string();
@@ -41,7 +42,7 @@ impl Run<'_, '_> {
             return Ok(Some(converted));
         }
         if let Kind::Number(number) = current
-            && wants_whole(node)
+            && node.types.want_whole()
             && let Some(whole) = whole_float(number)
         {
             return Ok(Some(Value::Number(whole)));
@@ -78,18 +79,13 @@ fn coerce(node: &Node, text: &str) -> Option<Value> {
     if types.has(kind::NUMBER | kind::INTEGER) {
         let number = number::parse(text)?;
         // `1.0` for an integer is the integer, which typed code can read.
-        let whole = if wants_whole(node) { whole_float(&number) } else { None };
+        let whole = if node.types.want_whole() { whole_float(&number) } else { None };
         return Some(Value::Number(whole.unwrap_or(number)));
     }
     None
 }
 
-/// Whether numbers are to be integers, which typed code reads from nothing else.
-fn wants_whole(node: &Node) -> bool {
-    node.types.has(kind::INTEGER) && !node.types.has(kind::NUMBER)
-}
-
-/// Whether a list is wanted, and this is what a query has instead of one.
+/// Returns true if a list is wanted, and this is what a query has instead of one.
 fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
     let is_scalar = matches!(value, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_));
     let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Number;
 
 use super::tape::{Entry, Extent, Place, Tape};
+use crate::equal::same;
 use crate::json::{self, Reader, Refused, Scalar};
-use crate::plan::same;
 use crate::read::is_private;
 
 impl<'t> Tape<'t> {

@@ -40,6 +40,10 @@ pub(super) fn bare_reference(node: &Node, definitions: &[Definition]) -> Option<
 
 /// Adds what stands beside the keywords.
 pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String, Value>) -> Value {
+    if let Some(rules) = node.array.as_deref().filter(|rules| !rules.places.is_empty()) {
+        let elements = rules.places.iter().map(|node| rule(node, definitions)).collect();
+        out.insert("prefixItems".to_owned(), elements);
+    }
     match node.inner.as_deref() {
         None => {}
         Some(Inner::Definition(place)) => {
@@ -55,10 +59,6 @@ pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String
         }
         Some(Inner::Variants(union)) => {
             out.insert("oneOf".to_owned(), variants(union, node.nullable, definitions));
-        }
-        Some(Inner::Tuple(nodes)) => {
-            let elements = nodes.iter().map(|node| rule(node, definitions)).collect();
-            out.insert("prefixItems".to_owned(), elements);
         }
     }
     Value::Object(out)
@@ -80,17 +80,12 @@ fn bare_place(node: &Node) -> Option<usize> {
     let Some(Inner::Definition(place)) = node.inner.as_deref() else {
         return None;
     };
-    let says_more = node.types.given()
-        || node.required
-        || node.nullable
-        || node.literals.is_some()
-        || node.text.is_some()
-        || node.number.is_some()
-        || node.size.is_some()
+    // These are said of no document.
+    let is_silent = |name: &String| matches!(name.as_str(), "trim" | "message");
+    let says_more = !node.keywords.keys().all(is_silent)
         || node.array.is_some()
         || node.object.is_some()
-        || node.default.is_some()
-        || !node.notes.is_empty();
+        || node.default.is_some();
     (!says_more).then_some(*place)
 }
 

@@ -1,14 +1,12 @@
 //! Hot: [`JsonText`], a JSON text that is judged while a type is read from it.
 //!
-//! It says nothing: at the first thing that is wrong, or that the plan cannot
+//! It says nothing: at the first thing that is wrong, or that one look cannot
 //! settle, this way is given up. What the type skips is judged all the same.
 
 use super::judging::Judging;
 use super::misfit::Misfit;
 use super::source::{Found, Frame, Source, Text, Wanted};
 use crate::json::{Number, Reader, Refused, Scalar};
-use crate::options::ValidationOptions;
-use crate::plan::Plan;
 
 /// A text, read from its beginning.
 pub(super) struct JsonText<'de> {
@@ -18,13 +16,8 @@ pub(super) struct JsonText<'de> {
 
 impl<'de> JsonText<'de> {
     /// At most so many values of the text are kept whatever their type.
-    pub(super) fn new(
-        text: &'de str,
-        plan: &'de Plan,
-        options: &'de ValidationOptions,
-        most_untyped: usize,
-    ) -> Self {
-        Self { reader: Reader::new(text, most_untyped), judging: Judging::new(plan, options) }
+    pub(super) fn new(text: &'de str, judging: Judging<'de>, most_untyped: usize) -> Self {
+        Self { reader: Reader::new(text, most_untyped), judging }
     }
 
     /// Returns true if the whole text was read, and all of it is right.

@@ -1,6 +1,6 @@
-//! Hot: what the plan of the schema says of values on their way into a type.
+//! Hot: values are judged on their way into a type.
 //!
-//! Here alone the reading of values asks the [`Plan`].
+//! Here alone the reading of values asks the nodes of the schema, by [`Judge`].
 //!
 //! A type may go on after an error, with a default in the place of the value,
 //! or not look at it at all. So the values are counted: a reading with a value
@@ -10,30 +10,44 @@ use serde_json::Value;
 
 use super::source::Wide;
 use crate::json::{Number, Refused};
+use crate::node::{Accept, ArrayRules, Compiled, Definition, Judge, Member, Node, ObjectState};
 use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
-use crate::plan::{ANY, Accept, ArrayPlan, ObjectPlan, Plan, Unknown};
 
 /// Judges the values of one reading.
 pub(super) struct Judging<'p> {
     /// Of the value that comes next.
-    plan: &'p Plan,
+    judge: Judge<'p>,
+    definitions: &'p [Definition],
     options: &'p ValidationOptions,
     /// The number of values that are begun and not found right.
     open: usize,
 }
 
 impl<'p> Judging<'p> {
-    /// With the whole as its first value.
-    pub(super) fn new(plan: &'p Plan, options: &'p ValidationOptions) -> Self {
-        Self { plan, options, open: 1 }
+    /// By a schema that needs no second look, with the whole as the first value.
+    pub(super) fn by(compiled: &'p Compiled, options: &'p ValidationOptions) -> Self {
+        let Compiled { root, definitions, .. } = compiled;
+        Self { judge: Judge::of(root, definitions), definitions, options, open: 1 }
+    }
+
+    /// By no schema.
+    #[cfg(test)]
+    pub(super) fn of_any(options: &'p ValidationOptions) -> Self {
+        Self { judge: Judge::ANY, definitions: &[], options, open: 1 }
     }
 
     /// Goes to another value.
     #[inline]
-    fn begin(&mut self, plan: &'p Plan) {
-        self.plan = plan;
+    fn begin(&mut self, judge: Judge<'p>) {
+        self.judge = judge;
         self.open = self.open.wrapping_add(1);
+    }
+
+    /// Goes to a value that this node judges.
+    #[inline]
+    fn begin_by(&mut self, node: &'p Node) {
+        self.begin(Judge::of(node, self.definitions));
     }
 
     /// Notes that what the schema says of a value is fulfilled.
@@ -66,7 +80,7 @@ impl<'p> Judging<'p> {
     /// The text as it goes on.
     #[inline]
     pub(super) fn text<'t>(&mut self, text: &'t str) -> Result<&'t str, Refused> {
-        match self.plan.text(text) {
+        match self.judge.text(text) {
             Some(text) => {
                 self.fulfil();
                 Ok(text)
@@ -77,20 +91,20 @@ impl<'p> Judging<'p> {
 
     #[inline]
     pub(super) fn boolean(&mut self, flag: bool) -> Result<bool, Refused> {
-        self.fulfil_if(self.plan.takes_bool(flag)).map(|()| flag)
+        self.fulfil_if(self.judge.takes_bool(flag)).map(|()| flag)
     }
 
     #[inline]
     pub(super) fn null(&mut self) -> Result<(), Refused> {
-        self.fulfil_if(self.plan.null)
+        self.fulfil_if(self.judge.takes_null())
     }
 
     /// The number as it goes on: a whole float may become an integer.
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
-            Number::Whole(whole) => self.plan.takes_whole(whole.into()),
-            Number::Negative(whole) => self.plan.takes_whole(whole.into()),
+            Number::Whole(whole) => self.judge.takes_whole(whole.into()),
+            Number::Negative(whole) => self.judge.takes_whole(whole.into()),
             Number::Float(float) => return self.float(float),
         };
         self.fulfil_if(takes).map(|()| number)
@@ -103,14 +117,14 @@ impl<'p> Judging<'p> {
             Wide::Signed(whole) => Some(whole),
             Wide::Unsigned(whole) => i128::try_from(whole).ok(),
         };
-        // What is beyond has no place in a plan.
-        self.fulfil_if(whole.is_some_and(|whole| self.plan.takes_whole(whole)))?;
+        // What is beyond has no place in a node.
+        self.fulfil_if(whole.is_some_and(|whole| self.judge.takes_whole(whole)))?;
         Ok(wide)
     }
 
     fn float(&mut self, float: f64) -> Result<Number, Refused> {
-        self.fulfil_if(float.is_finite() && self.plan.takes_number(|| Num::of_float(float)))?;
-        if self.plan.wants_whole()
+        self.fulfil_if(float.is_finite() && self.judge.takes_number(|| Num::of_float(float)))?;
+        if self.judge.wants_whole()
             && may_be_exact(float)
             && let Num::Whole(whole) = Num::of_float(float)
         {
@@ -127,33 +141,28 @@ impl<'p> Judging<'p> {
     /// Begins an array.
     #[inline]
     pub(super) fn array(&mut self) -> Result<Elements<'p>, Refused> {
-        let plan = match &self.plan.array {
+        let rules = match self.judge.array() {
             Accept::All => None,
             // Whether elements are equal is seen when all are there.
-            Accept::If(plan) if !plan.unique => Some(&**plan),
+            Accept::If(rules) if !rules.unique => Some(rules),
             Accept::If(_) | Accept::None => return Err(self.give_up()),
         };
-        let most = plan.map_or(usize::MAX, |plan| plan.max);
-        Ok(Elements { plan, count: 0, most, ended: false })
+        let most = rules.map_or(usize::MAX, |rules| rules.counts.most);
+        Ok(Elements { rules, count: 0, most, ended: false })
     }
 
     /// Begins an object; `named` if the order of its members has no meaning.
     #[inline]
     pub(super) fn object(&mut self, named: bool) -> Result<Members<'p>, Refused> {
-        let plan = match &self.plan.object {
+        let rules = match self.judge.object() {
             Accept::All => None,
-            Accept::If(plan) => Some(&**plan),
+            Accept::If(rules) => Some(rules),
             Accept::None => return Err(self.give_up()),
         };
         Ok(Members {
-            plan,
+            state: rules.map(ObjectState::new),
             named,
-            hint: 0,
-            seen: 0,
-            count: 0,
-            mixed: false,
-            has_unknown: false,
-            has_unlisted: false,
+            is_empty: true,
             whole: false,
             ended: false,
             default: None,
@@ -164,9 +173,9 @@ impl<'p> Judging<'p> {
 /// The elements of an array, each judged, and then their count.
 #[derive(Debug)]
 pub(crate) struct Elements<'p> {
-    plan: Option<&'p ArrayPlan>,
+    rules: Option<&'p ArrayRules>,
     count: usize,
-    /// The length that the plan takes.
+    /// The length that the rules take.
     most: usize,
     ended: bool,
 }
@@ -189,7 +198,10 @@ impl<'p> Elements<'p> {
         if self.count >= self.most {
             return Err(judging.give_up());
         }
-        judging.begin(self.plan.map_or(&ANY, |plan| plan.at(self.count)));
+        match self.rules.and_then(|rules| rules.at(self.count)) {
+            Some(node) => judging.begin_by(node),
+            None => judging.begin(Judge::ANY),
+        }
         self.count += 1;
         Ok(())
     }
@@ -198,7 +210,7 @@ impl<'p> Elements<'p> {
     #[inline]
     pub(super) fn end(&mut self, judging: &mut Judging<'p>) -> Result<(), Refused> {
         self.ended = true;
-        if self.plan.is_some_and(|plan| !plan.takes_count(self.count)) {
+        if self.rules.is_some_and(|rules| !rules.counts.takes(self.count)) {
             return Err(judging.give_up());
         }
         Ok(())
@@ -209,21 +221,12 @@ impl<'p> Elements<'p> {
 /// be there, the counts, and the defaults of those that are not.
 #[derive(Debug)]
 pub(crate) struct Members<'p> {
-    plan: Option<&'p ObjectPlan>,
+    /// `None` where any member is right.
+    state: Option<ObjectState<'p>>,
     /// The order of the members has no meaning for the type.
     named: bool,
-    /// Where the next listed name is expected.
-    hint: usize,
-    /// A bit for each name of the plan.
-    seen: u64,
-    count: usize,
-    /// The names come in another order than that of the output.
-    mixed: bool,
-    /// A name that has no bit in `seen`.
-    has_unknown: bool,
-    /// A name that is not listed, be it required or not: a listed one may not
-    /// follow it in the output.
-    has_unlisted: bool,
+    /// No name has come.
+    is_empty: bool,
     /// All that came is judged; only defaults are left.
     whole: bool,
     ended: bool,
@@ -235,7 +238,7 @@ impl<'p> Members<'p> {
     /// Returns true if no name has come.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.is_empty
     }
 
     /// Returns true if all names that came were judged.
@@ -254,47 +257,27 @@ impl<'p> Members<'p> {
         if is_private(name) {
             return Err(judging.give_up());
         }
-        self.count += 1;
-        let Some(plan) = self.plan else {
-            judging.begin(&ANY);
-            return Ok(true);
-        };
-        let index = plan.find(name, self.hint);
-        self.seen |= index.map_or(0, |index| 1 << index);
-        if let Some(index) = index.filter(|index| *index < plan.listed) {
-            self.mixed |= index < self.hint || self.has_unlisted;
-            self.hint = index + 1;
-            judging.begin(&plan.entries[index].plan);
-            return Ok(true);
-        }
-        match plan.unknown(judging.options) {
-            Unknown::Keep => judging.begin(&ANY),
-            Unknown::Judge(plan) => judging.begin(plan),
-            Unknown::Refuse => return Err(judging.give_up()),
-            Unknown::Strip => {
-                judging.begin(&ANY);
+        self.is_empty = false;
+        let member =
+            self.state.as_mut().map_or(Member::Keep, |state| state.member(name, judging.options));
+        match member {
+            Member::Listed(_, node) | Member::Judge(node) => judging.begin_by(node),
+            Member::Keep => judging.begin(Judge::ANY),
+            Member::Refuse => return Err(judging.give_up()),
+            Member::Strip => {
+                judging.begin(Judge::ANY);
                 return Ok(false);
             }
         }
-        self.has_unlisted = true;
-        // A name that is only required is counted by its bit.
-        self.has_unknown |= index.is_none();
         Ok(true)
     }
 
     /// Judges the object as a whole, when its last member has come.
     pub(super) fn end(&mut self, judging: &mut Judging<'p>) -> Result<(), Refused> {
         self.whole = true;
-        let Some(plan) = self.plan else {
-            return Ok(());
-        };
-        // A name may have come twice, so this is the least that is there.
-        let least = self.seen.count_ones() as usize + usize::from(self.has_unknown);
-        let fits = plan.required & !self.seen == 0
-            && (plan.min == 0 || least >= plan.min)
-            && self.count <= plan.max
-            && (self.named || !self.mixed);
-        if fits { Ok(()) } else { Err(judging.give_up()) }
+        let is_right =
+            |state: &ObjectState<'_>| state.is_fulfilled() && (self.named || !state.is_mixed);
+        if self.state.as_ref().is_none_or(is_right) { Ok(()) } else { Err(judging.give_up()) }
     }
 
     /// The name of the next default of a member that is not there, after all
@@ -304,19 +287,16 @@ impl<'p> Members<'p> {
         &mut self,
         judging: &mut Judging<'p>,
     ) -> Result<Option<&'p str>, Refused> {
-        let absent = self.plan.map_or(0, |plan| plan.defaulted & !self.seen);
-        let Some(plan) = self.plan.filter(|_| absent != 0) else {
+        let Some(property) = self.state.as_mut().and_then(ObjectState::next_default) else {
             self.ended = true;
             return Ok(None);
         };
-        let entry = &plan.entries[absent.trailing_zeros() as usize];
         // A default is not the last member, where that has a meaning.
-        self.default = entry.default.as_ref().filter(|_| self.named);
+        self.default = property.node.plain_default().filter(|_| self.named);
         if self.default.is_none() {
             return Err(judging.give_up());
         }
-        self.seen |= absent & absent.wrapping_neg();
-        Ok(Some(&entry.name))
+        Ok(Some(&property.name))
     }
 }
 

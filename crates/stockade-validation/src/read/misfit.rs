@@ -8,6 +8,7 @@ use stockade_errors::FieldError;
 
 use super::source::Wanted;
 use crate::json::Refused;
+use crate::node::unknown_field;
 
 /// Why a type was not read.
 ///
@@ -136,7 +137,7 @@ impl Misfit {
                 format!("Field '{name}' is there twice")
             }
             Problem::Unknown(name) => {
-                let message = format!("Unknown field '{}'", short_name(&name));
+                let message = unknown_field(&name);
                 place.push(Step::Name(name));
                 message
             }

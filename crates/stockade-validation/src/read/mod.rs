@@ -1,8 +1,8 @@
 //! From JSON text to a typed value, judged on the way.
 //!
 //! Text goes through serde into the type, and each value that passes is judged
-//! by the [`Plan`](crate::plan::Plan) of the schema. At the first thing that is
-//! wrong, or that the plan cannot settle, this way is given up; then the values
+//! by the [`Node`](crate::node::Node) of the schema. At the first thing that is
+//! wrong, or that one look cannot settle, this way is given up; then the values
 //! of the text are found once more, without the type, and `check` judges them
 //! with all its words. They stay a [`Tape`](crate::data::Tape) unless a function
 //! wants them parsed or a name comes twice. What is right becomes a `Value`, and
@@ -16,8 +16,8 @@
 //!   of members and variants.
 //! - `target`: [`Target`], the type that is read, where it is not named.
 //! - `source`: [`Source`](source::Source), the values that a reader takes.
-//! - `json`, `pairs`: sources that are judged on the way; `judging`: what the
-//!   plan says of their values.
+//! - `json`, `pairs`: sources that are judged on the way; `judging`: the
+//!   judgement of their values.
 //! - `parsed`: the source of data that was judged; `twice`: names that an object
 //!   has more than once; `spelled`: texts that stand for numbers.
 //! - `probe`: sources without data, by which a type is asked about itself.

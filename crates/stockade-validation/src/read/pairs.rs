@@ -14,8 +14,6 @@ use super::misfit::Misfit;
 use super::source::{Found, Frame, Source, Text, Wanted, Wide};
 use super::spelled;
 use crate::json::{Number, Refused};
-use crate::options::ValidationOptions;
-use crate::plan::Plan;
 
 /// A name with its values.
 #[doc(hidden)]
@@ -94,11 +92,10 @@ impl<'i, 'de> Pairs<'i, 'de> {
     pub(super) fn new(
         fields: &'i mut (dyn Iterator<Item = Field<'de>> + 'i),
         kind: PairsKind,
-        plan: &'de Plan,
-        options: &'de ValidationOptions,
+        judging: Judging<'de>,
     ) -> Self {
         let value = fields.next();
-        Self { fields, whole: Some(kind), value, judging: Judging::new(plan, options) }
+        Self { fields, whole: Some(kind), value, judging }
     }
 
     /// Returns true if all values are right.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use stockade_errors::FieldError;
 
 use super::json::JsonText;
+use super::judging::Judging;
 use super::misfit::Misfit;
 use super::pairs::{Field, Pairs, PairsKind};
 use super::parsed::Parsed;
@@ -19,7 +20,6 @@ use crate::json::{Refused, has_more_values};
 use crate::node::Inner;
 use crate::options::ValidationOptions;
 use crate::pattern;
-use crate::plan::Plan;
 use crate::{Schema, Validated};
 
 /// Typed values.
@@ -111,7 +111,8 @@ impl Schema {
         let Ok(utf8) = std::str::from_utf8(text) else {
             return Err(ReadError::Syntax(not_utf8(text)));
         };
-        match self.plan().map(|plan| read_text(plan, utf8, options, most_values, target)) {
+        let quick = self.judging(options);
+        match quick.map(|judging| read_text(judging, utf8, most_values, target)) {
             Some(Ok(())) => return Ok(()),
             Some(Err(Refused::Syntax)) => {
                 return self.read_parsed(utf8, options, most_values, target);
@@ -121,10 +122,11 @@ impl Schema {
             }
             Some(Err(Refused::Data)) | None => {}
         }
-        if !self.compiled().wants_parsed {
+        let compiled = self.compiled();
+        if !compiled.wants_parsed() {
             match Tape::of(utf8, most_values) {
                 Ok(tape) => {
-                    let outcome = check::validate_text(self.compiled(), &tape, options)?;
+                    let outcome = check::validate_text(compiled, &tape, options)?;
                     let data = outcome.map_err(ReadError::Invalid)?;
                     return read_into(&mut Parsed::new(&data), target);
                 }
@@ -135,7 +137,7 @@ impl Schema {
         self.read_parsed(utf8, options, most_values, target)
     }
 
-    /// Reads a typed value of JSON text as far as it is right and the plan can
+    /// Reads a typed value of JSON text as far as it is right and one look can
     /// tell; `None` otherwise.
     #[doc(hidden)]
     #[must_use]
@@ -145,7 +147,7 @@ impl Schema {
         options: &ValidationOptions,
     ) -> Option<T> {
         let mut slot = Slot::new();
-        read_text(self.plan()?, text, options, usize::MAX, &mut slot).ok()?;
+        read_text(self.judging(options)?, text, usize::MAX, &mut slot).ok()?;
         slot.take().ok()
     }
 
@@ -182,7 +184,7 @@ impl Schema {
         value: &Value,
         options: &ValidationOptions,
     ) -> Result<T, ReadError> {
-        if self.accepts(value, options, true) {
+        if check::accepts(self.compiled(), value, options, true) {
             return read_value(value);
         }
         read_value(&self.validated(value.clone(), options)?)
@@ -199,7 +201,7 @@ impl Schema {
         options: &ValidationOptions,
         target: &mut dyn Target,
     ) -> Result<(), ReadError> {
-        if self.accepts(value, options, true) {
+        if check::accepts(self.compiled(), value, options, true) {
             return read_into(&mut Parsed::new(value), target);
         }
         read_into(&mut Parsed::new(&self.validated(value.clone(), options)?), target)
@@ -217,11 +219,11 @@ impl Schema {
         options: &'f ValidationOptions,
         target: &mut dyn Target,
     ) -> bool {
-        let Some(plan) = self.plan() else {
+        let Some(judging) = self.judging(options) else {
             return false;
         };
         pattern::begin();
-        let mut pairs = Pairs::new(fields, kind, plan, options);
+        let mut pairs = Pairs::new(fields, kind, judging);
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
@@ -237,8 +239,15 @@ impl Schema {
             _ => Some(&compiled.root),
         };
         let rules = root.and_then(|node| node.object.as_deref());
-        let mut properties = rules.into_iter().flat_map(|rules| &rules.properties);
+        let mut properties = rules.into_iter().flat_map(|rules| rules.properties());
         properties.any(|known| &*known.name == property && known.node.default.is_some())
+    }
+
+    /// Judges values on their way into a type; `None` if one look at each value
+    /// is not enough.
+    fn judging<'p>(&'p self, options: &'p ValidationOptions) -> Option<Judging<'p>> {
+        let compiled = self.compiled();
+        (!compiled.needs.second_look).then(|| Judging::by(compiled, options))
     }
 
     /// The changed data.
@@ -249,16 +258,15 @@ impl Schema {
     }
 }
 
-/// Reads the value, as far as it is right and the plan can tell.
+/// Reads the value, as far as it is right and one look can tell.
 fn read_text(
-    plan: &Plan,
+    judging: Judging<'_>,
     text: &str,
-    options: &ValidationOptions,
     most_values: usize,
     target: &mut dyn Target,
 ) -> Result<(), Refused> {
     pattern::begin();
-    let mut source = JsonText::new(text, plan, options, most_values);
+    let mut source = JsonText::new(text, judging, most_values);
     match target.read(TypedReader::new(&mut source)) {
         Ok(()) if source.is_fulfilled() => Ok(()),
         Ok(()) => Err(Refused::Data),
@@ -271,7 +279,7 @@ fn read_text(
 pub(crate) fn read_unjudged<T: DeserializeOwned>(text: &str) -> Option<T> {
     let mut slot = Slot::new();
     let options = ValidationOptions::new();
-    read_text(&crate::plan::ANY, text, &options, usize::MAX, &mut slot).ok()?;
+    read_text(Judging::of_any(&options), text, usize::MAX, &mut slot).ok()?;
     slot.take().ok()
 }
 

@@ -1,0 +1,250 @@
+//! Arrays and objects, and what they contain.
+
+use super::patch::{ObjectPatch, Patch};
+use super::path::Path;
+use super::sink::Sink;
+use super::walk::{Holder, Walk};
+use crate::data::Data;
+use crate::equal::unique;
+use crate::function::Default;
+use crate::node::{ArrayRules, Broken, Member, Node, ObjectRules, ObjectState};
+
+const SLOTS_MAX: usize = 32;
+
+/// The values of the listed properties, in schema order, found without hashing
+/// a name.
+struct Slots<D> {
+    values: [Option<D>; SLOTS_MAX],
+    /// The object, if there are more properties than slots: they are looked up
+    /// one by one, so that nothing is allocated.
+    object: Option<D>,
+}
+
+impl<'d, D: Data<'d>> Slots<D> {
+    #[inline]
+    fn value(&self, rules: &ObjectRules, index: usize) -> Option<D> {
+        match self.object {
+            None => self.values.get(index).copied().flatten(),
+            Some(object) => object.member(&rules.entries[index].name),
+        }
+    }
+}
+
+impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
+    /// Judges an array with so many elements: counts, uniqueness, elements.
+    pub(super) fn array<'d>(
+        &mut self,
+        rules: &'s ArrayRules,
+        array: impl Data<'d>,
+        count: usize,
+        path: &Path<'_>,
+        message: Option<&str>,
+    ) -> Option<S::Change> {
+        let sink = &mut self.sink;
+        let judged = rules.counts.judge(count, |broken| sink.tell(path, message, broken));
+        if rules.unique && judged.is_continue() && !is_unique(array) {
+            self.sink.note(path, message, Broken::Rule("uniqueItems", "Items must be unique"));
+        }
+        let mut patches = Vec::new();
+        for (index, item) in array.items().enumerate() {
+            if self.sink.is_done() {
+                break;
+            }
+            let Some(node) = rules.at(index) else {
+                self.skip(item);
+                continue;
+            };
+            if let Some(change) = self.visit(node, item, || Path::Item { index, parent: path }) {
+                patches.push((index, change.into()));
+            }
+        }
+        if patches.is_empty() {
+            return None;
+        }
+        self.sink.change(|| Patch::Array(patches))
+    }
+
+    /// Judges an object with so many members: the required list, properties in
+    /// schema order, members that are not listed, counts.
+    pub(super) fn object<'d, D: Data<'d>>(
+        &mut self,
+        node: &'s Node,
+        rules: &'s ObjectRules,
+        object: D,
+        count: usize,
+        path: &Path<'_>,
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
+        if S::IS_QUIET {
+            self.object_as_it_comes(rules, object, count, path);
+            return None;
+        }
+        let mut state = ObjectState::new(rules);
+        let mut slots = Slots {
+            values: [None; SLOTS_MAX],
+            object: (rules.listed > SLOTS_MAX).then_some(object),
+        };
+        for (name, value) in object.members() {
+            if let Member::Listed(index, _) = state.member(name, self.options)
+                && let Some(slot) = slots.values.get_mut(index)
+            {
+                *slot = Some(value);
+            }
+        }
+
+        if state.misses_required() {
+            self.required_list(node, rules, object, path);
+        }
+        let mut patch = ObjectPatch::new(rules);
+        self.properties(&slots, path, &mut patch);
+        if state.has_unlisted {
+            self.unlisted(object, path, &mut patch);
+        }
+        let sink = &mut self.sink;
+        let message = holder.message(node);
+        let _judged = rules.counts.judge(count, |broken| sink.tell(path, message, broken));
+
+        if patch.is_empty() && !(state.is_mixed && self.keep) {
+            return None;
+        }
+        self.sink.change(|| Patch::Object(Box::new(patch)))
+    }
+
+    /// Judges the members in their own order, which is all the same where nothing
+    /// is said about them.
+    fn object_as_it_comes<'d>(
+        &mut self,
+        rules: &'s ObjectRules,
+        object: impl Data<'d>,
+        count: usize,
+        path: &Path<'_>,
+    ) {
+        let mut state = ObjectState::new(rules);
+        let mut stays = true;
+        for (name, value) in object.members() {
+            let node = match state.member(name, self.options) {
+                Member::Listed(_, node) | Member::Judge(node) => node,
+                kept @ (Member::Keep | Member::Strip) => {
+                    stays &= matches!(kept, Member::Keep);
+                    self.skip(value);
+                    continue;
+                }
+                Member::Refuse => return self.sink.note(path, None, Broken::Unknown(name)),
+            };
+            self.visit(node, value, || Path::Field { name, parent: path });
+            if self.sink.is_done() {
+                return;
+            }
+        }
+        if state.misses_required() {
+            return self.sink.note(path, None, Broken::Required);
+        }
+        let sink = &mut self.sink;
+        let judged = rules.counts.judge(count, |broken| sink.tell(path, None, broken));
+        let stays = stays && !state.is_mixed && state.next_default().is_none();
+        if judged.is_continue() && self.keep && !stays {
+            self.sink.takes_change();
+        }
+    }
+
+    fn required_list<'d>(
+        &mut self,
+        node: &Node,
+        rules: &ObjectRules,
+        object: impl Data<'d>,
+        parent: &Path<'_>,
+    ) {
+        for index in &rules.required_list {
+            let entry = &rules.entries[*index];
+            if entry.node.default.is_some() || object.member(&entry.name).is_some() {
+                continue;
+            }
+            let path = Path::Field { name: &entry.name, parent };
+            let message = entry.node.message.as_deref().or(node.message.as_deref());
+            self.sink.note(&path, message, Broken::Required);
+        }
+    }
+
+    fn properties<'d, D: Data<'d>>(
+        &mut self,
+        slots: &Slots<D>,
+        parent: &Path<'_>,
+        patch: &mut ObjectPatch<'s>,
+    ) {
+        let rules = patch.rules;
+        for (index, property) in rules.properties().iter().enumerate() {
+            if self.sink.is_done() {
+                return;
+            }
+            let node = &property.node;
+            let path = || Path::Field { name: &property.name, parent };
+            if let Some(value) = slots.value(rules, index) {
+                if let Some(change) = self.visit(node, value, path) {
+                    patch.properties.push((index, change.into()));
+                }
+            } else if let Some(default) = &node.default {
+                self.default(index, default, &path(), patch);
+            } else if node.required && !property.in_required_list {
+                self.sink.note(&path(), node.message.as_deref(), Broken::Required);
+            }
+        }
+    }
+
+    /// Notes the default of an absent property, if someone wants it.
+    fn default(
+        &mut self,
+        index: usize,
+        default: &Default,
+        path: &Path<'_>,
+        patch: &mut ObjectPatch<'s>,
+    ) {
+        if !self.keep || !self.sink.takes_change() {
+            return;
+        }
+        match default.value(&path.to_string()) {
+            Ok(value) => patch.defaults.push((index, value)),
+            Err(failure) => self.sink.fail(failure),
+        }
+    }
+
+    fn unlisted<'d>(
+        &mut self,
+        object: impl Data<'d>,
+        parent: &Path<'_>,
+        patch: &mut ObjectPatch<'s>,
+    ) {
+        let rules = patch.rules;
+        let member = rules.unlisted(self.options);
+        match member {
+            Member::Keep | Member::Listed(..) => return,
+            Member::Strip => {
+                patch.strip = true;
+                return;
+            }
+            Member::Refuse | Member::Judge(_) => {}
+        }
+        let mut hint = 0;
+        let others = object.members().filter(|(name, _)| {
+            let index = rules.find_listed(name, hint);
+            hint = index.map_or(hint, |index| index + 1);
+            index.is_none()
+        });
+        for (index, (name, value)) in others.enumerate() {
+            if self.sink.is_done() {
+                return;
+            }
+            let path = Path::Field { name, parent };
+            if let Member::Judge(node) = member {
+                if let Some(change) = self.visit(node, value, || path) {
+                    patch.others.push((index, change.into()));
+                }
+            } else {
+                self.sink.note(&path, None, Broken::Unknown(name));
+            }
+        }
+    }
+}
+
+fn is_unique<'d>(array: impl Data<'d>) -> bool {
+    array.to_value().as_array().is_none_or(|items| unique(items))
+}

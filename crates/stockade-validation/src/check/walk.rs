@@ -1,0 +1,288 @@
+//! [`Walk`]: one value after the other.
+
+use serde_json::Value;
+use stockade_errors::__internal::short_name;
+
+use super::patch::Patch;
+use super::path::Path;
+use super::sink::Sink;
+use crate::data::{Data, Kind};
+use crate::depth::MAX_DEPTH;
+use crate::function::{Custom, Verdict};
+use crate::node::{Broken, Definition, Node, kind};
+use crate::number::Num;
+use crate::options::ValidationOptions;
+use crate::pattern;
+
+/// One validation.
+pub(super) struct Walk<'r, 's, S> {
+    /// The named rules that nodes refer to.
+    pub(super) definitions: &'s [Definition],
+    /// How many levels there may still be, where they are counted.
+    pub(super) levels: usize,
+    /// How many definitions are being followed.
+    pub(super) followed: usize,
+    pub(super) options: &'r ValidationOptions,
+    /// The whole input as it came, for `custom`; `None` calls neither that nor
+    /// `transform`.
+    pub(super) root: Option<&'r Value>,
+    /// Somebody wants the data, changed or not.
+    pub(super) keep: bool,
+    /// The last value of a definition has a wrong type or is missing.
+    pub(super) is_over: bool,
+    pub(super) sink: S,
+}
+
+/// The part of the node that refers to a definition in judging its value.
+#[derive(Clone, Copy)]
+pub(super) struct Holder<'s> {
+    pub(super) message: Option<&'s str>,
+    /// The node that requires the value.
+    pub(super) required: Option<&'s Node>,
+}
+
+impl Holder<'_> {
+    /// Nobody refers to the node.
+    pub(super) const NONE: Self = Self { message: None, required: None };
+}
+
+impl<'s> Holder<'s> {
+    /// The message for the value of a node: the one of the node that refers to
+    /// it goes before its own.
+    pub(super) fn message(self, node: &'s Node) -> Option<&'s str> {
+        self.message.or(node.message.as_deref())
+    }
+}
+
+impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
+    pub(super) fn new(
+        definitions: &'s [Definition],
+        options: &'r ValidationOptions,
+        sink: S,
+        root: Option<&'r Value>,
+        keep: bool,
+    ) -> Self {
+        pattern::begin();
+        Self {
+            definitions,
+            levels: MAX_DEPTH,
+            followed: 0,
+            options,
+            root,
+            keep,
+            is_over: false,
+            sink,
+        }
+    }
+
+    pub(super) fn root<'d>(
+        &mut self,
+        node: &'s Node,
+        field: Option<&str>,
+        data: impl Data<'d>,
+    ) -> Option<S::Change> {
+        let path = match field {
+            Some(name) => Path::Field { name, parent: &Path::Root },
+            None => Path::Root,
+        };
+        // Without words they are counted on the way.
+        if !S::IS_QUIET && data.exceeds(MAX_DEPTH) {
+            self.sink.note(&path, None, Broken::Depth);
+            return None;
+        }
+        self.visit(node, data, || path)
+    }
+
+    /// Prepares and judges a value that no other node refers to.
+    #[inline]
+    pub(super) fn visit<'d, 'p>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: impl FnOnce() -> Path<'p>,
+    ) -> Option<S::Change> {
+        if node.settles(value.kind()) {
+            return None;
+        }
+        self.visit_unsettled(node, value, &path())
+    }
+
+    #[inline(never)]
+    pub(super) fn visit_unsettled<'d>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: &Path<'_>,
+    ) -> Option<S::Change> {
+        let kind = value.kind();
+        let bit = match kind {
+            Kind::Array(_) => kind::ARRAY,
+            Kind::Object(_) => kind::OBJECT,
+            _ => return self.prepared(node, value, path, Holder::NONE),
+        };
+        // Nothing but functions prepares a container.
+        if node.is_plain && node.literals.is_empty() && node.types.take(bit) {
+            return self.content(node, value, path, Holder::NONE);
+        }
+        self.prepared(node, value, path, Holder::NONE)
+    }
+
+    /// Prepares and judges a value.
+    #[inline(never)]
+    pub(super) fn prepared<'d>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: &Path<'_>,
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
+        match self.prepare(node, value, path) {
+            Ok(None) => self.judge(node, value, path, holder),
+            Ok(Some(prepared)) => {
+                let patch = self.judge(node, &prepared, path, holder);
+                self.sink.change(|| {
+                    Patch::Set(match patch {
+                        Some(patch) => patch.into().apply(prepared),
+                        None => prepared,
+                    })
+                })
+            }
+            Err(failure) => {
+                self.sink.fail(failure);
+                None
+            }
+        }
+    }
+
+    fn judge<'d>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: &Path<'_>,
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
+        let kind = value.kind();
+        let message = holder.message(node);
+        self.is_over = false;
+        if node.never {
+            self.sink.note(path, message, Broken::Rule("false", "Value is not allowed"));
+            return None;
+        }
+        // A text may be empty only now that the definition has prepared it.
+        let is_held = holder.required.is_some_and(|holder| is_missing(holder, kind));
+        let is_required = node.required && is_missing(node, kind);
+        if is_held || is_required {
+            let message = if is_required { message } else { holder.message };
+            self.sink.note(path, message, Broken::Required);
+            self.is_over = true;
+            return None;
+        }
+        if node.nullable && matches!(kind, Kind::Null) {
+            return None;
+        }
+        let sink = &mut self.sink;
+        let no = |broken: Broken<'_>| sink.tell(path, message, broken);
+        self.is_over = match kind {
+            Kind::Text(text) => node.judge_text(text, no),
+            Kind::Number(number) => node.judge_number(|| Num::of(number), no),
+            _ => node.judge_other(value, no),
+        }
+        .is_break();
+        if self.is_over {
+            return None;
+        }
+        let mut change = self.content(node, value, path, holder);
+        if let Some(inner) = &node.inner {
+            change = self.inner(node, inner, value, path, holder);
+            if self.is_over {
+                return None;
+            }
+        }
+        if let (Some(custom), Some(root)) = (&node.custom, self.root)
+            && !self.sink.is_done()
+            && !matches!(kind, Kind::Null)
+        {
+            let change = change.map(Into::into);
+            self.call(custom, root, &value.to_value(), path, message, change.as_ref());
+            return change.and_then(|patch| self.sink.change(|| patch));
+        }
+        change
+    }
+
+    /// Judges the elements or members of a value.
+    fn content<'d>(
+        &mut self,
+        node: &'s Node,
+        value: impl Data<'d>,
+        path: &Path<'_>,
+        holder: Holder<'s>,
+    ) -> Option<S::Change> {
+        let change = match (value.kind(), node.array.as_deref(), node.object.as_deref()) {
+            (Kind::Array(count), Some(rules), _) if self.enter() => {
+                let change = self.array(rules, value, count, path, holder.message(node));
+                self.levels += 1;
+                change
+            }
+            (Kind::Object(count), _, Some(rules)) if self.enter() => {
+                let change = self.object(node, rules, value, count, path, holder);
+                self.levels += 1;
+                change
+            }
+            _ if node.inner.is_none() => self.skip(value),
+            _ => None,
+        };
+        self.is_over = false;
+        change
+    }
+
+    /// Counts a level; returns true if there may be one more. Where paths are
+    /// wanted, this has been settled before.
+    fn enter(&mut self) -> bool {
+        let is_left = self.levels > 0 || !S::IS_QUIET;
+        self.levels = self.levels.saturating_sub(1);
+        is_left
+    }
+
+    /// Passes over a value whose content nothing is said about.
+    #[inline]
+    pub(super) fn skip<'d>(&mut self, value: impl Data<'d>) -> Option<S::Change> {
+        if S::IS_QUIET && value.exceeds(self.levels) {
+            self.sink.note(&Path::Root, None, Broken::Depth);
+        }
+        None
+    }
+
+    fn call(
+        &mut self,
+        custom: &Custom,
+        root: &Value,
+        value: &Value,
+        path: &Path<'_>,
+        message: Option<&str>,
+        patch: Option<&Patch<'s>>,
+    ) {
+        let field = path.to_string();
+        let verdict = match patch {
+            None => custom.call(value, &field, root),
+            Some(patch) => custom.call(&patch.preview(value), &field, root),
+        };
+        match verdict {
+            Ok(Verdict::Valid) => {}
+            Ok(Verdict::Invalid) => {
+                let usual = || format!("{} is invalid", short_name(&field));
+                self.sink.note_custom(path, message.map_or_else(usual, str::to_owned));
+            }
+            Ok(Verdict::Because(message)) => self.sink.note_custom(path, message),
+            Err(failure) => self.sink.fail(failure),
+        }
+    }
+}
+
+/// Returns true for null unless that is allowed by name, and for empty text.
+fn is_missing(node: &Node, value: Kind<'_>) -> bool {
+    match value {
+        Kind::Null => node.null_is_missing(),
+        Kind::Text(text) => text.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,341 @@
+//! Hot: the rules of a value in their order, which all share that judge: the
+//! walk over data ([`check`](crate::check)), with words and without, and the
+//! reading of text ([`read`](crate::read)).
+//!
+//! A function takes `no`, which is told of each broken rule and says whether to
+//! go on. It ends with `Break` where `no` did, and after a wrong type or a
+//! missing value, behind which nothing else is judged. So `|_| Break` asks
+//! whether a value is right, and costs nothing for words.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow::{self, Break, Continue};
+
+use serde_json::Number;
+use stockade_errors::__internal::short_name;
+
+use super::{ArrayRules, Definition, Inner, Node, ObjectRules, kind};
+use crate::data::{Data, Kind};
+use crate::depth::MAX_DEPTH;
+use crate::number::Num;
+
+/// A rule that a value breaks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Broken<'b> {
+    /// The value is missing; the message names it.
+    Required,
+    Type {
+        expected: &'b str,
+        got: &'static str,
+    },
+    /// A rule by its name, with its message.
+    Rule(&'static str, &'static str),
+    /// The same with a message of the schema.
+    Shown(&'static str, &'b str),
+    /// A member that is not allowed, by its name.
+    Unknown(&'b str),
+    /// Too many levels.
+    Depth,
+}
+
+impl Broken<'_> {
+    pub(crate) fn rule(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Type { .. } => "type",
+            Self::Rule(rule, _) | Self::Shown(rule, _) => rule,
+            Self::Unknown(_) => "additionalProperties",
+            Self::Depth => "depth",
+        }
+    }
+
+    /// The usual message.
+    pub(crate) fn message(self) -> Cow<'static, str> {
+        match self {
+            Self::Required => "Required value is missing".into(),
+            Self::Type { expected, got } => format!("Expected {expected}, got {got}").into(),
+            Self::Rule(_, message) => message.into(),
+            Self::Shown(_, message) => message.to_owned().into(),
+            Self::Unknown(name) => unknown_field(name).into(),
+            Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
+        }
+    }
+
+    /// Returns true if a message of the schema stands in for the usual one.
+    pub(crate) fn takes_message(self) -> bool {
+        !matches!(self, Self::Unknown(_) | Self::Depth)
+    }
+}
+
+/// The message for a member that is not allowed.
+pub(crate) fn unknown_field(name: &str) -> String {
+    format!("Unknown field '{}'", short_name(name))
+}
+
+impl Node {
+    /// Judges a text that is trimmed already.
+    #[inline]
+    pub(crate) fn judge_text(
+        &self,
+        text: &str,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if self.required && text.is_empty() {
+            no(Broken::Required)?;
+            return Break(());
+        }
+        if !self.types.take(kind::STRING) {
+            self.judge_form(text, &mut no)?;
+        }
+        for literals in &self.literals {
+            if !literals.has_text(text) {
+                no(literals.broken())?;
+            }
+        }
+        let Some(rules) = &self.text else {
+            return Continue(());
+        };
+        rules.lengths.judge_text(text, &mut no)?;
+        if let Some(pattern) = &rules.pattern
+            && !pattern.is_match(text)
+        {
+            no(Broken::Rule("pattern", "Invalid format"))?;
+        }
+        if let Some(format) = &rules.format
+            && !format.check(text)
+        {
+            no(Broken::Rule("format", format.message()))?;
+        }
+        Continue(())
+    }
+
+    /// Judges a text where only some formats are allowed, if any.
+    fn judge_form(
+        &self,
+        text: &str,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if self.types.formats.iter().any(|form| form.check(text)) {
+            return Continue(());
+        }
+        // A wrong form is not a failure of the type: more is checked.
+        match self.types.only_format() {
+            Some(form) => no(Broken::Rule(form.name(), form.message())),
+            None => self.wrong_type("string", no),
+        }
+    }
+
+    /// Judges a number.
+    #[inline]
+    pub(crate) fn judge_number(
+        &self,
+        num: impl FnOnce() -> Num,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let takes_all = self.types.take(kind::NUMBER);
+        if takes_all && self.literals.is_empty() && self.number.is_empty() {
+            return Continue(());
+        }
+        let num = num();
+        if !(takes_all || self.types.has(kind::INTEGER) && num.is_whole()) {
+            return self.wrong_type("number", no);
+        }
+        for literals in &self.literals {
+            if !literals.has_number(num) {
+                no(literals.broken())?;
+            }
+        }
+        for limit in &self.number {
+            if limit.is_broken_by(num) {
+                no(limit.broken())?;
+            }
+        }
+        Continue(())
+    }
+
+    /// Judges the kind of a value that is neither text nor number, and compares
+    /// it with the values that are listed.
+    pub(crate) fn judge_other<'d>(
+        &self,
+        value: impl Data<'d>,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let kind = value.kind();
+        let bit = match kind {
+            Kind::Null => kind::NULL,
+            Kind::Bool(_) => kind::BOOLEAN,
+            Kind::Number(_) => kind::NUMBER,
+            Kind::Text(_) => kind::STRING,
+            Kind::Array(_) => kind::ARRAY,
+            Kind::Object(_) => kind::OBJECT,
+        };
+        if !self.types.take(bit) {
+            return self.wrong_type(kind.name(), no);
+        }
+        for literals in &self.literals {
+            if !literals.has(value) {
+                no(literals.broken())?;
+            }
+        }
+        Continue(())
+    }
+
+    #[cold]
+    fn wrong_type(
+        &self,
+        got: &'static str,
+        mut no: impl FnMut(Broken<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        no(Broken::Type { expected: &self.types.expected, got })?;
+        Break(())
+    }
+
+    /// Returns true for most scalars that are right and stay as they are, and for
+    /// no others.
+    #[inline]
+    pub(crate) fn settles(&self, scalar: Kind<'_>) -> bool {
+        match scalar {
+            Kind::Text(text) => self.settles_text(text),
+            Kind::Number(number) => self.settles_number(number),
+            Kind::Bool(flag) => self.is_plain && self.takes_bool(flag),
+            Kind::Null => self.is_plain && self.takes_null,
+            Kind::Array(_) | Kind::Object(_) => false,
+        }
+    }
+
+    /// A pattern counts the texts that it sees, so that it settles none.
+    #[inline(never)]
+    fn settles_text(&self, text: &str) -> bool {
+        self.settles_texts
+            && (!self.trim || text.trim().len() == text.len())
+            && self.judge_text(text, |_| Break(())).is_continue()
+    }
+
+    #[inline(never)]
+    fn settles_number(&self, number: &Number) -> bool {
+        self.is_plain
+            && !(self.types.want_whole() && number.is_f64())
+            && self.judge_number(|| Num::of(number), |_| Break(())).is_continue()
+    }
+
+    #[inline]
+    pub(crate) fn takes_bool(&self, flag: bool) -> bool {
+        if flag { self.takes_true } else { self.takes_false }
+    }
+}
+
+/// A node as one judges by it who sees a value while it is read: references are
+/// followed, and each question is answered with yes or no.
+///
+/// For schemas without a [`second_look`](super::Needs).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge<'s> {
+    /// `None` takes any value.
+    node: Option<&'s Node>,
+    /// A node that refers to `node` requires the value.
+    is_required: bool,
+    /// A node that refers to `node` allows null.
+    is_nullable: bool,
+}
+
+/// The rules for values of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Accept<R> {
+    /// Every value is right.
+    All,
+    If(R),
+    /// No value is right.
+    None,
+}
+
+impl<'s> Judge<'s> {
+    /// Takes any value.
+    pub(crate) const ANY: Self = Self { node: None, is_required: false, is_nullable: false };
+
+    /// Judges by `node`.
+    #[inline]
+    pub(crate) fn of(node: &'s Node, definitions: &'s [Definition]) -> Self {
+        let judge = Self { node: Some(node), is_required: false, is_nullable: false };
+        if node.inner.is_some() { judge.follow(definitions) } else { judge }
+    }
+
+    fn follow(mut self, definitions: &'s [Definition]) -> Self {
+        while let Some(node) = self.node
+            && let Some(Inner::Definition(place)) = node.inner.as_deref()
+        {
+            // One that requires a value and allows null does both.
+            self.is_nullable |= node.nullable && !self.is_required;
+            self.is_required |= node.required;
+            self.node = definitions.get(*place).map(|definition| &definition.node);
+        }
+        self
+    }
+
+    /// The text as it goes on, which is without white space at its ends where
+    /// that is removed; `None` if it is not right.
+    pub(crate) fn text<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let Some(node) = self.node else {
+            return Some(text);
+        };
+        let text = if node.trim { text.trim() } else { text };
+        let is_missing = self.is_required && text.is_empty();
+        let is_right =
+            !is_missing && !node.never && node.judge_text(text, |_| Break(())).is_continue();
+        is_right.then_some(text)
+    }
+
+    #[inline]
+    pub(crate) fn takes_whole(&self, whole: i128) -> bool {
+        self.takes_number(|| Num::Whole(whole))
+    }
+
+    #[inline]
+    pub(crate) fn takes_number(&self, num: impl FnOnce() -> Num) -> bool {
+        self.node
+            .is_none_or(|node| !node.never && node.judge_number(num, |_| Break(())).is_continue())
+    }
+
+    /// Returns true if a whole float goes on as an integer.
+    #[inline]
+    pub(crate) fn wants_whole(&self) -> bool {
+        self.node.is_some_and(|node| node.types.want_whole())
+    }
+
+    #[inline]
+    pub(crate) fn takes_bool(&self, flag: bool) -> bool {
+        self.node.is_none_or(|node| node.takes_bool(flag))
+    }
+
+    #[inline]
+    pub(crate) fn takes_null(&self) -> bool {
+        let takes_null = self.node.is_none_or(|node| node.takes_null);
+        self.is_nullable || takes_null && !self.is_required
+    }
+
+    /// The rules for arrays.
+    #[inline]
+    pub(crate) fn array(&self) -> Accept<&'s ArrayRules> {
+        self.container(kind::ARRAY, |node| node.array.as_deref())
+    }
+
+    /// The rules for objects.
+    #[inline]
+    pub(crate) fn object(&self) -> Accept<&'s ObjectRules> {
+        self.container(kind::OBJECT, |node| node.object.as_deref())
+    }
+
+    #[inline]
+    fn container<R>(
+        &self,
+        kind: u8,
+        rules: impl FnOnce(&'s Node) -> Option<&'s R>,
+    ) -> Accept<&'s R> {
+        let Some(node) = self.node else {
+            return Accept::All;
+        };
+        // None of the literals is a container.
+        if node.never || !node.types.take(kind) || !node.literals.is_empty() {
+            return Accept::None;
+        }
+        rules(node).map_or(Accept::All, Accept::If)
+    }
+}

@@ -1,0 +1,266 @@
+//! The compiled form of a schema: a tree of nodes in which everything is looked
+//! up, parsed and sorted beforehand.
+//!
+//! - here: [`Node`], the rule of a value.
+//! - `rules`: the rules of texts, numbers and counts, each with its judgement.
+//! - `object`: the rules of objects, and [`ObjectState`], which follows the
+//!   members of one.
+//! - `judge`: the rules in their order, [`Broken`], and [`Judge`] for those who
+//!   see data while they read it.
+
+mod judge;
+mod object;
+mod rules;
+
+use serde_json::{Map, Value};
+
+pub(crate) use self::judge::{Accept, Broken, Judge, unknown_field};
+pub(crate) use self::object::{
+    AdditionalRule, MAX_BITS, Member, ObjectRules, ObjectState, Property,
+};
+pub(crate) use self::rules::{
+    ArrayRules, Bound, Counts, Limit, Literals, Relation, TextRules, count_bounds,
+};
+use crate::format::TextType;
+use crate::function::{Custom, Default, Transform};
+
+/// A compiled schema: the rule of the whole, and the rules that others refer to.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) root: Node,
+    /// The places that [`Inner::Definition`] holds.
+    pub(crate) definitions: Box<[Definition]>,
+    pub(crate) needs: Needs,
+}
+
+/// Work that some ways to judge cannot do.
+#[derive(Clone, Copy, Debug, std::default::Default)]
+pub(crate) struct Needs {
+    /// A rule has a `transform` or a `custom`.
+    pub(crate) functions: bool,
+    /// A rule compares whole arrays or objects.
+    pub(crate) comparing: bool,
+    /// A rule is not settled by one look at each value in the order of the text:
+    /// a function, a union, a listed array or object, keywords beside a
+    /// reference, more names than there are bits.
+    pub(crate) second_look: bool,
+}
+
+impl Compiled {
+    /// Returns true if data must be parsed before it is judged.
+    pub(crate) fn wants_parsed(&self) -> bool {
+        // Without definitions the rules say how often one value is compared.
+        self.needs.functions || self.needs.comparing && !self.definitions.is_empty()
+    }
+}
+
+/// A rule with a name.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// Unique among the definitions of a schema.
+    pub(crate) name: String,
+    pub(crate) node: Node,
+}
+
+/// A rule for a value beside the keywords of its node.
+#[derive(Debug)]
+pub(crate) enum Inner {
+    /// The definition at this place.
+    Definition(usize),
+    /// An object of the kind that its tag names.
+    Tagged(Tagged),
+    /// The name of a variant, or an object with this one key.
+    Variants(Variants),
+}
+
+#[derive(Debug)]
+pub(crate) struct Tagged {
+    pub(crate) tag: Box<str>,
+    /// Rules of the whole object, which list the tag.
+    pub(crate) variants: Box<[(Box<str>, Node)]>,
+    /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Variants {
+    /// `None` is a variant without content.
+    pub(crate) variants: Box<[(Box<str>, Option<Node>)]>,
+    /// `Must be one of: …`.
+    pub(crate) message: String,
+}
+
+/// One compiled rule.
+#[derive(Debug, std::default::Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a keyword or an answer of its own")]
+pub(crate) struct Node {
+    pub(crate) types: Types,
+    /// `required: true`; false when there is a default, which excuses it.
+    pub(crate) required: bool,
+    /// `nullable`, for which every check is skipped.
+    pub(crate) nullable: bool,
+    pub(crate) trim: bool,
+    /// The schema `false`.
+    pub(crate) never: bool,
+    /// Null is right. Known beforehand, as the next two are.
+    pub(crate) takes_null: bool,
+    pub(crate) takes_true: bool,
+    pub(crate) takes_false: bool,
+    /// Scalars are settled by the keywords alone.
+    pub(crate) is_plain: bool,
+    /// So are texts, which no pattern counts.
+    pub(crate) settles_texts: bool,
+    /// `enum` and `const`.
+    pub(crate) literals: Box<[Literals]>,
+    pub(crate) text: Option<Box<TextRules>>,
+    /// Limits of a number.
+    pub(crate) number: Box<[Limit]>,
+    pub(crate) array: Option<Box<ArrayRules>>,
+    pub(crate) object: Option<Box<ObjectRules>>,
+    pub(crate) inner: Option<Box<Inner>>,
+    pub(crate) transform: Option<Transform>,
+    pub(crate) custom: Option<Custom>,
+    pub(crate) default: Option<Default>,
+    pub(crate) message: Option<Box<str>>,
+    /// Keywords with plain values, as given, for documents.
+    pub(crate) keywords: Map<String, Value>,
+}
+
+impl Node {
+    /// Returns true if any value passes unchanged.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.required && self.inner.is_none() && self.only_refers()
+    }
+
+    /// Returns true if nothing is asked of a value that is there beside `inner`.
+    pub(crate) fn only_refers(&self) -> bool {
+        !self.types.given()
+            && !self.trim
+            && !self.never
+            && self.literals.is_empty()
+            && self.text.is_none()
+            && self.number.is_empty()
+            && self.array.is_none()
+            && self.object.is_none()
+            && self.transform.is_none()
+            && self.custom.is_none()
+    }
+
+    /// Returns true if it asks something of its value, lets objects through, and
+    /// says nothing of their keys. A function asks for itself.
+    pub(crate) fn takes_bare_objects(&self) -> bool {
+        let asks_of_others =
+            self.trim || self.text.is_some() || !self.number.is_empty() || self.array.is_some();
+        let takes_objects =
+            if self.types.given() { self.types.has(kind::OBJECT) } else { asks_of_others };
+        let is_tuple = self.array.as_deref().is_some_and(|rules| !rules.places.is_empty());
+        let says_more = self.never || self.inner.is_some() || is_tuple || !self.literals.is_empty();
+        takes_objects && self.object.is_none() && !says_more
+    }
+
+    /// Prepares the answers about null, booleans and scalars as a whole.
+    pub(crate) fn settle(&mut self) {
+        let fits = |kind, value: Value| {
+            self.types.take(kind) && self.literals.iter().all(|listed| listed.has(&value))
+        };
+        let is_missing = self.required && self.null_is_missing();
+        let takes_null =
+            !is_missing && (self.nullable || fits(kind::NULL, Value::Null)) && !self.never;
+        let takes_true = fits(kind::BOOLEAN, true.into());
+        let takes_false = fits(kind::BOOLEAN, false.into());
+        (self.takes_null, self.takes_true, self.takes_false) =
+            (takes_null, takes_true, takes_false);
+        self.is_plain = !self.never
+            && self.inner.is_none()
+            && self.transform.is_none()
+            && self.custom.is_none();
+        let has_pattern = self.text.as_deref().is_some_and(|rules| rules.pattern.is_some());
+        self.settles_texts = self.is_plain && !has_pattern;
+    }
+
+    /// Returns true if null counts as missing where a value is required.
+    pub(crate) fn null_is_missing(&self) -> bool {
+        !self.nullable && !self.types.has(kind::NULL)
+    }
+
+    /// The default that is put in when the property is absent, unless it is a
+    /// function.
+    pub(crate) fn plain_default(&self) -> Option<&Value> {
+        match &self.default {
+            Some(Default::Value(value)) => Some(value),
+            Some(Default::Function(_)) | None => None,
+        }
+    }
+}
+
+/// The keyword `type`.
+#[derive(Debug, std::default::Default)]
+pub(crate) struct Types {
+    /// Bits of [`kind`]; 0 with no formats when no type is given.
+    pub(crate) mask: u8,
+    /// The string formats used as types.
+    pub(crate) formats: Box<[TextType]>,
+    /// `<a or b>` of the message.
+    pub(crate) expected: Box<str>,
+}
+
+impl Types {
+    #[inline]
+    pub(crate) fn given(&self) -> bool {
+        self.mask != 0 || !self.formats.is_empty()
+    }
+
+    /// Returns true if one of these kinds is given.
+    #[inline]
+    pub(crate) fn has(&self, kinds: u8) -> bool {
+        self.mask & kinds != 0
+    }
+
+    /// Returns true if one of these kinds is given, or no type is.
+    #[inline]
+    pub(crate) fn take(&self, kinds: u8) -> bool {
+        self.has(kinds) || !self.given()
+    }
+
+    /// The string format that is the only type.
+    pub(crate) fn only_format(&self) -> Option<TextType> {
+        match &*self.formats {
+            [format] if self.mask == 0 => Some(*format),
+            _ => None,
+        }
+    }
+
+    /// Returns true if some string is allowed.
+    #[inline]
+    pub(crate) fn take_text(&self) -> bool {
+        self.take(kind::STRING) || !self.formats.is_empty()
+    }
+
+    /// Returns true if numbers are to be integers, which typed code reads from
+    /// nothing else.
+    #[inline]
+    pub(crate) fn want_whole(&self) -> bool {
+        self.mask & (kind::INTEGER | kind::NUMBER) == kind::INTEGER
+    }
+}
+
+pub(crate) mod kind {
+    pub(crate) const STRING: u8 = 1;
+    pub(crate) const NUMBER: u8 = 1 << 1;
+    pub(crate) const INTEGER: u8 = 1 << 2;
+    pub(crate) const BOOLEAN: u8 = 1 << 3;
+    pub(crate) const ARRAY: u8 = 1 << 4;
+    pub(crate) const OBJECT: u8 = 1 << 5;
+    pub(crate) const NULL: u8 = 1 << 6;
+
+    /// The types of JSON, in the order of the specification.
+    pub(crate) const NAMES: [(&str, u8); 7] = [
+        ("string", STRING),
+        ("number", NUMBER),
+        ("boolean", BOOLEAN),
+        ("object", OBJECT),
+        ("array", ARRAY),
+        ("integer", INTEGER),
+        ("null", NULL),
+    ];
+}

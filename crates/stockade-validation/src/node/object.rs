@@ -1,0 +1,262 @@
+//! Objects: their rules, and what came of the members of one.
+
+use super::{Counts, Node};
+use crate::equal::{order, same, same_short};
+use crate::options::ValidationOptions;
+
+/// Keywords for objects.
+#[derive(Debug)]
+pub(crate) struct ObjectRules {
+    /// True if `properties` is there, even if it is empty.
+    pub(crate) lists_properties: bool,
+    /// The listed properties in schema order, then names that are only
+    /// required.
+    pub(crate) entries: Box<[Property]>,
+    /// How many of `entries` are listed.
+    pub(crate) listed: usize,
+    /// Indices of `entries`, by length of the name, then by name.
+    by_name: Box<[usize]>,
+    /// The list form of `required`, as indices of `entries`.
+    pub(crate) required_list: Box<[usize]>,
+    /// A bit for each entry that must be there, if there are bits for all.
+    pub(crate) required: u64,
+    /// A bit for each entry with a default, if there are bits for all.
+    pub(crate) defaulted: u64,
+    pub(crate) additional: AdditionalRule,
+    pub(crate) counts: Counts,
+}
+
+#[derive(Debug)]
+pub(crate) struct Property {
+    pub(crate) name: Box<str>,
+    pub(crate) node: Node,
+    /// The list form of `required` reports its absence already.
+    pub(crate) in_required_list: bool,
+}
+
+/// The keyword `additionalProperties`.
+#[derive(Debug, Default)]
+pub(crate) enum AdditionalRule {
+    /// The keyword is not there.
+    #[default]
+    Unsaid,
+    Allowed,
+    Refused,
+    Node(Box<Node>),
+}
+
+/// The bits of [`ObjectRules`] are enough for this many names.
+pub(crate) const MAX_BITS: usize = 64;
+
+impl ObjectRules {
+    /// Makes the rules of an object; `required` is the list form.
+    pub(crate) fn new(
+        properties: Option<Vec<Property>>,
+        required: Vec<String>,
+        additional: AdditionalRule,
+        counts: Counts,
+    ) -> Self {
+        let lists_properties = properties.is_some();
+        // Without a list there are no properties.
+        let mut entries = properties.unwrap_or_default();
+        let listed = entries.len();
+        let mut required_list = Vec::new();
+        for name in required {
+            let known = entries.iter().position(|entry| *entry.name == *name);
+            required_list.push(known.unwrap_or(entries.len()));
+            match known {
+                Some(index) => entries[index].in_required_list = true,
+                None => entries.push(Property {
+                    name: name.into(),
+                    node: Node::default(),
+                    in_required_list: true,
+                }),
+            }
+        }
+        let bits = |is_set: &dyn Fn(&Property) -> bool| {
+            let set = entries.iter().enumerate().filter(|(_, entry)| is_set(entry));
+            set.fold(0, |bits, (index, _)| bits | bit(index))
+        };
+        let has_default = |entry: &Property| entry.node.default.is_some();
+        let is_required = |entry: &Property| entry.node.required || entry.in_required_list;
+        let defaulted = bits(&has_default);
+        let required = bits(&|entry| is_required(entry) && !has_default(entry));
+        let mut by_name: Box<[usize]> = (0..entries.len()).collect();
+        by_name.sort_by(|left, right| order(&entries[*left].name, &entries[*right].name));
+        Self {
+            lists_properties,
+            entries: entries.into(),
+            listed,
+            by_name,
+            required_list: required_list.into(),
+            required,
+            defaulted,
+            additional,
+            counts,
+        }
+    }
+
+    /// The listed properties, in schema order.
+    pub(crate) fn properties(&self) -> &[Property] {
+        &self.entries[..self.listed]
+    }
+
+    /// The place of a listed property, by its name; `hint` as for `find`.
+    pub(crate) fn find_listed(&self, name: &str, hint: usize) -> Option<usize> {
+        self.find(name, hint).filter(|index| *index < self.listed)
+    }
+
+    /// The place of an entry, by its name.
+    ///
+    /// `hint` is where it is expected: properties mostly come in schema order,
+    /// perhaps without one that may be left out.
+    fn find(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.entries.get(hint).is_some_and(|entry| same(&entry.name, name)) {
+            return Some(hint);
+        }
+        let found = self.by_name.binary_search_by(|at| order(&self.entries[*at].name, name));
+        found.ok().map(|place| self.by_name[place])
+    }
+
+    /// The rule for members that are not listed.
+    pub(crate) fn unlisted(&self, options: &ValidationOptions) -> Member<'_> {
+        if let AdditionalRule::Node(node) = &self.additional {
+            return Member::Judge(node);
+        }
+        if options.strip_unknown && self.lists_properties {
+            return Member::Strip;
+        }
+        let refuse = match options.allow_unknown {
+            Some(false) => !matches!(self.additional, AdditionalRule::Allowed),
+            Some(true) => false,
+            None => matches!(self.additional, AdditionalRule::Refused),
+        };
+        if refuse { Member::Refuse } else { Member::Keep }
+    }
+}
+
+/// The bit of an entry; one beyond [`MAX_BITS`] shares it with others.
+#[inline]
+fn bit(index: usize) -> u64 {
+    1 << (index % MAX_BITS)
+}
+
+/// A member of an object, by its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'s> {
+    /// The property at this place, judged by its rule.
+    Listed(usize, &'s Node),
+    /// Not listed: judged by this rule.
+    Judge(&'s Node),
+    /// Not listed: whatever it is, it stays.
+    Keep,
+    /// Not listed, and left out.
+    Strip,
+    /// Not listed, and not allowed.
+    Refuse,
+}
+
+/// The members of an object so far. A name may come twice, as it does in text.
+#[derive(Debug)]
+pub(crate) struct ObjectState<'s> {
+    pub(crate) rules: &'s ObjectRules,
+    /// Where the next listed name is expected.
+    hint: usize,
+    /// A bit for each entry.
+    seen: u64,
+    count: usize,
+    /// The listed names are not in the order of the schema, before all others
+    /// that are kept.
+    pub(crate) is_mixed: bool,
+    /// A name that is not listed, be it required or not.
+    pub(crate) has_unlisted: bool,
+    /// One of these that is kept.
+    has_kept: bool,
+    /// One that has no bit either.
+    has_unseen: bool,
+}
+
+impl<'s> ObjectState<'s> {
+    #[inline]
+    pub(crate) fn new(rules: &'s ObjectRules) -> Self {
+        Self {
+            rules,
+            hint: 0,
+            seen: 0,
+            count: 0,
+            is_mixed: false,
+            has_unlisted: false,
+            has_kept: false,
+            has_unseen: false,
+        }
+    }
+
+    /// Notes a member, and says what becomes of it.
+    #[expect(clippy::inline_always, reason = "a fifth of what a right object costs")]
+    #[inline(always)]
+    pub(crate) fn member(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
+        // Mostly it is the one that is expected.
+        match self.rules.entries.get(self.hint) {
+            Some(entry) if self.hint < self.rules.listed && same_short(&entry.name, name) => {
+                self.listed(self.hint, &entry.node)
+            }
+            _ => self.other(name, options),
+        }
+    }
+
+    #[inline]
+    fn listed(&mut self, index: usize, node: &'s Node) -> Member<'s> {
+        self.count += 1;
+        self.seen |= bit(index);
+        self.is_mixed |= index < self.hint || self.has_kept;
+        self.hint = index + 1;
+        Member::Listed(index, node)
+    }
+
+    /// Apart, so that the usual case is short.
+    #[inline(never)]
+    fn other(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
+        let index = self.rules.find(name, self.hint);
+        if let Some(index) = index.filter(|index| *index < self.rules.listed) {
+            return self.listed(index, &self.rules.entries[index].node);
+        }
+        self.count += 1;
+        self.seen |= index.map_or(0, bit);
+        self.has_unlisted = true;
+        let member = self.rules.unlisted(options);
+        if !matches!(member, Member::Strip) {
+            self.has_kept = true;
+            self.has_unseen |= index.is_none();
+        }
+        member
+    }
+
+    /// Returns true if an entry that must be there has not come.
+    #[inline]
+    pub(crate) fn misses_required(&self) -> bool {
+        self.rules.required & !self.seen != 0 || self.rules.entries.len() > MAX_BITS
+    }
+
+    /// Returns true if the names that came are right, which is said of no object
+    /// that has one twice and might have too few.
+    #[inline]
+    pub(crate) fn is_fulfilled(&self) -> bool {
+        let Counts { least, most, .. } = self.rules.counts;
+        !self.misses_required()
+            && (least == 0
+                || self.seen.count_ones() as usize + usize::from(self.has_unseen) >= least)
+            && self.count <= most
+    }
+
+    /// The next property with a default that has not come; it counts as having
+    /// come then.
+    #[inline]
+    pub(crate) fn next_default(&mut self) -> Option<&'s Property> {
+        let absent = self.rules.defaulted & !self.seen;
+        if absent == 0 {
+            return None;
+        }
+        self.seen |= absent & absent.wrapping_neg();
+        self.rules.entries.get(absent.trailing_zeros() as usize)
+    }
+}
