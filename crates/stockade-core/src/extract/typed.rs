@@ -3,6 +3,7 @@
 //! All of it is compiled once: a type is here what its [`TypeInfo`] says.
 
 use std::any::{TypeId, type_name};
+use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -47,29 +48,42 @@ pub(super) fn read<T: HasSchema + DeserializeOwned>(
 
 /// Reads the parameters of the path.
 pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
-    let mut judge = Judge::of(req, Source::Params, info)?;
-    if req.replaced_params().is_none() {
+    if req.replaced_params().is_none()
+        && let Some((input, options)) = described(req, Source::Params, info.type_id)
+    {
         let params = req.inner.params.iter(req.path());
-        let mut fields = params.map(|(name, value)| Field::new(name.into(), value));
-        if judge.reads_pairs(&mut fields, PairsKind::Ordered) {
+        let fields = &mut params.map(|(name, value)| Field::new(name.into(), value));
+        if input.schema.read_pairs_into(fields, PairsKind::Ordered, options, info.target) {
             return Ok(());
         }
     }
-    judge.read_params(req)
+    Judge::of(req, Source::Params, info)?.read_params(req)
 }
 
 /// Reads the query string.
 pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
-    let mut judge = Judge::of(req, Source::Query, info)?;
-    if req.replaced_query().is_none() {
+    if req.replaced_query().is_none()
+        && let Some((input, options)) = described(req, Source::Query, info.type_id)
+    {
         // Without a query there are no pairs.
         let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
-        let mut fields = Field::group(pairs).into_iter();
-        if judge.reads_pairs(&mut fields, PairsKind::Named) {
+        let fields = &mut Field::group(pairs).into_iter();
+        if input.schema.read_pairs_into(fields, PairsKind::Named, options, info.target) {
             return Ok(());
         }
     }
-    judge.read_object(req.query()?)
+    Judge::of(req, Source::Query, info)?.read_object(req.query()?)
+}
+
+/// Returns what the router compiled for a type of the route of `req`.
+#[inline]
+fn described(
+    req: &Request,
+    source: Source,
+    type_id: TypeId,
+) -> Option<(&Input, &ValidationOptions)> {
+    let validation = req.inner.endpoint.as_deref()?.validation();
+    validation.input(source, type_id).map(|input| (input, &validation.options))
 }
 
 /// Reads a body whose bytes are here.
@@ -114,36 +128,28 @@ fn absent(target: &mut dyn Target) -> Result<(), ApiError> {
 }
 
 /// A type with its schema, and how that judges.
-struct Judge<'t> {
-    schema: Schema,
-    options: ValidationOptions,
+struct Judge<'r, 't> {
+    schema: Cow<'r, Schema>,
+    options: Cow<'r, ValidationOptions>,
     shape: ParamShape,
     target: &'t mut dyn Target,
 }
 
-impl<'t> Judge<'t> {
+impl<'r, 't> Judge<'r, 't> {
     /// With what the router compiled for the route of `req`; made anew for a
     /// type that has not described itself to a router.
-    fn of(req: &Request, source: Source, info: TypeInfo<'t>) -> Result<Self, ApiError> {
+    fn of(req: &'r Request, source: Source, info: TypeInfo<'t>) -> Result<Self, ApiError> {
         let TypeInfo { type_id, schema, target } = info;
+        if let Some((input, options)) = described(req, source, type_id) {
+            let (schema, options) = (Cow::Borrowed(&input.schema), Cow::Borrowed(options));
+            return Ok(Self { schema, options, shape: input.shape, target });
+        }
         let validation = req.inner.endpoint.as_deref().map(crate::Endpoint::validation);
         // Where no route has taken the request, the defaults hold.
-        let options = validation.map(|validation| validation.options.clone()).unwrap_or_default();
-        if let Some(input) = validation.and_then(|validation| validation.input(source, type_id)) {
-            return Ok(Self { schema: input.schema.clone(), options, shape: input.shape, target });
-        }
+        let options = validation.map_or_else(Cow::default, |it| Cow::Borrowed(&it.options));
         let shape = shape_of(target);
-        Ok(Self { schema: schema().map_err(ApiError::internal)?, options, shape, target })
-    }
-
-    /// Reads pairs of text; false if something is wrong with them, or cannot be
-    /// settled on the way.
-    fn reads_pairs<'f>(
-        &'f mut self,
-        fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
-        kind: PairsKind,
-    ) -> bool {
-        self.schema.read_pairs_into(fields, kind, &self.options, self.target)
+        let schema = Cow::Owned(schema().map_err(ApiError::internal)?);
+        Ok(Self { schema, options, shape, target })
     }
 
     /// Reads a query or a form.

@@ -30,32 +30,24 @@ impl<'de> JsonText<'de> {
     fn begins_with(&mut self, byte: u8) -> Result<(), Refused> {
         if self.reader.peek() == Some(byte) { Ok(()) } else { Err(Refused::Data) }
     }
-
-    #[inline]
-    fn own_text(&mut self) -> Result<Text<'de, '_>, Misfit> {
-        match self.reader.plain()? {
-            Some(plain) => Ok(Text::Borrowed(self.judging.text(plain)?)),
-            None => Ok(Text::Passing(self.judging.text(self.reader.scratch())?)),
-        }
-    }
-
-    fn scalar(&mut self) -> Result<Found, Refused> {
-        Ok(match self.reader.scalar()? {
-            Scalar::Null => self.judging.null().map(|()| Found::Null)?,
-            Scalar::Boolean(flag) => Found::Boolean(self.judging.boolean(flag)?),
-            Scalar::Number(number) => Found::Number(self.judging.number(number)?),
-        })
-    }
 }
 
 impl<'de> Source<'de> for JsonText<'de> {
     fn any(&mut self) -> Result<Found, Misfit> {
         self.reader.count()?;
+        self.next()
+    }
+
+    fn next(&mut self) -> Result<Found, Misfit> {
         Ok(match self.reader.peek() {
             Some(b'"') => Found::Text,
             Some(b'{') => Found::Object,
             Some(b'[') => Found::Array,
-            _ => self.scalar()?,
+            _ => match self.reader.scalar()? {
+                Scalar::Null => self.judging.null().map(|()| Found::Null)?,
+                Scalar::Boolean(flag) => Found::Boolean(self.judging.boolean(flag)?),
+                Scalar::Number(number) => Found::Number(self.judging.number(number)?),
+            },
         })
     }
 
@@ -80,7 +72,10 @@ impl<'de> Source<'de> for JsonText<'de> {
 
     fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
         self.begins_with(b'"')?;
-        self.own_text()
+        match self.reader.plain()? {
+            Some(plain) => Ok(Text::Borrowed(self.judging.text(plain)?)),
+            None => Ok(Text::Passing(self.judging.text(self.reader.scratch())?)),
+        }
     }
 
     fn null(&mut self) -> Result<(), Misfit> {
@@ -176,30 +171,6 @@ impl<'de> Source<'de> for JsonText<'de> {
         self.reader.close(bracket)?;
         self.judging.fulfil();
         Ok(())
-    }
-
-    /// A skipped value takes no memory, so that it is not counted.
-    fn skip(&mut self) -> Result<(), Misfit> {
-        match self.reader.peek() {
-            Some(b'"') => self.own_text().map(drop),
-            Some(b'{') => {
-                let mut frame = self.object(Wanted::Ignored)?;
-                while self.next_name(&mut frame)?.is_some() {
-                    if frame.default().is_none() {
-                        self.skip()?;
-                    }
-                }
-                self.end(&mut frame)
-            }
-            Some(b'[') => {
-                let mut frame = self.array(Wanted::Ignored)?;
-                while self.next_element(&mut frame)? {
-                    self.skip()?;
-                }
-                self.end(&mut frame)
-            }
-            _ => Ok(self.scalar().map(drop)?),
-        }
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {

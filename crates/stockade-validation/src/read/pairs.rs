@@ -105,19 +105,18 @@ impl<'i, 'de> Pairs<'i, 'de> {
 
     /// The only text; several do not fit a type that is not a list.
     #[inline]
-    fn one(&mut self) -> Result<Cow<'de, str>, Refused> {
-        if self.whole == Some(PairsKind::Named) {
-            return Err(Refused::Data);
-        }
+    fn one(&mut self) -> Result<&mut Cow<'de, str>, Refused> {
         match &mut self.value {
-            Some(field) if field.more.is_empty() => Ok(mem::take(&mut field.first)),
+            Some(field) if field.more.is_empty() && self.whole != Some(PairsKind::Named) => {
+                Ok(&mut field.first)
+            }
             _ => Err(Refused::Data),
         }
     }
 }
 
 impl<'de> Source<'de> for Pairs<'_, 'de> {
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Found, Misfit> {
         Ok(match &self.value {
             _ if self.whole.is_some() => Found::Object,
             Some(field) if field.more.is_empty() => Found::Text,
@@ -126,12 +125,12 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn boolean(&mut self) -> Result<bool, Misfit> {
-        let flag = spelled::boolean(&self.one()?)?;
+        let flag = spelled::boolean(self.one()?)?;
         Ok(self.judging.boolean(flag)?)
     }
 
     fn number(&mut self, wanted: Wanted) -> Result<Number, Misfit> {
-        let number = spelled::number(&self.one()?, wanted)?;
+        let number = spelled::number(self.one()?, wanted)?;
         Ok(self.judging.number(number)?)
     }
 
@@ -139,12 +138,12 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         let Wanted::Integer(integer) = wanted else {
             return self.number(wanted).map(Wide::Number);
         };
-        let wide = spelled::wide(&self.one()?, integer)?;
+        let wide = spelled::wide(self.one()?, integer)?;
         Ok(self.judging.wide(wide)?)
     }
 
     fn text(&mut self, _wanted: Wanted) -> Result<Text<'de, '_>, Misfit> {
-        Ok(match self.one()? {
+        Ok(match mem::take(self.one()?) {
             Cow::Borrowed(text) => Text::Borrowed(self.judging.text(text)?),
             Cow::Owned(text) => {
                 let kept = self.judging.text(&text)?;

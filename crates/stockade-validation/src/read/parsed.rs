@@ -65,7 +65,7 @@ impl<'de> Parsed<'de> {
 }
 
 impl<'de> Source<'de> for Parsed<'de> {
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Found, Misfit> {
         Ok(match self.value {
             _ if self.digits.is_some() => Found::Text,
             Value::Null => Found::Null,

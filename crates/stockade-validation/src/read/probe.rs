@@ -117,7 +117,7 @@ struct MadeUp<'n> {
 }
 
 impl<'de> Source<'de> for MadeUp<'_> {
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Found, Misfit> {
         Ok(if self.text.is_none() { Found::Object } else { Found::Text })
     }
 

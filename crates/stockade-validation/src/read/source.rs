@@ -22,8 +22,13 @@ pub(crate) trait Source<'de> {
     }
 
     /// Finds out what comes next; null, booleans and numbers are passed.
-    fn any(&mut self) -> Result<Found, Misfit> {
+    fn next(&mut self) -> Result<Found, Misfit> {
         Err(self.refuse(Wanted::Any))
+    }
+
+    /// As [`next`](Self::next), for a type that keeps whatever comes.
+    fn any(&mut self) -> Result<Found, Misfit> {
+        self.next()
     }
 
     fn boolean(&mut self) -> Result<bool, Misfit> {
@@ -89,7 +94,7 @@ pub(crate) trait Source<'de> {
 
     /// Passes whatever comes.
     fn skip(&mut self) -> Result<(), Misfit> {
-        match self.any()? {
+        match self.next()? {
             Found::Null | Found::Boolean(_) | Found::Number(_) => Ok(()),
             Found::Text => self.text(Wanted::Ignored).map(drop),
             Found::Array => {

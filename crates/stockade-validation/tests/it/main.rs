@@ -23,6 +23,7 @@ mod logged;
 mod nested;
 mod objects;
 mod options;
+mod pairs;
 mod properties;
 mod reading;
 mod rules;
