@@ -486,7 +486,9 @@ const KEYWORDS: &[Entry] = &[
     ("name", Takes::Text, &[Place::Container], ANY),
 ];
 
-const KINDS: &[&str] = &[
+/// The names of types. A test holds them and the formats equal to those of the
+/// validation.
+pub(super) const KINDS: &[&str] = &[
     "string",
     "number",
     "boolean",
@@ -502,7 +504,7 @@ const KINDS: &[&str] = &[
     "date",
 ];
 
-const FORMATS: &[&str] = &[
+pub(super) const FORMATS: &[&str] = &[
     "email",
     "uri",
     "url",

@@ -175,7 +175,8 @@ impl<'m> Compiler<'m> {
             } else if let Some(format) = TextType::from_name(name) {
                 formats.push(format);
             } else {
-                let known = kind::NAMES.iter().map(|(known, _)| *known).chain(TEXT_TYPES);
+                let known = kind::NAMES.iter().map(|(known, _)| *known);
+                let known = known.chain(TextType::ALL.iter().map(|form| form.name()));
                 self.mistake(format!("unknown type `{name}`{}", did_you_mean(name, known)));
             }
         }
@@ -206,7 +207,8 @@ impl<'m> Compiler<'m> {
         let format = text_of(keywords, "format").and_then(|name| {
             let format = Format::from_name(name);
             if format.is_none() {
-                self.mistake(format!("unknown format `{name}`{}", did_you_mean(name, FORMATS)));
+                let known = Format::ALL.iter().map(|format| format.name());
+                self.mistake(format!("unknown format `{name}`{}", did_you_mean(name, known)));
             }
             format
         });
@@ -373,20 +375,3 @@ const ARRAY: &[(Bound, Option<&str>)] = &[
 
 const OBJECT: &[Bound] =
     &[("minProperties", Relation::AtLeast), ("maxProperties", Relation::AtMost)];
-
-const TEXT_TYPES: [&str; 6] = ["email", "url", "uuid", "phone", "credit-card", "date"];
-
-const FORMATS: [&str; 12] = [
-    "email",
-    "uri",
-    "url",
-    "uuid",
-    "phone",
-    "credit-card",
-    "date",
-    "date-time",
-    "time",
-    "hostname",
-    "ipv4",
-    "ipv6",
-];

@@ -22,6 +22,11 @@ pub(super) fn is_date_time(text: &str) -> bool {
     )
 }
 
+/// Returns true if the text is a `full-date` or a `date-time`.
+pub(super) fn is_date_or_date_time(text: &str) -> bool {
+    is_date(text) || is_date_time(text)
+}
+
 fn is_full_date(text: &[u8]) -> bool {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
         return false;

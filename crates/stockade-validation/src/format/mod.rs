@@ -90,85 +90,6 @@ pub enum Format {
     Uuid,
 }
 
-impl Format {
-    /// The format of this name, such as `date-time`; letters count as written.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "credit-card" => Self::CreditCard,
-            "date" => Self::Date,
-            "date-time" => Self::DateTime,
-            "email" => Self::Email,
-            "hostname" => Self::Hostname,
-            "ipv4" => Self::Ipv4,
-            "ipv6" => Self::Ipv6,
-            "phone" => Self::Phone,
-            "time" => Self::Time,
-            "uri" => Self::Uri,
-            "url" => Self::Url,
-            "uuid" => Self::Uuid,
-            _ => return None,
-        })
-    }
-
-    /// The name as the keyword spells it, such as `date-time`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CreditCard => "credit-card",
-            Self::Date => "date",
-            Self::DateTime => "date-time",
-            Self::Email => "email",
-            Self::Hostname => "hostname",
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-            Self::Phone => "phone",
-            Self::Time => "time",
-            Self::Uri => "uri",
-            Self::Url => "url",
-            Self::Uuid => "uuid",
-        }
-    }
-
-    /// Whether the whole of `text` has this form.
-    #[must_use]
-    pub fn check(self, text: &str) -> bool {
-        match self {
-            Self::CreditCard => card::is_card(text),
-            Self::Date => date::is_date(text),
-            Self::DateTime => date::is_date_time(text),
-            Self::Email => email::is_mailbox(text),
-            Self::Hostname => hostname::is_hostname(text),
-            Self::Ipv4 => ip::is_v4(text),
-            Self::Ipv6 => ip::is_v6(text),
-            Self::Phone => phone::is_phone(text),
-            Self::Time => date::is_time(text),
-            Self::Uri => uri::is_uri(text),
-            Self::Url => url::is_url(text),
-            Self::Uuid => uuid::is_uuid(text),
-        }
-    }
-
-    /// What is said of text that does not have this form.
-    #[must_use]
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::CreditCard => "Invalid credit card number",
-            Self::Date => "Invalid date",
-            Self::DateTime => "Invalid date-time",
-            Self::Email => "Invalid email format",
-            Self::Hostname => "Invalid hostname",
-            Self::Ipv4 => "Invalid IPv4 address",
-            Self::Ipv6 => "Invalid IPv6 address",
-            Self::Phone => "Invalid phone number format",
-            Self::Time => "Invalid time",
-            Self::Uri => "Invalid URI format",
-            Self::Url => "Invalid URL format",
-            Self::Uuid => "Invalid UUID format",
-        }
-    }
-}
-
 /// A form of text, as the keyword `type` names it.
 ///
 /// The grammars are in the [module docs](self).
@@ -189,58 +110,73 @@ pub enum TextType {
     Uuid,
 }
 
-impl TextType {
-    /// The type of this name, such as `credit-card`; letters count as written.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "credit-card" => Self::CreditCard,
-            "date" => Self::Date,
-            "email" => Self::Email,
-            "phone" => Self::Phone,
-            "url" => Self::Url,
-            "uuid" => Self::Uuid,
-            _ => return None,
-        })
-    }
+/// Writes the functions of a kind of forms: name, message and grammar of each.
+macro_rules! forms {
+    ($forms:ident { $($form:ident: $name:literal, $message:literal, $check:expr;)* }) => {
+        impl $forms {
+            /// All of them, in the order of the specification.
+            #[doc(hidden)]
+            pub const ALL: &[Self] = &[$(Self::$form),*];
 
-    /// The name as the keyword spells it, such as `credit-card`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CreditCard => "credit-card",
-            Self::Date => "date",
-            Self::Email => "email",
-            Self::Phone => "phone",
-            Self::Url => "url",
-            Self::Uuid => "uuid",
-        }
-    }
+            /// Returns the form of this name, such as `credit-card`; letters count
+            /// as written.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|form| form.name() == name)
+            }
 
-    /// Whether the whole of `text` has this form.
-    #[must_use]
-    pub fn check(self, text: &str) -> bool {
-        match self {
-            Self::CreditCard => card::is_card(text),
-            Self::Date => date::is_date(text) || date::is_date_time(text),
-            Self::Email => email::is_form_address(text),
-            Self::Phone => phone::is_phone(text),
-            Self::Url => url::is_url(text),
-            Self::Uuid => uuid::is_uuid(text),
-        }
-    }
+            /// Returns the name as the keyword spells it, such as `credit-card`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$form => $name,)*
+                }
+            }
 
-    /// What is said of text that does not have this form.
-    #[must_use]
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::CreditCard => "Invalid credit card number",
-            Self::Date => "Invalid date",
-            Self::Email => "Invalid email format",
-            Self::Phone => "Invalid phone number format",
-            Self::Url => "Invalid URL format",
-            Self::Uuid => "Invalid UUID format",
+            /// Returns true if the whole of `text` has this form.
+            #[must_use]
+            pub fn check(self, text: &str) -> bool {
+                match self {
+                    $(Self::$form => $check(text),)*
+                }
+            }
+
+            /// Returns the message for text that does not have this form.
+            #[must_use]
+            pub fn message(self) -> &'static str {
+                match self {
+                    $(Self::$form => $message,)*
+                }
+            }
         }
+    };
+}
+
+forms! {
+    Format {
+        Email: "email", "Invalid email format", email::is_mailbox;
+        Uri: "uri", "Invalid URI format", uri::is_uri;
+        Url: "url", "Invalid URL format", url::is_url;
+        Uuid: "uuid", "Invalid UUID format", uuid::is_uuid;
+        Phone: "phone", "Invalid phone number format", phone::is_phone;
+        CreditCard: "credit-card", "Invalid credit card number", card::is_card;
+        Date: "date", "Invalid date", date::is_date;
+        DateTime: "date-time", "Invalid date-time", date::is_date_time;
+        Time: "time", "Invalid time", date::is_time;
+        Hostname: "hostname", "Invalid hostname", hostname::is_hostname;
+        Ipv4: "ipv4", "Invalid IPv4 address", ip::is_v4;
+        Ipv6: "ipv6", "Invalid IPv6 address", ip::is_v6;
+    }
+}
+
+forms! {
+    TextType {
+        Email: "email", "Invalid email format", email::is_form_address;
+        Url: "url", "Invalid URL format", url::is_url;
+        Uuid: "uuid", "Invalid UUID format", uuid::is_uuid;
+        Phone: "phone", "Invalid phone number format", phone::is_phone;
+        CreditCard: "credit-card", "Invalid credit card number", card::is_card;
+        Date: "date", "Invalid date", date::is_date_or_date_time;
     }
 }
 
