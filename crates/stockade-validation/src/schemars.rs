@@ -17,6 +17,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use stockade_errors::ConfigError;
 
+use crate::build::is_known;
 use crate::inner::{InnerRule, Key, Reference};
 use crate::rule::{Additional, Rule};
 use crate::schema::Schema;
@@ -122,7 +123,7 @@ impl Document {
             }
             ("format", Value::String(format)) => number_format(rule, format, map),
             (name, _) if name.starts_with("x-") => {}
-            (name, _) if KEYWORDS.contains(&name) => {
+            (name, _) if is_known(name) && !OURS.contains(&name) => {
                 rule.keywords.entry(name).or_insert_with(|| value.clone());
             }
             (name, _) => {
@@ -191,29 +192,5 @@ fn number_format(rule: &mut Rule, format: &str, map: &Map<String, Value>) {
     }
 }
 
-/// The keywords that mean the same in both.
-const KEYWORDS: &[&str] = &[
-    "type",
-    "required",
-    "enum",
-    "const",
-    "pattern",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "default",
-    "title",
-    "description",
-    "examples",
-    "deprecated",
-    "$id",
-    "$comment",
-];
+/// The keywords that JSON Schema has not.
+const OURS: [&str; 7] = ["min", "max", "nullable", "custom", "message", "trim", "transform"];

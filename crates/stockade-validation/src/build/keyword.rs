@@ -63,22 +63,32 @@ fn is_names(value: &Value) -> bool {
     value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
 }
 
+/// The kind of value that a keyword takes; words for documents are none.
 pub(crate) fn kind_of(keyword: &str) -> Option<Kind> {
-    let found = KEYWORDS.iter().find(|(name, _)| *name == keyword);
-    found.map(|(_, kind)| *kind)
+    kind_in(KEYWORDS, keyword)
+}
+
+/// The kind of value of a word for documents.
+pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
+    kind_in(NOTES, keyword)
 }
 
 pub(crate) fn is_note(keyword: &str) -> bool {
-    NOTES.iter().any(|(name, _)| *name == keyword)
+    note_kind(keyword).is_some()
 }
 
-pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
-    let found = NOTES.iter().find(|(name, _)| *name == keyword);
-    found.map(|(_, kind)| *kind)
+/// Returns true for keywords and for words for documents.
+#[cfg(feature = "schemars")]
+pub(crate) fn is_known(keyword: &str) -> bool {
+    names().any(|name| name == keyword)
 }
 
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().chain(NOTES).map(|(name, _)| *name)
+}
+
+fn kind_in(table: &[(&str, Kind)], keyword: &str) -> Option<Kind> {
+    table.iter().find(|(name, _)| *name == keyword).map(|(_, kind)| *kind)
 }
 
 const KEYWORDS: &[(&str, Kind)] = &[

@@ -18,6 +18,8 @@ mod keyword;
 mod notation;
 
 pub(crate) use compile::compile;
+#[cfg(feature = "schemars")]
+pub(crate) use keyword::is_known;
 pub(crate) use keyword::is_note;
 pub(crate) use notation::{read, read_fields, read_rule};
 
