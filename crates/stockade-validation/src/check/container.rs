@@ -1,4 +1,4 @@
-//! Arrays and objects, and what they contain.
+//! Arrays and objects, with their content.
 
 use super::patch::{ObjectPatch, Patch};
 use super::path::Path;
@@ -85,7 +85,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             object: (rules.listed > SLOTS_MAX).then_some(object),
         };
         for (name, value) in object.members() {
-            if let Member::Listed(index, _) = state.member(name, self.options)
+            if let Member::Listed(index, _) = state.member_inline(name, self.options)
                 && let Some(slot) = slots.values.get_mut(index)
             {
                 *slot = Some(value);
@@ -122,7 +122,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let mut state = ObjectState::new(rules);
         let mut stays = true;
         for (name, value) in object.members() {
-            let node = match state.member(name, self.options) {
+            let node = match state.member_inline(name, self.options) {
                 Member::Listed(_, node) | Member::Judge(node) => node,
                 kept @ (Member::Keep | Member::Strip) => {
                     stays &= matches!(kept, Member::Keep);
