@@ -1,4 +1,4 @@
-//! What the macros expand to. Not part of the public interface.
+//! The functions that the macros call. Not part of the public interface.
 
 pub use serde_json::{Value, json};
 

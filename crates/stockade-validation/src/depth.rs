@@ -1,11 +1,11 @@
-//! How deep a value is nested; what recurses over values is bounded by it.
+//! The nesting of a value, which bounds every recursion over values.
 
 use serde_json::Value;
 
 /// The deepest nesting of a value or of a schema; a scalar has depth 0.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Whether `value` is nested more than `levels` deep. Recurses `levels` deep at
+/// Returns true if `value` is nested more than `levels` deep. Recurses `levels` deep at
 /// most.
 pub(crate) fn exceeds(value: &Value, levels: usize) -> bool {
     match value {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::number::Num;
 
-/// Whether both are the same value. Recurses as deep as `left` is nested.
+/// Returns true if both are the same value. Recurses as deep as `left` is nested.
 pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -64,7 +64,7 @@ fn same_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
         && left.last_chunk::<N>() == right.last_chunk::<N>()
 }
 
-/// Whether no two items are equal, in a time that grows with their size only.
+/// Returns true if no two items are equal, in a time that grows with their size only.
 ///
 /// Up to [`PAIRS_MAX`] scalars are compared in pairs, without an allocation;
 /// everything else by a hash whose key an attacker does not know.

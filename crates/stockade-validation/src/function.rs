@@ -7,7 +7,7 @@ use serde_json::Value;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 
-/// What a custom check says of a value.
+/// The verdict of a custom check on a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// Nothing is wrong.
@@ -19,7 +19,7 @@ pub enum Verdict {
     Because(String),
 }
 
-/// What the function of [`Rule::custom`](crate::Rule::custom) may return.
+/// The answer of a function of [`Rule::custom`](crate::Rule::custom).
 ///
 /// `bool`, [`Verdict`], or a `Result` whose error is the message; and a
 /// `Result` with an [`ApiError`] for a check that may itself fail, which is a
@@ -72,8 +72,8 @@ impl CustomOutcome for Result<Verdict, ApiError> {
     }
 }
 
-/// What the function of [`Rule::transform`](crate::Rule::transform) may return:
-/// a value, or a `Result` with one, whose error is a 500.
+/// The outcome of a function of [`Rule::transform`](crate::Rule::transform): a
+/// value, or a `Result` with one, whose error is a 500.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the outcome of a transform",
     note = "return `serde_json::Value`, or a `Result` with one"

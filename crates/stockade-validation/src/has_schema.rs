@@ -58,7 +58,7 @@ pub trait HasSchema: 'static {
         Self::rule()
     }
 
-    /// Whether a property of this type may be absent.
+    /// Returns true if a property of this type may be absent.
     #[doc(hidden)]
     #[must_use]
     fn is_optional() -> bool {

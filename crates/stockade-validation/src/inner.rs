@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// What a rule asks for beside its keywords.
+/// The part of a rule beside its keywords.
 #[derive(Clone, Debug)]
 pub(crate) enum InnerRule {
     Reference(Reference),
@@ -30,7 +30,7 @@ pub(crate) struct Reference {
     make: Arc<dyn Fn() -> Rule + Send + Sync>,
 }
 
-/// What makes two references the same.
+/// The identity of a reference.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Key {
     Type(TypeId),
@@ -229,7 +229,7 @@ impl Rule {
         Self { inner: Some(inner), ..self }
     }
 
-    /// What kind of value the rule says by name, if it says one.
+    /// The kind of value that the rule names, if it names one.
     pub(crate) fn type_name(&self) -> Option<&Value> {
         self.keywords.get("type")
     }

@@ -136,7 +136,7 @@ pub(crate) fn may_be_exact(float: f64) -> bool {
 /// -2^63.
 const LEAST: f64 = -9_223_372_036_854_775_808.0;
 
-/// Whether a text is a decimal number as `coerce_types` reads it: a sign,
+/// Returns true for a decimal number as `coerce_types` reads it: a sign,
 /// digits, a fraction, an exponent; without the white space that is trimmed
 /// first, and whatever its size. `.5` is one, `5.` is none.
 ///

@@ -1,10 +1,10 @@
-//! [`ValidationOptions`]: how a value is judged.
+//! [`ValidationOptions`]: the options of a validation.
 //!
 //! Spec: Validation schemas › Validation options.
 
 mod serde_impls;
 
-/// How a value is judged; by default all errors are listed, unknown keys are
+/// Options of a validation; by default all errors are listed, unknown keys are
 /// kept, and nothing is converted.
 ///
 /// ```
@@ -40,7 +40,7 @@ pub struct ValidationOptions {
     /// Takes a single value as a list of one where a field of the root is of
     /// type array, as query strings need it. Default: false.
     pub list_from_one: bool,
-    /// How many errors are listed; nothing is looked at after the last one.
+    /// The number of errors that are listed; nothing is looked at after the last one.
     /// Default: 1,000. 0 counts as 1.
     ///
     /// The texts of the errors are bounded too: the list ends when they come to

@@ -70,7 +70,7 @@ pub(crate) fn begin() {
 }
 
 thread_local! {
-    /// How many texts the current validation has matched. A validation never
+    /// The number of texts that the current validation has matched. A validation never
     /// leaves its thread.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }

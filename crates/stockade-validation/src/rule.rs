@@ -1,4 +1,4 @@
-//! [`Rule`]: what a schema is built from.
+//! [`Rule`]: the builder of a schema.
 //!
 //! Spec: Validation schemas › Field-rule keywords.
 
@@ -57,7 +57,7 @@ pub struct Rule {
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
-    /// What was wrong when the rule was read.
+    /// The mistakes that were found when the rule was read.
     pub(crate) mistakes: Vec<String>,
     pub(crate) location: &'static Location<'static>,
 }
@@ -83,7 +83,7 @@ impl From<Rule> for Additional {
     }
 }
 
-/// How a rule begins.
+/// The beginnings of a rule.
 impl Rule {
     /// Any value.
     #[track_caller]
@@ -386,7 +386,7 @@ impl Rule {
         self
     }
 
-    /// What becomes of keys that are not listed.
+    /// Allows or refuses keys that are not listed, or gives their values a rule.
     pub fn additional_properties(mut self, additional: impl Into<Additional>) -> Self {
         self.additional = Some(additional.into());
         self

@@ -75,7 +75,7 @@ impl Schema {
         build::read_fields(value, Location::caller()).build()
     }
 
-    /// Lists what is wrong with `data`, which stays as it is.
+    /// Returns the errors of `data`, which stays as it is.
     ///
     /// Nothing is allocated for valid data, unless it is changed on the way (by
     /// `trim`, `transform` or a conversion), a `custom` rule is called, or a
@@ -114,7 +114,7 @@ impl Schema {
         self.type_id
     }
 
-    /// Whether any value passes, and stays as it is.
+    /// Returns true if any value passes, and stays as it is.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.compiled.root.is_any()

@@ -1,4 +1,4 @@
-//! [`validate_against_schema`] and what it gives.
+//! [`validate_against_schema`] and its outcome.
 //!
 //! Spec: Validation helpers.
 
@@ -27,7 +27,7 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// Whether nothing is wrong.
+    /// Returns true if nothing is wrong.
     #[must_use]
     pub fn valid(&self) -> bool {
         self.errors.is_empty()

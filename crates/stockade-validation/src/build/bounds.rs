@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use crate::node::{Node, Types, kind};
 use crate::number::{Num, shown};
 
-/// Says what is wrong with the bounds among `keywords`.
+/// Returns the mistakes of the bounds among `keywords`.
 pub(crate) fn contradictions<'k>(
     keywords: &'k Map<String, Value>,
     types: &'k Types,
@@ -26,7 +26,7 @@ pub(crate) fn contradictions<'k>(
     })
 }
 
-/// What is wrong with the values of `enum` and `const`: none of them has the
+/// The mistakes of the values of `enum` and `const`: none of them has the
 /// type, so that nothing would ever pass.
 pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
     if node.transform.is_some() {

@@ -137,7 +137,7 @@ impl<'m> Compiler<'m> {
         };
     }
 
-    /// Takes out what is unknown or of the wrong kind.
+    /// Takes out keywords that are unknown or of the wrong kind.
     fn check_keywords(&mut self, keywords: &mut Map<String, Value>) {
         keywords.retain(|name, value| {
             let Some(kind) = keyword::kind_of(name).or_else(|| keyword::note_kind(name)) else {

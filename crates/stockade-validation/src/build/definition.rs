@@ -1,4 +1,4 @@
-//! What rules refer to: each definition is compiled once, and one after the
+//! The definitions that rules refer to: each is compiled once, and one after the
 //! other, so that rules may refer to themselves.
 
 use std::collections::{HashMap, HashSet};
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// Whether a definition leads back to itself without going into the value.
+/// Returns true if a definition leads back to itself without going into the value.
 fn is_circle(start: usize, definitions: &[Definition]) -> bool {
     let mut place = start;
     for _ in definitions {

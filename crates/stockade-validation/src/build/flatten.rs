@@ -7,7 +7,7 @@ use crate::inner::{InnerRule, Key};
 use crate::rule::{Additional, Rule};
 
 impl Compiler<'_> {
-    /// Moves what is flattened into `rule`; `trail` holds the references that
+    /// Moves flattened rules into `rule`; `trail` holds the references that
     /// led here.
     pub(super) fn flatten(&mut self, rule: &mut Rule, trail: &mut Vec<Key>) {
         let mut unions = Vec::new();

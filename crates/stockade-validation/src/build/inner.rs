@@ -1,4 +1,4 @@
-//! Compiling what a rule asks for beside its keywords.
+//! Compiling the parts of a rule beside its keywords.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ impl Compiler<'_> {
         (Some(Box::new(inner)), Box::default())
     }
 
-    /// Two rules cannot both say what is in a value.
+    /// Refuses a second rule for the content of a value.
     fn refuse_structure(&mut self, rule: &mut Rule) {
         let list = rule.keywords.get("required").is_some_and(serde_json::Value::is_array);
         let has_more = rule.properties.take().is_some()
@@ -110,7 +110,7 @@ impl Compiler<'_> {
         Some(rule)
     }
 
-    /// What an unknown name is told.
+    /// The message for an unknown name.
     fn names<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> String {
         let mut seen = HashSet::new();
         let mut shown = Vec::new();

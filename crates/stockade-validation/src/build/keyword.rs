@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-/// What value a keyword takes.
+/// The kind of value that a keyword takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Any,
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// What a value of another kind is told.
+    /// The words for a value of another kind.
     pub(crate) fn wanted(self) -> &'static str {
         match self {
             Self::Any => "a value",

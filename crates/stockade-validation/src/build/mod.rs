@@ -4,7 +4,7 @@
 //! - `keyword`: the keywords and the kinds of their values.
 //! - `notation`: JSON to [`Rule`](crate::Rule).
 //! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
-//! - `definition`: what rules refer to, each compiled once.
+//! - `definition`: the definitions that rules refer to, each compiled once.
 //! - `flatten`: properties of one rule in another.
 //! - `inner`: unions and tuples.
 //! - `bounds`: bounds that contradict each other.

@@ -1,4 +1,4 @@
-//! JSON to [`Rule`]: which notation is it, and what is in it.
+//! JSON to [`Rule`]: the notation of each node, and its content.
 //!
 //! Source: behaviour.md, section 11, "Which notation?".
 
@@ -38,7 +38,7 @@ pub(crate) fn read_fields(value: &Value, location: &'static Location<'static>) -
 
 struct Reader {
     location: &'static Location<'static>,
-    /// Whether nodes may be field maps.
+    /// True if nodes may be field maps.
     guess: bool,
 }
 
@@ -129,7 +129,7 @@ impl Rule {
     }
 }
 
-/// What is said of a key of a field map that holds no schema: mostly it is a
+/// The mistake of a key of a field map that holds no schema: mostly it is a
 /// keyword with a value of another kind, or a slip of one.
 fn not_a_field(name: &str) -> String {
     if let Some(kind) = keyword::kind_of(name) {

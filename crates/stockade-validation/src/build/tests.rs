@@ -1,4 +1,4 @@
-//! What cannot be a schema, and what is said about it.
+//! Schemas that cannot be, and the mistakes that are told.
 
 use serde_json::{Value, json};
 

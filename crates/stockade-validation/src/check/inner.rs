@@ -8,7 +8,7 @@ use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::node::{Broken, Inner, Node, Tagged, Variants};
 
-/// How many definitions are followed into each other. The depth of the data
+/// The number of definitions that are followed into each other. The depth of the data
 /// bounds it, unless a `transform` of a recursive type makes more and more.
 const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
 
@@ -29,8 +29,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Judges what `node` leaves to a definition. Its message is also that for
-    /// the value there, but not for what the value contains.
+    /// Judges a value by a definition that `node` refers to. The message of the
+    /// node is also that for the value there, but not for its content.
     fn definition<'d>(
         &mut self,
         node: &'s Node,

@@ -5,17 +5,17 @@
 //! collecting one makes errors with paths, and keeps changes. Most data is
 //! right, so the quiet one goes first, where no function has to be called.
 //!
-//! The value, parsed or not ([`Data`]), is only read; what is to be changed is
-//! noted in a [`Patch`], which is applied at the end and is empty for data that
-//! stays as it is. Per call nothing is allocated for such data, except what the
-//! `unique` of [`equal`](crate::equal) and a `custom` function need.
+//! The value, parsed or not ([`Data`]), is only read. Its changes are noted in a
+//! [`Patch`], which is applied at the end; data that stays as it is has none. Per
+//! call nothing is allocated for such data, but by the `unique` of
+//! [`equal`](crate::equal) and by `custom` functions.
 //!
 //! The order of work on one value is that of behaviour.md, section 11: trim,
 //! transform, conversion ([`prepare`]), null and absence, type, enum, const,
 //! strings, numbers, arrays, objects, custom. The recursion is as deep as the
 //! schema or, where that is recursive, as the data; both are bounded.
 //!
-//! - here: what is asked for, with each sink.
+//! - here: the questions of the crate, each with its sink.
 //! - `sink`: the sinks.
 //! - `walk`: one value.
 //! - `prepare`: trim, transform, conversion.
@@ -124,8 +124,8 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
     Ok(Validated { errors, data })
 }
 
-/// The first thing that is wrong with a default, apart from functions and from
-/// the rules of definitions.
+/// The first error of a default, apart from functions and from the rules of
+/// definitions.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);
     let mut walk = Walk::new(&[], &options, Collecting::new(&options), None, false);

@@ -1,4 +1,4 @@
-//! [`Patch`]: what is to be changed in a value that was only read.
+//! [`Patch`]: the changes of a value that was only read.
 
 use std::convert::Infallible;
 
@@ -40,7 +40,7 @@ impl From<Infallible> for Patch<'_> {
 }
 
 impl Patch<'_> {
-    /// The value with its changes; what does not change is moved.
+    /// Returns the value with its changes; the rest is moved.
     pub(super) fn apply(self, value: Value) -> Value {
         match (self, value) {
             (Self::Array(patches), Value::Array(mut items)) => {

@@ -1,4 +1,4 @@
-//! What is done to a value before it is judged: trim, transform, conversion.
+//! The preparation of a value: trim, transform, conversion.
 
 use serde_json::Value;
 use stockade_errors::ApiError;

@@ -1,4 +1,4 @@
-//! [`Sink`]: who is told of broken rules.
+//! [`Sink`]: the listeners of a walk.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use super::path::Path;
 use crate::node::Broken;
 use crate::options::ValidationOptions;
 
-/// Is told of each broken rule, and says whether more is looked at.
+/// A listener, who is told of each broken rule and decides whether to go on.
 pub(super) trait Sink<'s> {
     /// Only the outcome is of interest: no words, no changes.
     const IS_QUIET: bool;
@@ -23,8 +23,7 @@ pub(super) trait Sink<'s> {
     /// Returns true if nothing more is looked at.
     fn is_done(&self) -> bool;
 
-    /// Returns true if a change is to be made; else there may be nothing more to
-    /// look at.
+    /// Returns true if a change is to be made; if not, this may end the walk.
     fn takes_change(&mut self) -> bool;
 
     /// Notes that a value changes.

@@ -18,9 +18,9 @@ use crate::pattern;
 pub(super) struct Walk<'r, 's, S> {
     /// The named rules that nodes refer to.
     pub(super) definitions: &'s [Definition],
-    /// How many levels there may still be, where they are counted.
+    /// The levels that there may still be, where they are counted.
     pub(super) levels: usize,
-    /// How many definitions are being followed.
+    /// The number of definitions that are being followed.
     pub(super) followed: usize,
     pub(super) options: &'r ValidationOptions,
     /// The whole input as it came, for `custom`; `None` calls neither that nor
@@ -243,7 +243,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         is_left
     }
 
-    /// Passes over a value whose content nothing is said about.
+    /// Passes over a value for which there are no rules.
     #[inline]
     pub(super) fn skip<'d>(&mut self, value: impl Data<'d>) -> Option<S::Change> {
         if S::IS_QUIET && value.exceeds(self.levels) {

@@ -64,7 +64,7 @@ pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String
     Value::Object(out)
 }
 
-/// Whether `required: true` needs no words of its own, because the type that
+/// Returns true if `required: true` needs no words of its own, because the type that
 /// the node refers to has neither null nor text.
 pub(super) fn refuses_null(node: &Node, definitions: &[Definition]) -> bool {
     let Some(Inner::Definition(place)) = node.inner.as_deref() else {
@@ -135,7 +135,7 @@ fn pointer(name: &str) -> String {
     format!("#/$defs/{name}")
 }
 
-/// Whether some rule refers to the definition of this name.
+/// Returns true if some rule refers to the definition of this name.
 fn is_used(name: &str, rules: &[Value]) -> bool {
     let pointer = pointer(name);
     rules.iter().any(|rule| refers(rule, &pointer))

@@ -2,9 +2,9 @@
 
 /// The bytes that a grammar allows.
 pub(super) struct Set {
-    /// What each byte means: one load says what a chain of comparisons would.
+    /// The meaning of each byte: one load in place of a chain of comparisons.
     meaning: [u8; 256],
-    /// Whether it has all that is [`usual`].
+    /// True if it has all bytes that are [`usual`].
     has_usual: bool,
 }
 
@@ -14,7 +14,7 @@ const REFUSED: u8 = 1;
 const ESCAPE: u8 = 2;
 
 impl Set {
-    /// Whether it has not this byte.
+    /// Returns true if it does not have this byte.
     #[inline]
     pub(super) fn refuses(&self, byte: u8) -> bool {
         self.meaning[usize::from(byte)] == REFUSED
@@ -57,7 +57,7 @@ pub(super) const fn beyond_ascii_and(mut set: Set) -> Set {
     set
 }
 
-/// What most bytes of most paths are: letters, digits and `-./_`.
+/// Returns true for most bytes of most paths: letters, digits and `-./_`.
 ///
 /// Three comparisons, so that the compiler makes one instruction of those of
 /// many bytes.
@@ -67,7 +67,7 @@ const fn usual(byte: u8) -> bool {
     digit_or_mark | letter | (byte == b'_')
 }
 
-/// Whether the text is made of this set.
+/// Returns true if the text is made of this set.
 #[inline]
 pub(super) fn all(text: &[u8], set: &Set) -> bool {
     if set.has_usual {

@@ -3,7 +3,7 @@
 //! Blanks and hyphens may stand between digits, in any number. Issuers are not
 //! told apart, so sixteen zeros pass.
 
-/// Whether the text is 12 to 19 digits whose Luhn sum is a multiple of ten.
+/// Returns true if the text is 12 to 19 digits whose Luhn sum is a multiple of ten.
 pub(super) fn is_card(text: &str) -> bool {
     if !text.starts_with(is_digit) || !text.ends_with(is_digit) {
         return false;

@@ -4,17 +4,17 @@
 //! second is known for the past alone. The date and the time are separated by
 //! `T` or `t`, never by a blank. The year 0000 is a leap year, as in ISO 8601.
 
-/// Whether the text is a `full-date` with a day that the month has.
+/// Returns true if the text is a `full-date` with a day that the month has.
 pub(super) fn is_date(text: &str) -> bool {
     is_full_date(text.as_bytes())
 }
 
-/// Whether the text is a `full-time`: hours to seconds and an offset.
+/// Returns true if the text is a `full-time`: hours to seconds and an offset.
 pub(super) fn is_time(text: &str) -> bool {
     is_full_time(text.as_bytes())
 }
 
-/// Whether the text is a `date-time`.
+/// Returns true if the text is a `date-time`.
 pub(super) fn is_date_time(text: &str) -> bool {
     matches!(
         text.as_bytes().split_at_checked(DATE_BYTES),
@@ -65,7 +65,7 @@ fn is_full_time(text: &[u8]) -> bool {
     }
 }
 
-/// What follows an optional `.` with one digit or more.
+/// The rest behind an optional `.` with one digit or more.
 fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     let [b'.', rest @ ..] = text else {
         return Some(text);
@@ -76,7 +76,7 @@ fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// How far local time is ahead of UTC.
+/// The time by which local time is ahead of UTC.
 fn offset_minutes(text: &[u8]) -> Option<i32> {
     match *text {
         [b'Z' | b'z'] => Some(0),

@@ -12,7 +12,7 @@ use super::bytes::Set;
 use super::hostname::is_ldh_name;
 use super::{bytes, ip};
 
-/// Whether the text is a `Mailbox` of RFC 5321, section 4.1.2.
+/// Returns true if the text is a `Mailbox` of RFC 5321, section 4.1.2.
 pub(super) fn is_mailbox(text: &str) -> bool {
     // No domain has an `@`, a quoted local part may.
     let Some((local, domain)) = split(text, memrchr) else {
@@ -25,7 +25,7 @@ pub(super) fn is_mailbox(text: &str) -> bool {
     is_domain && if local.starts_with('"') { is_quoted(local) } else { is_dot_string(local) }
 }
 
-/// Whether the text is a valid address for HTML's `<input type=email>`, with a
+/// Returns true if the text is a valid address for HTML's `<input type=email>`, with a
 /// dot in the domain.
 pub(super) fn is_form_address(text: &str) -> bool {
     split(text, memchr).is_some_and(|(local, domain)| {

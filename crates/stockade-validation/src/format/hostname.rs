@@ -5,7 +5,7 @@
 
 use super::idna;
 
-/// Whether the text is a name of a host in ASCII.
+/// Returns true if the text is a name of a host in ASCII.
 pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && text.split('.').all(is_label)
 }
@@ -14,7 +14,7 @@ fn is_label(label: &str) -> bool {
     is_ldh(label) && ace_suffix(label).is_none_or(idna::is_a_label_suffix)
 }
 
-/// Whether the label is 1 to 63 letters, digits and hyphens, with no hyphen at
+/// Returns true if the label is 1 to 63 letters, digits and hyphens, with no hyphen at
 /// either end.
 pub(super) fn is_ldh(label: &str) -> bool {
     label.len() <= MAX_LABEL_BYTES
@@ -23,7 +23,7 @@ pub(super) fn is_ldh(label: &str) -> bool {
         && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
-/// Whether the labels between the dots are all as [`is_ldh`] says.
+/// Returns true if [`is_ldh`] holds for each label between the dots.
 pub(super) fn is_ldh_name(text: &str) -> bool {
     let mut length = 0;
     let mut last = b'.';
@@ -43,7 +43,7 @@ pub(super) fn is_ldh_name(text: &str) -> bool {
     length > 0 && last != b'-'
 }
 
-/// What follows `xn--`, in any case, if the label begins so.
+/// The part behind `xn--`, in any case, if the label begins so.
 pub(super) fn ace_suffix(label: &str) -> Option<&str> {
     let (prefix, suffix) = label.split_at_checked("xn--".len())?;
     prefix.eq_ignore_ascii_case("xn--").then_some(suffix)

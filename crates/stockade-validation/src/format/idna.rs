@@ -15,12 +15,12 @@ use std::iter::Peekable;
 
 use tables::{EXCLUDED, MARKS, VIRAMAS, contains};
 
-/// Whether the part of a label after `xn--` stands for a label that is valid.
+/// Returns true if the part of a label after `xn--` stands for a label that is valid.
 pub(super) fn is_a_label_suffix(suffix: &str) -> bool {
     decode(suffix).is_some_and(|label| is_valid(label.characters()))
 }
 
-/// Whether a label is valid as it is, or with its letters made small.
+/// Returns true if a label is valid as it is, or with its letters made small.
 pub(super) fn is_unicode_label(label: &str) -> bool {
     let mut small = Label::default();
     let mut fits = |it| small.insert(small.length, it).is_some();
@@ -33,7 +33,7 @@ pub(super) fn is_unicode_label(label: &str) -> bool {
 /// The characters of a label, on the stack.
 struct Label {
     characters: [char; MAX_CHARACTERS],
-    /// How many there are. Invariant: at most [`MAX_CHARACTERS`].
+    /// Their number. Invariant: at most [`MAX_CHARACTERS`].
     length: usize,
 }
 
@@ -131,7 +131,7 @@ fn is_valid(label: &[char]) -> bool {
     !has_hyphens && !begins_with_mark && (0..label.len()).all(|at| is_allowed(label, at))
 }
 
-/// Whether the character at `at` may stand there: RFC 5892, with the rules for
+/// Returns true if the character at `at` may stand there: RFC 5892, with the rules for
 /// context of its appendix A.
 fn is_allowed(label: &[char], at: usize) -> bool {
     let (before, rest) = label.split_at(at);
@@ -160,7 +160,7 @@ fn is_allowed(label: &[char], at: usize) -> bool {
     }
 }
 
-/// Whether a character may stand anywhere: a letter, a digit or a mark that
+/// Returns true if a character may stand anywhere: a letter, a digit or a mark that
 /// neither the change to small letters nor normalization replaces.
 fn is_small_letter(character: char) -> bool {
     match character {
@@ -175,7 +175,7 @@ fn is_small_letter(character: char) -> bool {
     }
 }
 
-/// Whether letters join on both sides of a non-joiner, marks stepped over.
+/// Returns true if letters join on both sides of a non-joiner, marks stepped over.
 fn joins_both(before: &[char], after: &[char]) -> bool {
     let is_letter = |it: &&char| !contains(&MARKS, **it);
     let last = before.iter().rev().find(is_letter);

@@ -6,12 +6,12 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Whether the text is four decimal numbers up to 255 with dots between.
+/// Returns true if the text is four decimal numbers up to 255 with dots between.
 pub(super) fn is_v4(text: &str) -> bool {
     text.parse::<Ipv4Addr>().is_ok()
 }
 
-/// Whether the text is an IPv6 address, without brackets and zone.
+/// Returns true if the text is an IPv6 address, without brackets and zone.
 pub(super) fn is_v6(text: &str) -> bool {
     text.parse::<Ipv6Addr>().is_ok()
 }

@@ -4,7 +4,7 @@
 //! blanks and `( ) . -`, in any number; parentheses are pairs with a digit
 //! within, and are not nested. A number begins with a digit or `(`.
 
-/// Whether the text is an optional `+` and 7 to 15 digits.
+/// Returns true if the text is an optional `+` and 7 to 15 digits.
 pub(super) fn is_phone(text: &str) -> bool {
     let text = text.strip_prefix('+').unwrap_or(text);
     if !text.starts_with(|it: char| it.is_ascii_digit() || it == '(')

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2};
 use super::bytes::Set;
 use super::{bytes, ip};
 
-/// Whether the text is an absolute URI, with or without a fragment.
+/// Returns true if the text is an absolute URI, with or without a fragment.
 pub(super) fn is_uri(text: &str) -> bool {
     let Some((_, rest)) = split_scheme(text) else {
         return false;
@@ -50,7 +50,7 @@ fn is_authority(text: &str) -> bool {
         })
 }
 
-/// What stands for a host in an authority.
+/// The host of an authority.
 pub(super) enum Host<'t> {
     /// The text in brackets.
     Address(&'t str),

@@ -25,7 +25,7 @@ use super::bytes::Set;
 use super::uri::{self, Host};
 use super::{bytes, hostname, idna, ip};
 
-/// Whether the text is an absolute URL of at most 2,048 characters.
+/// Returns true if the text is an absolute URL of at most 2,048 characters.
 pub(super) fn is_url(text: &str) -> bool {
     // The second comparison bounds the count.
     if text.len() > MAX_CHARACTERS
@@ -54,7 +54,7 @@ pub(super) fn is_url(text: &str) -> bool {
     is_authority(authority) && is_tail(tail)
 }
 
-/// What follows `urn:`: the name of a namespace, a colon, a name within it.
+/// Judges the part behind `urn:`: the name of a namespace, a colon, a name within it.
 fn is_urn_rest(text: &str) -> bool {
     text.split_once(':').is_some_and(|(namespace, name)| {
         (2..=32).contains(&namespace.len())
@@ -83,7 +83,7 @@ fn is_host_name(text: &str) -> bool {
     name.len() <= hostname::MAX_NAME_BYTES && name.split('.').all(is_label)
 }
 
-/// Whether an address may end so: decimal digits, or `0x` and hexadecimal ones.
+/// Returns true if an address may end so: decimal digits, or `0x` and hexadecimal ones.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     hexadecimal.is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))
@@ -102,7 +102,7 @@ fn is_label(label: &str) -> bool {
         && hostname::ace_suffix(label).is_none_or(idna::is_a_label_suffix)
 }
 
-/// Whether path, query and fragment have no character that must be escaped.
+/// Returns true if path, query and fragment have no character that must be escaped.
 fn is_tail(text: &str) -> bool {
     bytes::all(text.as_bytes(), &TAIL)
         && memchr_iter(b'#', text.as_bytes()).nth(1).is_none()
@@ -114,7 +114,7 @@ static TAIL: Set = bytes::escapes_and(bytes::beyond_ascii_and(bytes::letters_dig
     b"-._~!$&'()*+,;=:@/?#[]{}|^",
 )));
 
-/// Whether a character that is not ASCII may be in a URL: neither a control
+/// Returns true if a character that is not ASCII may be in a URL: neither a control
 /// character nor a noncharacter, and no white space, which browsers escape.
 fn is_beyond_ascii(character: char) -> bool {
     let is_noncharacter =

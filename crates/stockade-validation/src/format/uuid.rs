@@ -1,6 +1,6 @@
 //! UUIDs: RFC 9562, section 4, any version and variant.
 
-/// Whether the text is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.
+/// Returns true if the text is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.
 pub(super) fn is_uuid(text: &str) -> bool {
     let Ok(text) = <&[u8; 36]>::try_from(text.as_bytes()) else {
         return false;

@@ -1,11 +1,11 @@
-//! Hot: the rules of a value in their order, which all share that judge: the
-//! walk over data ([`check`](crate::check)), with words and without, and the
-//! reading of text ([`read`](crate::read)).
+//! Hot: the rules of a value in their order. The walk over data
+//! ([`check`](crate::check)), with words and without, and the reading of text
+//! ([`read`](crate::read)) share them.
 //!
-//! A function takes `no`, which is told of each broken rule and says whether to
-//! go on. It ends with `Break` where `no` did, and after a wrong type or a
-//! missing value, behind which nothing else is judged. So `|_| Break` asks
-//! whether a value is right, and costs nothing for words.
+//! A function takes `no`, which is called with each broken rule and decides
+//! whether to go on. It ends with `Break` where `no` did, and after a wrong type
+//! or a missing value, behind which nothing else is judged. So with `|_| Break`
+//! it only answers yes or no, and costs nothing for words.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -223,7 +223,7 @@ impl Node {
     }
 }
 
-/// A node as one judges by it who sees a value while it is read: references are
+/// A node for readers, who judge each value while they read it: references are
 /// followed, and each question is answered with yes or no.
 ///
 /// For schemas without a [`second_look`](super::Needs).

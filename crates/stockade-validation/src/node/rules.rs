@@ -165,7 +165,7 @@ impl Limit {
 /// Limits of a length, or of how many values a container has.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// What all limits leave; nothing if it is above `most`.
+    /// The least count that all limits allow; none is allowed if it is above `most`.
     pub(crate) least: usize,
     pub(crate) most: usize,
     limits: Box<[Limit]>,

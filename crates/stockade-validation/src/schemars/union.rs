@@ -1,4 +1,4 @@
-//! What schemars writes for `Option` and for enums.
+//! The schemas that schemars writes for `Option` and for enums.
 
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@
 //! version 16, [`EXCLUDED`] from version 14 by the rules of RFC 5892, section 2.
 //! Letters of later versions are judged by their properties in `std`.
 
-/// Whether the set has the character.
+/// Returns true if the set has the character.
 pub(super) fn contains(boundaries: &[u32], character: char) -> bool {
     boundaries.partition_point(|it| *it <= u32::from(character)) % 2 == 1
 }

@@ -268,7 +268,7 @@ fn lengths_end_at_63_253_and_2048() {
 /// no valid URL: of what it makes of `http:/a`, tabs, backslashes, `%` alone and
 /// such, nothing follows here. But its failures must be ours.
 ///
-/// What `uri` takes of the failures is valid by RFC 3986, for which a host may
+/// The failures that `uri` takes are valid by RFC 3986, for which a host may
 /// be empty, hold any escape and look like an address, and a port has any size.
 #[test]
 fn what_no_browser_parses_is_refused() {
