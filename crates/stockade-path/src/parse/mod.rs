@@ -223,8 +223,8 @@ fn why_not(character: char) -> Option<&'static str> {
 /// elsewhere.
 ///
 /// ```
-/// assert_eq!(stockade_path::find_control_escape("/a%0d%0ab"), Some(2));
-/// assert_eq!(stockade_path::find_control_escape("/a%20b%2"), None);
+/// assert_eq!(stockade_path::__internal::find_control_escape("/a%0d%0ab"), Some(2));
+/// assert_eq!(stockade_path::__internal::find_control_escape("/a%20b%2"), None);
 /// ```
 #[must_use]
 pub fn find_control_escape(path: &str) -> Option<usize> {
