@@ -2,19 +2,11 @@
 
 use std::fmt::{self, Write as _};
 
-/// Shows a value on one line: what could begin a new line, steer a terminal or
-/// turn the direction of a text is written as an escape, such as `\n`.
+/// Shows a value on one line: characters that could begin a new line, steer a
+/// terminal or turn the direction of a text are written as escapes, such as `\n`.
 ///
 /// For texts in a log that a client may have written, which shall not be able
 /// to write lines of its own.
-///
-/// ```
-/// use stockade_core::escaped;
-///
-/// let text = "no such user\n2026-01-01 INFO all is well\u{1b}[2J";
-/// let line = r"no such user\n2026-01-01 INFO all is well\u{1b}[2J";
-/// assert_eq!(escaped(text).to_string(), line);
-/// ```
 #[must_use]
 pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
     Escaped(value)
@@ -30,7 +22,7 @@ impl<T: fmt::Display> fmt::Display for Escaped<T> {
     }
 }
 
-/// Escapes what is written to it.
+/// A writer that escapes texts on their way to a formatter.
 struct Escaping<'f, 'g>(&'f mut fmt::Formatter<'g>);
 
 impl fmt::Write for Escaping<'_, '_> {
@@ -68,6 +60,10 @@ mod tests {
     #[test]
     fn only_what_is_unsafe_in_a_log_is_escaped() {
         check("", "");
+        check(
+            "no such user\n2026-01-01 INFO all is well\u{1b}[2J",
+            r"no such user\n2026-01-01 INFO all is well\u{1b}[2J",
+        );
         check("GET /müller?q=\"a\" 名前 \\", "GET /müller?q=\"a\" 名前 \\");
         check("a\r\nb\tc", r"a\r\nb\tc");
         check("\0\u{7f}\u{85}\u{1b}", r"\u{0}\u{7f}\u{85}\u{1b}");
