@@ -7,21 +7,6 @@ use http::Method;
 use super::Table;
 
 /// A [`Table`] for each of some methods.
-///
-/// ```
-/// use http::Method;
-/// use stockade_path::Pattern;
-/// use stockade_routing::{TableBuilder, Tables};
-///
-/// let mut builder = TableBuilder::new();
-/// builder.insert(&Pattern::parse("/users/:id")?, "user")?;
-/// let tables: Tables<_> = [(Method::GET, builder.build())].into_iter().collect();
-///
-/// let table = tables.get(&Method::GET).expect("the only one");
-/// assert_eq!(table.find("/users/42").map(|found| *found.value), Some("user"));
-/// assert!(tables.get(&Method::PUT).is_none());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Tables<T> {
     tables: Box<[(Method, Table<T>)]>,
