@@ -12,8 +12,9 @@
 //! - `schema`: [`Schema::read_json`](crate::Schema::read_json) and
 //!   [`Schema::read_value`](crate::Schema::read_value).
 //! - `untyped`: [`read_value`], without a schema.
-//! - `reader`: [`TypedReader`], the deserializer of all types; `name`: the names
-//!   of members and variants.
+//! - `reader`: [`TypedReader`], the deserializer of all types; `access`: the
+//!   contents of arrays, objects and enums; `name`: the names of members and
+//!   variants.
 //! - `target`: [`Target`], the type that is read, where it is not named.
 //! - `source`: [`Source`](source::Source), the values that a reader takes.
 //! - `json`, `pairs`: sources that are judged on the way; `judging`: the
@@ -23,6 +24,7 @@
 //! - `probe`: sources without data, by which a type is asked about itself.
 //! - `misfit`: [`Misfit`], the error of all of them.
 
+mod access;
 mod error;
 mod json;
 mod judging;
