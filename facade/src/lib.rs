@@ -40,7 +40,7 @@ pub use {bytes, http, serde_json};
 #[doc(inline)]
 pub use stockade_core::{
     Accepts, BodyError, BodyKind, Docs, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware,
-    Next, ParamShape, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
+    Next, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};

@@ -74,7 +74,6 @@ pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
-pub use stockade_validation::ParamShape;
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

@@ -10,7 +10,8 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, BoxError};
-use stockade_validation::{ReadError, has_more_values};
+use stockade_validation::__internal::{has_more_values, too_many_values};
+use stockade_validation::ReadError;
 
 use crate::media::Media;
 use crate::{BodyError, HttpBody};
@@ -142,7 +143,7 @@ fn parse(headers: &HeaderMap, bytes: &[u8], rules: Rules) -> Result<Value, ApiEr
 
 fn parse_json(bytes: &[u8], rules: Rules) -> Result<Value, ReadError> {
     if has_more_values(bytes, rules.max_json_values) {
-        return Err(ReadError::too_many_values(bytes, rules.max_json_values));
+        return Err(too_many_values(bytes, rules.max_json_values));
     }
     serde_json::from_slice(bytes).map_err(ReadError::Syntax)
 }

@@ -9,7 +9,10 @@ use std::any::{TypeId, type_name};
 use http::{Extensions, Method};
 use serde::de::DeserializeOwned;
 use stockade_errors::ConfigError;
-use stockade_validation::{Fit, HasSchema, ParamShape, Slot, fit_of, read_nothing, shape_of};
+use stockade_validation::__internal::{
+    Fit, ParamShape, SchemaExt, Slot, fit_of, read_nothing, shape_of,
+};
+use stockade_validation::HasSchema;
 
 use crate::extract::TypeInfo;
 use crate::validation::Input;

@@ -6,9 +6,8 @@ use std::any::TypeId;
 
 use serde_json::{Map, Value};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_validation::{
-    ParamShape, Rule, Schema, ValidationOptions, shape_of, validate_against_schema,
-};
+use stockade_validation::__internal::{ParamShape, SchemaExt, shape_of};
+use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
 use crate::extract::TypeInfo;
 use crate::media::Media;
@@ -86,7 +85,7 @@ impl Validation {
                 Source::Query => &mut self.query,
                 Source::Body => &mut self.body,
             };
-            own.take_if(|schema| schema.type_id() == Some(input.type_id));
+            own.take_if(|schema| schema.rust_type() == Some(input.type_id));
         }
         self
     }

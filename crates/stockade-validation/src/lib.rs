@@ -116,15 +116,22 @@ pub use validated::{Validated, validate_against_schema, validate_field};
 #[doc(inline)]
 pub use stockade_macros::Schema;
 
+/// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
-pub use json::has_more_values;
-#[doc(hidden)]
-pub use number::is_decimal;
-#[doc(hidden)]
-pub use read::{
-    Field, Fit, Misfit, PairsKind, ParamShape, Slot, Target, TypedReader, fit_of, read_nothing,
-    read_texts_into, shape_of,
-};
+pub mod __internal {
+    use crate::format::{Format, TextType};
+
+    pub use crate::json::has_more_values;
+    pub use crate::read::{
+        Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Slot, Target, TypedReader, fit_of,
+        read_nothing, read_texts_into, shape_of, too_many_values,
+    };
+
+    /// All formats, in the order of the specification.
+    pub const FORMATS: &[Format] = Format::ALL;
+    /// All forms of text that are types, in the order of the specification.
+    pub const TEXT_TYPES: &[TextType] = TextType::ALL;
+}
 
 #[doc(hidden)]
 pub mod __private;

@@ -142,7 +142,7 @@ const LEAST: f64 = -9_223_372_036_854_775_808.0;
 ///
 /// Spec: behaviour, section 11 (`coerce_types`).
 #[must_use]
-pub fn is_decimal(text: &str) -> bool {
+pub(crate) fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),

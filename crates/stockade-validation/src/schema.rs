@@ -108,9 +108,7 @@ impl Schema {
 
     /// The type whose schema this is, if it was made by
     /// [`HasSchema::schema`](crate::HasSchema::schema).
-    #[doc(hidden)]
-    #[must_use]
-    pub fn type_id(&self) -> Option<TypeId> {
+    pub(crate) fn type_id(&self) -> Option<TypeId> {
         self.type_id
     }
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_core::__internal::client_network;
 use stockade_errors::ApiError;
-use stockade_validation::{ReadError, has_more_values};
+use stockade_validation::__internal::{SchemaExt, has_more_values, too_many_values};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, SetOnce};
 
@@ -187,7 +187,7 @@ impl Receiver {
                 .read_json_within(text.as_bytes(), &options.validation_options, most)
                 .map_err(Into::into),
             None if has_more_values(text.as_bytes(), most) => {
-                Err(ReadError::too_many_values(text.as_bytes(), most).into())
+                Err(too_many_values(text.as_bytes(), most).into())
             }
             None => serde_json::from_str(&text).map_err(SocketError::Json),
         })

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
-use stockade_validation::{HasSchema, Slot, read_nothing};
+use stockade_validation::__internal::{Slot, read_nothing};
+use stockade_validation::HasSchema;
 
 use super::typed;
 use crate::read::Payload;

@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stockade_errors::{ApiError, ConfigError, FieldError};
+use stockade_validation::__internal::{
+    Field, PairsKind, ParamShape, SchemaExt, Slot, Target, read_nothing, read_texts_into, shape_of,
+};
 use stockade_validation::{
-    Field, HasSchema, PairsKind, ParamShape, ReadError, Schema, Slot, Target, ValidationOptions,
-    read_nothing, read_texts_into, shape_of, validate_against_schema,
+    HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
 };
 
 use crate::media::Media;

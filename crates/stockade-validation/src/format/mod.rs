@@ -115,8 +115,7 @@ macro_rules! forms {
     ($forms:ident { $($form:ident: $name:literal, $message:literal, $check:expr;)* }) => {
         impl $forms {
             /// All of them, in the order of the specification.
-            #[doc(hidden)]
-            pub const ALL: &[Self] = &[$(Self::$form),*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$form),*];
 
             /// Returns the form of this name, such as `credit-card`; letters count
             /// as written.

@@ -8,7 +8,6 @@ use memchr::memchr2;
 /// A parsed value takes up to 400 bytes, and its text as few as two.
 /// A text of less than twice `most` bytes is not looked at. Of a text that is
 /// not JSON it says anything.
-#[doc(hidden)]
 #[must_use]
 pub fn has_more_values(text: &[u8], most: usize) -> bool {
     // Each value but the first has a byte before it that is no part of one.

@@ -26,20 +26,20 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// For a text that has more values than `most`, or is not JSON at all.
-    #[doc(hidden)]
-    #[cold]
-    #[must_use]
-    pub fn too_many_values(text: &[u8], most: usize) -> Self {
-        match serde_json::from_slice::<IgnoredAny>(text) {
-            Ok(IgnoredAny) => Self::TooManyValues(most),
-            Err(error) => Self::Syntax(error),
-        }
-    }
-
     /// For one value that does not fit.
     pub(super) fn misfit(error: FieldError) -> Self {
         Self::Invalid(vec![error])
+    }
+}
+
+/// Returns the error of a text that has more values than `most`, or is not JSON
+/// at all.
+#[cold]
+#[must_use]
+pub fn too_many_values(text: &[u8], most: usize) -> ReadError {
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        Ok(IgnoredAny) => ReadError::TooManyValues(most),
+        Err(error) => ReadError::Syntax(error),
     }
 }
 

@@ -14,7 +14,6 @@ use crate::node::unknown_field;
 ///
 /// On the quick way it has no words; nobody is told of it. Elsewhere it is made
 /// from the types: what the type asked for, and what came.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Misfit(Reason);
 

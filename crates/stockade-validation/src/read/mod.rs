@@ -41,11 +41,12 @@ mod target;
 mod twice;
 mod untyped;
 
-pub use error::ReadError;
+pub use error::{ReadError, too_many_values};
 pub use misfit::Misfit;
 pub use pairs::{Field, PairsKind};
 pub use probe::{Fit, ParamShape, fit_of, read_nothing, shape_of};
 pub use reader::TypedReader;
+pub use schema::SchemaExt;
 pub use target::{Slot, Target};
 pub use untyped::{read_texts_into, read_value};
 

@@ -16,7 +16,6 @@ use super::spelled;
 use crate::json::{Number, Refused};
 
 /// A name with its values.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Field<'a> {
     name: Cow<'a, str>,
@@ -54,7 +53,6 @@ impl<'a> Field<'a> {
 }
 
 /// What the pairs are.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PairsKind {
     /// A query or a form, which is an object.

@@ -7,7 +7,6 @@ use super::target::Target;
 use crate::json::{Number, Refused};
 
 /// The values that a type is read from.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ParamShape {
@@ -25,7 +24,6 @@ pub enum ParamShape {
 
 /// Finds out what a type would be read from, perhaps in a newtype or an
 /// `Option`, without any data.
-#[doc(hidden)]
 #[must_use]
 pub fn shape_of(target: &mut dyn Target) -> ParamShape {
     let mut probe = Probe { asked: Wanted::Any };
@@ -47,7 +45,6 @@ pub fn shape_of(target: &mut dyn Target) -> ParamShape {
 }
 
 /// Reads nothing, which only an `Option` can be; false if it is none.
-#[doc(hidden)]
 #[must_use]
 pub fn read_nothing(target: &mut dyn Target) -> bool {
     target.read(TypedReader::new(&mut Nothing)).is_ok()
@@ -55,7 +52,6 @@ pub fn read_nothing(target: &mut dyn Target) -> bool {
 
 /// Finds out whether a struct can be read from fields of these names, without
 /// any data.
-#[doc(hidden)]
 #[must_use]
 pub fn fit_of(target: &mut dyn Target, names: &[&str]) -> Fit {
     match target.read(TypedReader::new(&mut MadeUp { names, text: None })) {
@@ -66,7 +62,6 @@ pub fn fit_of(target: &mut dyn Target, names: &[&str]) -> Fit {
 }
 
 /// How names fit a struct.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fit {

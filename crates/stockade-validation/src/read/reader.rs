@@ -14,7 +14,6 @@ use crate::json::Number;
 /// compiled for one deserializer.
 ///
 /// A struct is not read from an array.
-#[doc(hidden)]
 pub struct TypedReader<'r, 'de> {
     source: &'r mut (dyn Source<'de> + 'r),
 }

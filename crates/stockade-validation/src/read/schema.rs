@@ -1,9 +1,12 @@
 //! Reading typed values by a schema.
 
+use std::any::TypeId;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use stockade_errors::FieldError;
 
+use super::error::too_many_values;
 use super::json::JsonText;
 use super::judging::Judging;
 use super::misfit::Misfit;
@@ -73,7 +76,63 @@ impl Schema {
         self.read_json_within(text, options, usize::MAX)
     }
 
-    /// As [`read_json`](Self::read_json), but keeps at most so many values of
+    /// Reads a typed value from parsed text.
+    fn read_parsed(
+        &self,
+        text: &str,
+        options: &ValidationOptions,
+        most_values: usize,
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError> {
+        if has_more_values(text.as_bytes(), most_values) {
+            return Err(too_many_values(text.as_bytes(), most_values));
+        }
+        let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
+        let data = self.validated(value, options)?;
+        if let Some(error) = repeated(text, &data, target) {
+            return Err(ReadError::misfit(error));
+        }
+        read_into(&mut Parsed::new(&data), target)
+    }
+
+    /// Reads a typed value from data that is right by this schema.
+    ///
+    /// The result is that of [`validate_against_schema`], and of reading the
+    /// type from its data. A struct is not read from an array.
+    ///
+    /// # Errors
+    /// As [`read_json`](Schema::read_json), but never [`ReadError::Syntax`].
+    ///
+    /// [`validate_against_schema`]: crate::validate_against_schema
+    pub fn read_value<T: DeserializeOwned>(
+        &self,
+        value: &Value,
+        options: &ValidationOptions,
+    ) -> Result<T, ReadError> {
+        if check::accepts(self.compiled(), value, options, true) {
+            return read_value(value);
+        }
+        read_value(&self.validated(value.clone(), options)?)
+    }
+
+    /// Judges values on their way into a type; `None` if one look at each value
+    /// is not enough.
+    fn judging<'p>(&'p self, options: &'p ValidationOptions) -> Option<Judging<'p>> {
+        let compiled = self.compiled();
+        (!compiled.needs.second_look).then(|| Judging::by(compiled, options))
+    }
+
+    /// The changed data.
+    fn validated(&self, value: Value, options: &ValidationOptions) -> Result<Value, ReadError> {
+        let outcome = check::validate(self.compiled(), None, value, options)?;
+        let Validated { errors, data } = outcome;
+        if errors.is_empty() { Ok(data) } else { Err(ReadError::Invalid(errors)) }
+    }
+}
+
+/// The methods of [`Schema`] for the other crates of stockade.
+pub trait SchemaExt {
+    /// As [`read_json`](Schema::read_json), but keeps at most so many values of
     /// the text whatever their type: as `Value`s of the type that is read, or to
     /// judge the text.
     ///
@@ -81,10 +140,72 @@ impl Schema {
     /// schema has no functions, unions and unique items.
     ///
     /// # Errors
-    /// Those of [`read_json`](Self::read_json), and
+    /// Those of [`read_json`](Schema::read_json), and
     /// [`ReadError::TooManyValues`].
-    #[doc(hidden)]
-    pub fn read_json_within<T: DeserializeOwned>(
+    fn read_json_within<T: DeserializeOwned>(
+        &self,
+        text: &[u8],
+        options: &ValidationOptions,
+        most_values: usize,
+    ) -> Result<T, ReadError>;
+
+    /// As [`read_json_within`](Self::read_json_within), for a type that is not
+    /// named here.
+    ///
+    /// # Errors
+    /// Those of [`read_json_within`](Self::read_json_within).
+    fn read_json_into(
+        &self,
+        text: &[u8],
+        options: &ValidationOptions,
+        most_values: usize,
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError>;
+
+    /// Reads a typed value of JSON text as far as it is right and one look can
+    /// tell; `None` otherwise.
+    #[must_use]
+    fn read_quickly<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        options: &ValidationOptions,
+    ) -> Option<T>;
+
+    /// As [`read_value`](Schema::read_value), for a type that is not named here.
+    ///
+    /// # Errors
+    /// Those of [`read_value`](Schema::read_value).
+    fn read_value_into(
+        &self,
+        value: &Value,
+        options: &ValidationOptions,
+        target: &mut dyn Target,
+    ) -> Result<(), ReadError>;
+
+    /// Reads a typed value from pairs of text, which stand for what the type
+    /// asks for; false if something is wrong or cannot be settled on the way.
+    /// Then `validate_against_schema` has the words.
+    #[must_use]
+    fn read_pairs_into<'f>(
+        &'f self,
+        fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
+        kind: PairsKind,
+        options: &'f ValidationOptions,
+        target: &mut dyn Target,
+    ) -> bool;
+
+    /// Returns true if an object without this property gets it from its default.
+    #[must_use]
+    fn fills(&self, property: &str) -> bool;
+
+    /// Returns the type whose schema this is, if it was made by
+    /// [`HasSchema::schema`](crate::HasSchema::schema).
+    #[must_use]
+    fn rust_type(&self) -> Option<TypeId>;
+}
+
+impl SchemaExt for Schema {
+    fn read_json_within<T: DeserializeOwned>(
         &self,
         text: &[u8],
         options: &ValidationOptions,
@@ -95,13 +216,7 @@ impl Schema {
         Ok(slot.take()?)
     }
 
-    /// As [`read_json_within`](Self::read_json_within), for a type that is not
-    /// named here.
-    ///
-    /// # Errors
-    /// Those of [`read_json_within`](Self::read_json_within).
-    #[doc(hidden)]
-    pub fn read_json_into(
+    fn read_json_into(
         &self,
         text: &[u8],
         options: &ValidationOptions,
@@ -118,7 +233,7 @@ impl Schema {
                 return self.read_parsed(utf8, options, most_values, target);
             }
             Some(Err(Refused::TooMany)) => {
-                return Err(ReadError::too_many_values(text, most_values));
+                return Err(too_many_values(text, most_values));
             }
             Some(Err(Refused::Data)) | None => {}
         }
@@ -130,18 +245,14 @@ impl Schema {
                     let data = outcome.map_err(ReadError::Invalid)?;
                     return read_into(&mut Parsed::new(&data), target);
                 }
-                Err(Refused::TooMany) => return Err(ReadError::too_many_values(text, most_values)),
+                Err(Refused::TooMany) => return Err(too_many_values(text, most_values)),
                 Err(Refused::Syntax | Refused::Data) => {}
             }
         }
         self.read_parsed(utf8, options, most_values, target)
     }
 
-    /// Reads a typed value of JSON text as far as it is right and one look can
-    /// tell; `None` otherwise.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn read_quickly<T: DeserializeOwned>(
+    fn read_quickly<T: DeserializeOwned>(
         &self,
         text: &str,
         options: &ValidationOptions,
@@ -151,51 +262,7 @@ impl Schema {
         slot.take().ok()
     }
 
-    /// Reads a typed value from parsed text.
-    fn read_parsed(
-        &self,
-        text: &str,
-        options: &ValidationOptions,
-        most_values: usize,
-        target: &mut dyn Target,
-    ) -> Result<(), ReadError> {
-        if has_more_values(text.as_bytes(), most_values) {
-            return Err(ReadError::too_many_values(text.as_bytes(), most_values));
-        }
-        let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
-        let data = self.validated(value, options)?;
-        if let Some(error) = repeated(text, &data, target) {
-            return Err(ReadError::misfit(error));
-        }
-        read_into(&mut Parsed::new(&data), target)
-    }
-
-    /// Reads a typed value from data that is right by this schema.
-    ///
-    /// The result is that of [`validate_against_schema`], and of reading the
-    /// type from its data. A struct is not read from an array.
-    ///
-    /// # Errors
-    /// As [`read_json`](Self::read_json), but never [`ReadError::Syntax`].
-    ///
-    /// [`validate_against_schema`]: crate::validate_against_schema
-    pub fn read_value<T: DeserializeOwned>(
-        &self,
-        value: &Value,
-        options: &ValidationOptions,
-    ) -> Result<T, ReadError> {
-        if check::accepts(self.compiled(), value, options, true) {
-            return read_value(value);
-        }
-        read_value(&self.validated(value.clone(), options)?)
-    }
-
-    /// As [`read_value`](Self::read_value), for a type that is not named here.
-    ///
-    /// # Errors
-    /// Those of [`read_value`](Self::read_value).
-    #[doc(hidden)]
-    pub fn read_value_into(
+    fn read_value_into(
         &self,
         value: &Value,
         options: &ValidationOptions,
@@ -207,12 +274,7 @@ impl Schema {
         read_into(&mut Parsed::new(&self.validated(value.clone(), options)?), target)
     }
 
-    /// Reads a typed value from pairs of text, which stand for what the type
-    /// asks for; false if something is wrong or cannot be settled on the way.
-    /// Then `validate_against_schema` has the words.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn read_pairs_into<'f>(
+    fn read_pairs_into<'f>(
         &'f self,
         fields: &mut (dyn Iterator<Item = Field<'f>> + '_),
         kind: PairsKind,
@@ -227,10 +289,7 @@ impl Schema {
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
-    /// Whether an object without this property gets it from its default.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn fills(&self, property: &str) -> bool {
+    fn fills(&self, property: &str) -> bool {
         let compiled = self.compiled();
         let root = match compiled.root.inner.as_deref() {
             Some(Inner::Definition(place)) => {
@@ -243,18 +302,8 @@ impl Schema {
         properties.any(|known| &*known.name == property && known.node.default.is_some())
     }
 
-    /// Judges values on their way into a type; `None` if one look at each value
-    /// is not enough.
-    fn judging<'p>(&'p self, options: &'p ValidationOptions) -> Option<Judging<'p>> {
-        let compiled = self.compiled();
-        (!compiled.needs.second_look).then(|| Judging::by(compiled, options))
-    }
-
-    /// The changed data.
-    fn validated(&self, value: Value, options: &ValidationOptions) -> Result<Value, ReadError> {
-        let outcome = check::validate(self.compiled(), None, value, options)?;
-        let Validated { errors, data } = outcome;
-        if errors.is_empty() { Ok(data) } else { Err(ReadError::Invalid(errors)) }
+    fn rust_type(&self) -> Option<TypeId> {
+        self.type_id()
     }
 }
 

@@ -7,7 +7,6 @@ use super::misfit::Misfit;
 use super::reader::TypedReader;
 
 /// A place for a value that is read.
-#[doc(hidden)]
 pub trait Target {
     /// Reads the value.
     ///
@@ -17,7 +16,6 @@ pub trait Target {
 }
 
 /// The place for a value of one type.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Slot<T>(Option<T>);
 

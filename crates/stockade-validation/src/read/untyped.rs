@@ -49,7 +49,6 @@ pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
 /// # Errors
 /// [`ReadError::Invalid`] with one error of the rule `type` for data that does
 /// not fit.
-#[doc(hidden)]
 pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Target) -> Result<(), ReadError> {
     let read = target.read(TypedReader::new(&mut Parsed::with_texts(data)));
     read.map_err(|error| {

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use stockade_validation::__internal::SchemaExt;
 use stockade_validation::{HasSchema, Rule, Schema, Unchecked, ValidationOptions};
 
 use crate::support::{check_with, lines};
@@ -229,10 +230,10 @@ fn names_that_are_taken_get_a_number() {
 
 #[test]
 fn a_schema_knows_its_type() {
-    assert_eq!(Tree::schema().unwrap().type_id(), Some(TypeId::of::<Tree>()));
-    assert_eq!(Vec::<u8>::schema().unwrap().type_id(), Some(TypeId::of::<Vec<u8>>()));
-    assert_eq!(Rule::any().build().unwrap().type_id(), None);
-    assert_eq!(Schema::from_value(&json!({})).unwrap().type_id(), None);
+    assert_eq!(Tree::schema().unwrap().rust_type(), Some(TypeId::of::<Tree>()));
+    assert_eq!(Vec::<u8>::schema().unwrap().rust_type(), Some(TypeId::of::<Vec<u8>>()));
+    assert_eq!(Rule::any().build().unwrap().rust_type(), None);
+    assert_eq!(Schema::from_value(&json!({})).unwrap().rust_type(), None);
 }
 
 #[test]

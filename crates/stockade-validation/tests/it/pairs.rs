@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
-use stockade_validation::{Field, PairsKind, Rule, Schema, Slot, ValidationOptions};
+use stockade_validation::__internal::{Field, PairsKind, SchemaExt, Slot};
+use stockade_validation::{Rule, Schema, ValidationOptions};
 
 fn read_by<T: DeserializeOwned + Debug>(schema: &Schema, kind: PairsKind, pairs: &str) -> String {
     let pairs = pairs.split('&').filter_map(|pair| pair.split_once('='));
