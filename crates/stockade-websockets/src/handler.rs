@@ -24,7 +24,7 @@ use crate::socket::{WebSocket, pair};
 /// Its return value is not sent. `()` or a value ends the connection with 1000;
 /// an error or a panic ends it with 1011 and is logged.
 ///
-/// The route must run [`Rules::guard`](crate::__internal::Rules::guard) first.
+/// The route must run `Rules::guard` first.
 pub fn web_socket_handler<F, Args>(function: F) -> Handler
 where
     F: Shape<Args>,

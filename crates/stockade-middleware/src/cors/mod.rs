@@ -3,19 +3,6 @@
 //! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared from them
 //! once, and writes the headers of responses and preflights.
 //!
-//! ```
-//! use http::{HeaderMap, HeaderValue};
-//! use stockade_middleware::CorsOptions;
-//! use stockade_middleware::__internal::Cors;
-//!
-//! let cors = Cors::new(&CorsOptions::new(["https://app.example", "https://admin.example"]));
-//! let mut headers = HeaderMap::new();
-//! cors.apply(Some(&HeaderValue::from_static("https://app.example")), &mut headers);
-//! assert_eq!(headers["access-control-allow-origin"], "https://app.example");
-//! assert_eq!(headers["access-control-allow-credentials"], "true");
-//! assert_eq!(headers["vary"], "Origin");
-//! ```
-//!
 //! # Where things are
 //!
 //! - `options`: [`CorsOptions`] and [`CorsOrigin`].

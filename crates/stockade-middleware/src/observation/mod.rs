@@ -6,23 +6,6 @@
 //! middleware runs. [`with_logging`](crate::with_logging) and `with_metrics` do
 //! the same for single routes and for other hosts.
 //!
-//! ```
-//! use stockade_core::{Request, Response};
-//! use stockade_middleware::__internal::Observers;
-//! use stockade_middleware::with_request_id;
-//!
-//! let observers = Observers::new(Some(with_request_id()), false);
-//! let sent = http::Request::get("/").header("x-request-id", "7f3a").body(()).unwrap();
-//! let mut req = Request::from(sent);
-//! let observation = observers.enter(&mut req);
-//! assert_eq!(req.id(), Some("7f3a"));
-//!
-//! let mut response = Response::default();
-//! observation.name(response.headers_mut());
-//! assert_eq!(response.headers()["x-request-id"], "7f3a");
-//! observation.leave(&mut response);
-//! ```
-//!
 //! # Where things are
 //!
 //! - `observers`: [`Observers`], the observation that a router is set to.

@@ -82,3 +82,23 @@ fn known(names: Result<RequestNames, stockade_core::ApiError>) -> Option<Request
         .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))
         .ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::with_request_id;
+
+    #[test]
+    fn a_request_and_its_response_have_the_same_id() {
+        let observers = Observers::new(Some(with_request_id()), false);
+        let sent = http::Request::get("/").header("x-request-id", "7f3a").body(()).unwrap();
+        let mut req = Request::from(sent);
+        let observation = observers.enter(&mut req);
+        assert_eq!(req.id(), Some("7f3a"));
+
+        let mut response = stockade_core::Response::default();
+        observation.name(response.headers_mut());
+        assert_eq!(response.headers()["x-request-id"], "7f3a");
+        observation.leave(&mut response);
+    }
+}

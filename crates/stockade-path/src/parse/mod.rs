@@ -221,11 +221,6 @@ fn why_not(character: char) -> Option<&'static str> {
 ///
 /// A decoded control character could end a header line, a name or a text
 /// elsewhere.
-///
-/// ```
-/// assert_eq!(stockade_path::__internal::find_control_escape("/a%0d%0ab"), Some(2));
-/// assert_eq!(stockade_path::__internal::find_control_escape("/a%20b%2"), None);
-/// ```
 #[must_use]
 pub fn find_control_escape(path: &str) -> Option<usize> {
     path.as_bytes().windows(3).position(|escape| match escape {

@@ -180,3 +180,16 @@ fn never_panics(path: &str) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+#[test]
+fn an_encoded_control_character_is_found() {
+    for (path, expected) in [
+        ("/a%0d%0ab", Some(2)),
+        ("/%1F", Some(1)),
+        ("/%7f", Some(1)),
+        ("/a%20b%2", None),
+        ("/%7e%80", None),
+    ] {
+        assert_eq!(find_control_escape(path), expected, "{path}");
+    }
+}
