@@ -65,7 +65,7 @@ pub mod middleware {
     pub use stockade_middleware::*;
 }
 
-/// What the macros expand to. Not part of the public interface.
+/// Crates that expanded macros name. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use stockade_core as core;

@@ -57,7 +57,8 @@ struct Inner {
     members: Vec<(&'static str, Value)>,
     headers: Vec<(&'static str, String)>,
     source: Option<Arc<dyn Error + Send + Sync>>,
-    /// What its first answer was made of, if it is answered again and again.
+    /// The parts of the first answer, kept for an error that is answered again
+    /// and again.
     answer: Option<OnceLock<Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -208,9 +209,10 @@ impl ApiError {
         self
     }
 
-    /// Makes it cheap to answer many times, for an error that is made once and
-    /// of which clones are given: whoever answers it can [`keep`](Self::keep)
-    /// what the answer is made of. It holds until the error is changed.
+    /// Makes the error cheap to answer many times. It is for an error that is
+    /// made once and given out as clones. The code that answers such an error
+    /// can [`keep`](Self::keep) the parts of the answer, until the error is
+    /// changed.
     ///
     /// ```
     /// use stockade_errors::ApiError;
@@ -226,9 +228,9 @@ impl ApiError {
         self
     }
 
-    /// What an answer is made of, made for the first clone that asks and kept
-    /// for the others; `None` if the error is not [`repeated`](Self::repeated),
-    /// or if something of another type is kept.
+    /// Returns the kept parts of the answer; `make` makes them for the first
+    /// clone that asks. `None` if the error is not
+    /// [`repeated`](Self::repeated), or if a value of another type is kept.
     pub fn keep<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
         let answer = self.inner.answer.as_ref()?.get_or_init(|| Arc::new(make()));
         (**answer).downcast_ref()
@@ -320,10 +322,11 @@ impl ApiError {
         Shown { error: self, expose_errors }
     }
 
-    /// What it is made of, for whoever builds it; of a clone a copy is changed.
+    /// Returns the content of the error, to change it. A clone gets a copy of
+    /// its own first.
     fn inner_mut(&mut self) -> &mut Inner {
         let inner = Arc::make_mut(&mut self.inner);
-        // It was made of what is changed now.
+        // The kept answer shows the content before this change.
         inner.answer = None;
         inner
     }

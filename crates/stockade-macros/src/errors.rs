@@ -44,7 +44,7 @@ impl Errors {
     }
 }
 
-/// `, first in line 12`, or nothing where the line is not known.
+/// Returns `, first in line 12`, or nothing where the line is not known.
 pub(crate) fn first_at(span: Span) -> String {
     match span.start().line {
         0 => String::new(),

@@ -120,7 +120,8 @@ fn cause(root: &TokenStream) -> TokenStream {
     }
 }
 
-/// `let details = …`: the field marked `#[details]`, if there is one.
+/// Returns `let details = …` for the field marked `#[details]`, if there is
+/// one.
 fn details(input: &Input<'_>, serde_json: Option<&CratePath>, errors: &mut Errors) -> TokenStream {
     let mut arms = Vec::new();
     for variant in &input.variants {
@@ -230,8 +231,8 @@ fn error(input: &Input<'_>) -> TokenStream {
     }
 }
 
-/// `Error::source`; the trait makes one call work for an error and for a boxed
-/// `dyn Error`, which is no `Error` itself.
+/// Returns the method `Error::source`; the trait makes one call work for an
+/// error and for a boxed `dyn Error`, which is no `Error` itself.
 fn source_method(source: &TokenStream) -> TokenStream {
     let dyn_error = quote!(dyn ::core::error::Error + 'static);
     let boxed = [
@@ -307,7 +308,7 @@ fn is_option(ty: &Type) -> bool {
 }
 
 impl Variant<'_> {
-    /// `Enum::Variant`, or the name of the struct.
+    /// Returns `Enum::Variant`, or the name of the struct.
     fn path(&self, name: &Ident) -> TokenStream {
         let variant = self.variant.map(|variant| quote!(::#variant));
         quote!(#name #variant)

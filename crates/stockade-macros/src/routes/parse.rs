@@ -14,7 +14,7 @@ use super::tree::{ENTRY_KEYS, Item, METHODS, Method, Node, Route};
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
-/// The parsed tree, and the mistakes.
+/// Returns the parsed tree, and the mistakes.
 pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
     let mut errors = Errors::default();
     let parser = |input: ParseStream<'_>| {

@@ -1,4 +1,4 @@
-//! The whole of `routes!` on tokens: what it says, and what it expands to.
+//! Tests of all of `routes!` on tokens: its messages, and its expansion.
 
 use super::*;
 use crate::paths::CratePath;

@@ -16,7 +16,8 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    /// Unknown names are left to serde.
+    /// Returns the case of this name. An unknown name means no change: serde
+    /// reports it.
     pub(crate) fn of(name: &str) -> Self {
         match name {
             "lowercase" => Self::Lower,
@@ -31,7 +32,7 @@ impl Case {
         }
     }
 
-    /// The name of a field, which is written in snake case.
+    /// Returns the name of a field, which is written in snake case.
     pub(crate) fn field(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Lower | Self::Snake => name.to_owned(),
@@ -43,7 +44,7 @@ impl Case {
         }
     }
 
-    /// The name of a variant, which is written in Pascal case.
+    /// Returns the name of a variant, which is written in Pascal case.
     pub(crate) fn variant(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Pascal => name.to_owned(),

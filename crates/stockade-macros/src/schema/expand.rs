@@ -12,20 +12,21 @@ use super::serde_attribute::Serde;
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// What is needed everywhere.
+/// The state that all functions of the expansion share.
 pub(crate) struct Writer<'e> {
     pub(crate) root: CratePath,
     pub(crate) errors: &'e mut Errors,
 }
 
-/// A rule, and whether its property may be absent.
+/// The rule of a field, with an expression that tells if its property may be
+/// absent.
 pub(crate) struct FieldRule {
     pub(crate) rule: TokenStream,
     pub(crate) optional: TokenStream,
 }
 
 impl Writer<'_> {
-    /// The rule of a struct, or of what a variant holds.
+    /// Returns the rule of a struct, or of the content of a variant.
     pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: Owner) -> TokenStream {
         match fields {
             Fields::Unit => {
@@ -47,7 +48,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An object with a property for each field.
+    /// Returns the rule of an object with a property for each field.
     pub(crate) fn object<'f>(
         &mut self,
         fields: impl Iterator<Item = &'f Field>,
@@ -94,7 +95,7 @@ impl Writer<'_> {
         }}
     }
 
-    /// The rule of a field with its keywords.
+    /// Returns the rule of a field with its keywords.
     pub(crate) fn field(&mut self, field: &Field, owner_default: bool) -> FieldRule {
         let serde = Serde::read(&field.attrs);
         let keywords = Keywords::read(&field.attrs, Place::Field, self.errors);
@@ -127,7 +128,7 @@ impl Writer<'_> {
         FieldRule { rule, optional: quote!(#optional) }
     }
 
-    /// A rule with the keywords and doc comments of a place.
+    /// Makes a rule with the keywords and doc comments of a place.
     pub(crate) fn with_keywords(
         &mut self,
         rule: TokenStream,
@@ -174,7 +175,7 @@ impl Writer<'_> {
         steps
     }
 
-    /// `let rule = rule.keyword(value);`.
+    /// Returns the statement `let rule = rule.keyword(value);`.
     fn step(&mut self, Keyword { name, value }: &Keyword) -> TokenStream {
         let span = name.span();
         let (this, root) = (local(span), self.root.at(span));
@@ -209,14 +210,15 @@ impl Writer<'_> {
         quote_spanned!(span=> let #this = #call;)
     }
 
-    /// Whether a property of this type may be absent.
+    /// Returns an expression that is true if a property of this type may be
+    /// absent.
     pub(crate) fn is_optional(&self, ty: &Type) -> TokenStream {
         let root = self.root.at(ty.span());
         quote!(<#ty as #root::HasSchema>::is_optional())
     }
 }
 
-/// What the type or variant around fields says about them.
+/// The settings of a type or variant that hold for its fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owner {
     pub(crate) case: Case,
@@ -224,8 +226,9 @@ pub(crate) struct Owner {
     pub(crate) deny_unknown_fields: bool,
 }
 
-/// The value of JSON that an expression stands for. The elements of a list are
-/// taken one by one, so that it may be empty, or have elements of several types.
+/// Returns the value of JSON that an expression stands for. The elements of a
+/// list are taken one by one, so that it may be empty, or have elements of
+/// several types.
 fn json_of(expr: &Expr, root: &TokenStream) -> TokenStream {
     match expr {
         Expr::Array(array) => {
@@ -248,7 +251,8 @@ pub(crate) fn call(with: &Expr) -> TokenStream {
     quote_spanned!(span=> (#with)())
 }
 
-/// The variable that holds the rule; the caller's code does not see it.
+/// Returns the variable that holds the rule. Its span hides it from the
+/// caller's code.
 fn local(span: Span) -> Ident {
     Ident::new("rule", span.resolved_at(Span::mixed_site()))
 }

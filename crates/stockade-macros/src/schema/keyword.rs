@@ -31,7 +31,7 @@ pub(crate) enum Place {
     Items,
 }
 
-/// What value a keyword takes.
+/// The kind of value that a keyword takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Takes {
     Flag,
@@ -70,7 +70,7 @@ impl Keywords {
         self.list.iter().find(|keyword| keyword.name == name)
     }
 
-    /// The expression that a keyword holds.
+    /// Returns the expression that a keyword holds.
     pub(crate) fn expr(&self, name: &str) -> Option<&Expr> {
         match &self.get(name)?.value {
             Value::Expr(expr) => Some(expr),
@@ -190,7 +190,8 @@ fn misplaced(name: &str, place: Place) -> String {
     }
 }
 
-/// The value in the form that the keyword takes, or what it has to be.
+/// Returns the value in the form that the keyword takes. The error says which
+/// value it takes.
 fn fit(takes: Takes, value: Value) -> Result<Value, String> {
     let expr = match value {
         Value::Flag(flag) if takes == Takes::Flag => return Ok(Value::Flag(flag)),
@@ -220,7 +221,7 @@ fn fit(takes: Takes, value: Value) -> Result<Value, String> {
     wrong.map_or(Ok(Value::Expr(expr)), Err)
 }
 
-/// What is said of a name that is not among the known ones.
+/// Returns the message for a name that is not among the known ones.
 fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
     let text = name.value();
     if known.contains(&text.as_str()) {
@@ -232,8 +233,9 @@ fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
     })
 }
 
-/// The closest word of about the same length, else of any: `min` begins many
-/// words that it is not meant by.
+/// Returns the closest word of about the same length, else the closest of any
+/// length. Length counts because `min` begins many words, and means few of
+/// them.
 fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let similar = known.clone().filter(|known| known.len().abs_diff(word.len()) <= 3);
     closest(word, similar).or_else(|| closest(word, known))
@@ -261,7 +263,7 @@ impl Takes {
     }
 }
 
-/// The literal that an expression is, perhaps behind a minus sign.
+/// Returns the literal that an expression is, perhaps behind a minus sign.
 fn literal(expr: &Expr) -> Option<&Lit> {
     match expr {
         Expr::Lit(literal) => Some(&literal.lit),
@@ -325,7 +327,8 @@ fn check_type(list: &[Keyword], ty: &Type, errors: &mut Errors) {
     }
 }
 
-/// What a type is written as, where its name says it.
+/// The kind of JSON value that a type becomes, as far as the name of the type
+/// tells it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Class {
     Boolean,
@@ -377,7 +380,7 @@ fn class_of(ty: &Type) -> Option<Class> {
     })
 }
 
-/// The type in `Option` and pointers, which change nothing here.
+/// Returns the type in `Option` and pointers, which change nothing here.
 fn inside(ty: &Type) -> &Type {
     match argument(ty, &["Option", "Box", "Arc", "Rc"]) {
         Some(inner) => inside(inner),
@@ -393,7 +396,7 @@ fn element_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The only argument of a type with one of these names.
+/// Returns the only argument of a type with one of these names.
 fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     let Type::Path(path) = ty else {
         return None;
@@ -411,12 +414,12 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
-/// Whether a type is written as an `Option`.
+/// Returns true if the source writes the type as an `Option`.
 pub(crate) fn is_option(ty: &Type) -> bool {
     argument(ty, &["Option"]).is_some()
 }
 
-/// The text of the doc comments.
+/// Returns the text of the doc comments.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<LitStr> {
     let mut lines = Vec::new();
     let mut span = Span::call_site();
@@ -449,7 +452,8 @@ const SIZED: &[Class] = &[Class::Number, Class::Text, Class::List];
 
 type Entry = (&'static str, Takes, &'static [Place], &'static [Class]);
 
-/// The keywords: what they take, where they stand, for which types.
+/// The keywords: each with its kind of value, its places, and the types that it
+/// fits.
 const KEYWORDS: &[Entry] = &[
     ("kind", Takes::Kind, EVERYWHERE, ANY),
     ("required", Takes::Flag, FIELDS, ANY),
@@ -519,7 +523,7 @@ pub(super) const FORMATS: &[&str] = &[
     "ipv6",
 ];
 
-/// Lower bound, upper bound, whether they must differ.
+/// Pairs of a lower and an upper bound; true if the two must differ.
 const PAIRS: &[(&str, &str, bool)] = &[
     ("min_length", "max_length", false),
     ("minimum", "maximum", false),

@@ -1,6 +1,6 @@
 //! `#[derive(Schema)]`.
 //!
-//! - `serde_attribute`, `case`: what serde's attributes say.
+//! - `serde_attribute`, `case`: the attributes of serde.
 //! - `keyword`: `#[schema(…)]`, and its mistakes.
 //! - `expand`, `union`: the code that makes the rule.
 
@@ -22,7 +22,7 @@ use self::serde_attribute::Serde;
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// The expansion: `impl HasSchema`.
+/// Returns the expansion: `impl HasSchema`.
 pub(crate) fn schema(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let tokens = expand(input, CratePath::validation(), &mut errors);
@@ -80,7 +80,8 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
     }
 }
 
-/// The rule of the type, and where it says so whether it may be absent.
+/// Returns the rule of the type, and, if the type itself decides it, whether
+/// its property may be absent.
 fn whole(
     writer: &mut Writer<'_>,
     input: &DeriveInput,
@@ -123,7 +124,7 @@ fn whole(
     Some((writer.fields(fields, span, owner), None))
 }
 
-/// The field that a transparent struct is written as.
+/// Returns the field that a transparent struct is written as.
 fn only_field(fields: &Fields) -> Option<&Field> {
     fields.iter().find(|field| !Serde::read(&field.attrs).skip && !is_phantom(&field.ty))
 }
@@ -132,7 +133,7 @@ fn is_phantom(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// Every type parameter has a schema.
+/// Adds a bound to each type parameter: it must have a schema.
 fn with_bounds(generics: &Generics, root: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     let names: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();

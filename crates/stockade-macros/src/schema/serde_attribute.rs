@@ -1,4 +1,4 @@
-//! What serde's attributes say about reading.
+//! The attributes of serde that change how a type is read.
 
 use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
@@ -35,7 +35,7 @@ impl Serde {
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut serde = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-            // What cannot be read, serde complains about.
+            // serde itself reports an attribute that cannot be read.
             let _ = attribute.parse_nested_meta(|meta| serde.keep(&meta));
         }
         serde
@@ -73,12 +73,12 @@ impl Serde {
         Ok(())
     }
 
-    /// The name of a field.
+    /// Returns the name of a field in JSON.
     pub(crate) fn field_name(&self, name: &str, case: Case) -> String {
         self.rename.clone().unwrap_or_else(|| case.field(name))
     }
 
-    /// The name of a variant.
+    /// Returns the name of a variant in JSON.
     pub(crate) fn variant_name(&self, name: &str, case: Case) -> String {
         self.rename.clone().unwrap_or_else(|| case.variant(name))
     }

@@ -1,4 +1,4 @@
-//! What the derive says to mistakes.
+//! Tests of the derive's messages for mistakes.
 
 use super::*;
 

@@ -9,7 +9,7 @@ use super::expand::{Owner, Writer};
 use super::keyword::{Keywords, Place};
 use super::serde_attribute::Serde;
 
-/// An enum in the form that serde gives it.
+/// Returns the rule of an enum, in the form in which serde writes enums.
 pub(crate) fn union(
     writer: &mut Writer<'_>,
     name: &Ident,
@@ -75,14 +75,15 @@ fn refuse_untagged(writer: &mut Writer<'_>, untagged: Option<Span>) {
     }
 }
 
-/// The name of a variant, and its aliases.
+/// Returns the name of a variant, and its aliases.
 fn names(variant: &Variant, own: &Serde, serde: &Serde) -> Vec<String> {
     let written = variant.ident.unraw().to_string();
     let name = own.variant_name(&written, serde.rename_all);
     std::iter::once(name).chain(own.aliases.iter().map(syn::LitStr::value)).collect()
 }
 
-/// Each name with what the variant holds.
+/// Returns a pair for each name: the name, and the rule of the variant's
+/// content.
 fn pairs(
     writer: &mut Writer<'_>,
     variants: &[(&Variant, Serde, Vec<String>)],
@@ -112,7 +113,7 @@ fn content(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serd
     writer.fields(&variant.fields, span, owner(own, serde))
 }
 
-/// The rule of a variant as an object, which gets the tag.
+/// Returns the rule of a variant as an object, which gets the tag.
 fn internal(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serde) -> TokenStream {
     let span = variant.ident.span();
     let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
