@@ -5,21 +5,21 @@ pub use serde_json::{Value, json};
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// The rule of a field.
+/// Returns the rule of a field.
 #[must_use = "a rule does nothing until it is built"]
 #[track_caller]
 pub fn rule_of<T: HasSchema>() -> Rule {
     T::field_rule()
 }
 
-/// An object without properties.
+/// Makes a rule for an object without properties.
 #[must_use = "a rule does nothing until it is built"]
 #[track_caller]
 pub fn object() -> Rule {
     Rule::object::<String>([])
 }
 
-/// [`Rule::tagged_content`] for the names of variants.
+/// Makes a [`Rule::tagged_content`] from the names of variants.
 #[track_caller]
 pub fn tagged_content<const N: usize>(
     tag: &str,
@@ -29,25 +29,25 @@ pub fn tagged_content<const N: usize>(
     Rule::tagged_content(tag, content, variants)
 }
 
-/// One of these texts.
+/// Makes a rule for one of these texts.
 #[track_caller]
 pub fn names<const N: usize>(names: [&str; N]) -> Rule {
     Rule::string().one_of(names)
 }
 
-/// [`Rule::tagged`] for the names of variants.
+/// Makes a [`Rule::tagged`] from the names of variants.
 #[track_caller]
 pub fn tagged<const N: usize>(tag: &str, variants: [(&str, Rule); N]) -> Rule {
     Rule::tagged(tag, variants)
 }
 
-/// [`Rule::variants`] for the names of variants.
+/// Makes a [`Rule::variants`] from the names of variants.
 #[track_caller]
 pub fn variants<const N: usize>(variants: [(&str, Option<Rule>); N]) -> Rule {
     Rule::variants(variants)
 }
 
-/// An array.
+/// Makes an array.
 #[must_use]
 pub fn list<const N: usize>(values: [Value; N]) -> Value {
     Value::Array(values.into())

@@ -28,7 +28,7 @@ pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// By length, then by letters: unequal lengths are told apart at once.
+/// Compares by length, then by letters: unequal lengths are told apart at once.
 pub(crate) fn order(left: &str, right: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }

@@ -168,7 +168,7 @@ fn object(rules: &ObjectRules, definitions: &[Definition], out: &mut Map<String,
     }
 }
 
-/// `min` and `max` as the keywords of each type that is allowed.
+/// Writes `min` and `max` as the keywords of each allowed type.
 fn sizes(node: &Node, out: &mut Map<String, Value>) {
     let types = &node.types;
     let has_items = |name: &str| out.contains_key(name);

@@ -29,7 +29,7 @@ pub enum Verdict {
     note = "return `bool`, `Verdict`, `Result<(), String>`, or `Result<_, ApiError>` if the check itself may fail"
 )]
 pub trait CustomOutcome {
-    /// The verdict, or why there is none.
+    /// Returns the verdict, or the error of the check.
     ///
     /// # Errors
     /// When the check itself failed, which is a 500.
@@ -79,7 +79,7 @@ impl CustomOutcome for Result<Verdict, ApiError> {
     note = "return `serde_json::Value`, or a `Result` with one"
 )]
 pub trait TransformOutcome {
-    /// The new value, or why there is none.
+    /// Returns the new value, or the error of the function.
     ///
     /// # Errors
     /// When the transform failed, which is a 500.

@@ -62,8 +62,8 @@ impl fmt::Debug for Reference {
 
 /// Rules made of other rules.
 impl Rule {
-    /// The rule of a type, by its name: it is made once for a schema, however
-    /// often it is used, and may use itself.
+    /// Returns the rule of a type, by its name: it is made once for a schema,
+    /// however often it is used, and may use itself.
     ///
     /// In documents it is an entry of `$defs`.
     ///
@@ -98,8 +98,8 @@ impl Rule {
         Self::any().with_inner(InnerRule::Reference(reference))
     }
 
-    /// An object whose property `tag` names its kind, which has a rule for the
-    /// whole object.
+    /// Makes a rule for an object whose property `tag` names its kind. Each
+    /// kind has a rule for the whole object.
     ///
     /// The rules of the kinds need not list the tag. A tag that is missing or
     /// unknown is the only error then.
@@ -134,8 +134,9 @@ impl Rule {
         Self::kind("object").with_inner(InnerRule::Tagged { tag: tag.into(), variants })
     }
 
-    /// An object with two properties: `tag` names the kind, `content` follows
-    /// the rule of this kind. `None` is a kind without content.
+    /// Makes a rule for an object with two properties: `tag` names the kind,
+    /// `content` follows the rule of this kind. `None` is a kind without
+    /// content.
     ///
     /// The content must be there unless its rule is nullable.
     #[track_caller]
@@ -158,9 +159,9 @@ impl Rule {
         Self::tagged(tag, variants.into_iter().map(|(name, rule)| (name, holder(rule))))
     }
 
-    /// One of several kinds, each with a name: an object whose only key is the
-    /// name and whose value follows the rule, or for a kind without a rule the
-    /// name alone.
+    /// Makes a rule for one of several kinds, each with a name. A kind with a
+    /// rule is an object whose only key is the name and whose value follows the
+    /// rule. A kind without a rule is the name alone.
     ///
     /// ```
     /// use serde_json::json;
@@ -196,7 +197,7 @@ impl Rule {
         rule.with_inner(InnerRule::Variants(variants))
     }
 
-    /// An array with exactly these elements.
+    /// Makes a rule for an array with exactly these elements.
     ///
     /// ```
     /// use serde_json::json;
@@ -217,9 +218,10 @@ impl Rule {
 
     /// Adds the properties of another object rule, as if they stood here.
     ///
-    /// The other rule may be one of a map, whose rule then holds for the keys
-    /// that are not listed, or one made with [`tagged`](Self::tagged). Whether
-    /// it refuses unknown keys makes no difference.
+    /// The other rule may be one of a map; its rule then holds for the keys
+    /// that are not listed. It may also be one made with
+    /// [`tagged`](Self::tagged). If it refuses unknown keys, that has no effect
+    /// here.
     pub fn flatten(mut self, other: Self) -> Self {
         self.flattened.push(other);
         self
@@ -229,7 +231,7 @@ impl Rule {
         Self { inner: Some(inner), ..self }
     }
 
-    /// The kind of value that the rule names, if it names one.
+    /// Returns the kind of value that the rule names, if it names one.
     pub(crate) fn type_name(&self) -> Option<&Value> {
         self.keywords.get("type")
     }

@@ -2,7 +2,7 @@
 //! runtime.
 //!
 //! A [`Schema`] is made once, from either notation, and judges any number of
-//! values. What cannot work is an error when the schema is made.
+//! values. A schema that cannot work is an error when it is made.
 //!
 //! ```
 //! use serde_json::json;
@@ -41,9 +41,8 @@
 //! # Integers
 //!
 //! `1.0` is an integer. Where a rule takes integers and no other numbers, the
-//! data that comes out has `1` for it, whether something else is changed or
-//! not, so that typed code can read it. A whole number beyond 64 bits stays as
-//! it is.
+//! data that comes out always has `1` for it, so that typed code can read it. A
+//! whole number beyond 64 bits stays as it is.
 //!
 //! ```
 //! use serde_json::json;
@@ -58,7 +57,7 @@
 //!
 //! # Where things are
 //!
-//! - `schema`: [`Schema`]; `rule`: [`Rule`], what a schema is built from.
+//! - `schema`: [`Schema`]; `rule`: [`Rule`], which builds one.
 //! - `has_schema`: [`HasSchema`], types with a schema; `inner`: rules made of
 //!   other rules.
 //! - `build`: reading the notations, finding the mistakes, compiling.

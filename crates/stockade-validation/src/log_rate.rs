@@ -1,4 +1,5 @@
-//! [`LogRate`]: one line a second for what every request may cause.
+//! [`LogRate`]: at most one line a second about an event that any request may
+//! cause.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -55,7 +55,7 @@ impl Num {
         }
     }
 
-    /// As an integer of 64 bits, if it is one.
+    /// Returns the number as an integer of 64 bits, if it is one.
     pub(crate) fn to_whole(self) -> Option<Number> {
         let Self::Whole(whole) = self else {
             return None;
@@ -120,14 +120,14 @@ pub(crate) fn parse(text: &str) -> Option<Number> {
     Number::from_f64(unsigned.parse().ok()?)
 }
 
-/// The integer of 64 bits that a float is, if it is one.
+/// Returns a float as an integer of 64 bits, if it is one.
 pub(crate) fn whole_float(number: &Number) -> Option<Number> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
     if may_be_exact(float) { Num::of_float(float).to_whole() } else { None }
 }
 
-/// Returns true if a float is not -2^63, which is also what digits below it are rounded
-/// to; its own digits are read as an integer.
+/// Returns true if a float is not -2^63. Digits below -2^63 are rounded to that
+/// float too, while its own digits are read as an integer.
 #[inline]
 pub(crate) fn may_be_exact(float: f64) -> bool {
     float > LEAST
@@ -137,8 +137,8 @@ pub(crate) fn may_be_exact(float: f64) -> bool {
 const LEAST: f64 = -9_223_372_036_854_775_808.0;
 
 /// Returns true for a decimal number as `coerce_types` reads it: a sign,
-/// digits, a fraction, an exponent; without the white space that is trimmed
-/// first, and whatever its size. `.5` is one, `5.` is none.
+/// digits, a fraction, an exponent, of any size. White space is trimmed before.
+/// `.5` is a number, `5.` is none.
 ///
 /// Spec: behaviour, section 11 (`coerce_types`).
 #[must_use]
@@ -161,7 +161,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number as a message shows it: a whole one without a fraction.
+/// Returns the number as a message shows it: a whole one without a fraction.
 pub(crate) fn shown(number: &Number) -> Shown<'_> {
     Shown(number)
 }

@@ -67,13 +67,13 @@ impl Default for ValidationOptions {
 }
 
 impl ValidationOptions {
-    /// The defaults.
+    /// Returns the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The options for query strings: conversion, and lists of one.
+    /// Returns the options for query strings: conversion, and lists of one.
     #[must_use]
     pub fn query() -> Self {
         Self { coerce_types: true, list_from_one: true, ..Self::default() }

@@ -11,8 +11,8 @@ use crate::log_rate::LogRate;
 ///
 /// Without look-around and back references it takes linear time. With them,
 /// each step back may read the whole rest of the text, so the number of steps
-/// is bounded by [`TIERS`], the more so the more texts a validation has had;
-/// running out of it is no match.
+/// is bounded by [`TIERS`], the more so the more texts a validation has had; a
+/// pattern that runs out of steps does not match.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     regex: Regex,
@@ -23,7 +23,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles `text`; the error says what is wrong with it.
+    /// Compiles `text`; the error names the mistake in it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let regex = compile(text, BACKTRACK_LIMIT).map_err(|error| error.to_string())?;
         let longer = [OnceLock::new(), OnceLock::new()];
@@ -42,7 +42,8 @@ impl Pattern {
         })
     }
 
-    /// Logs that it gave up on a text of so many bytes, at most once a second.
+    /// Logs that the pattern gave up on a text of `length` bytes, at most once
+    /// a second.
     #[cold]
     fn note(&self, error: &fancy_regex::Error, length: usize) {
         if let Some(unlogged) = self.gave_up.next() {
@@ -64,7 +65,7 @@ impl Pattern {
     }
 }
 
-/// A validation begins: its first texts have the most steps.
+/// Begins a validation, whose first texts have the most steps.
 pub(crate) fn begin() {
     COUNT.set(0);
 }
@@ -79,14 +80,14 @@ fn compile(text: &str, backtrack_limit: usize) -> Result<Regex, fancy_regex::Err
     RegexBuilder::new(text).backtrack_limit(backtrack_limit).delegate_size_limit(SIZE_LIMIT).build()
 }
 
-/// For the first texts of up to 1 KiB.
+/// The steps for the first texts of up to 1 KiB.
 const BACKTRACK_LIMIT: usize = 100_000;
 
 /// A lower limit for long texts, and for the many texts of a large array.
 struct Tier {
-    /// It holds above so many bytes,
+    /// The limit holds for texts above this number of bytes.
     length: usize,
-    /// and after so many texts.
+    /// The limit holds after this number of texts.
     count: usize,
     limit: usize,
 }

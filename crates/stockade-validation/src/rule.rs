@@ -52,7 +52,7 @@ pub struct Rule {
     pub(crate) additional: Option<Additional>,
     pub(crate) items: Option<Box<Self>>,
     pub(crate) inner: Option<InnerRule>,
-    /// Rules whose properties stand in this one.
+    /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
@@ -85,109 +85,110 @@ impl From<Rule> for Additional {
 
 /// The beginnings of a rule.
 impl Rule {
-    /// Any value.
+    /// Makes a rule for any value.
     #[track_caller]
     pub fn any() -> Self {
         Self::at(Location::caller())
     }
 
-    /// No value: `false` as a schema.
+    /// Makes a rule that no value follows: `false` as a schema.
     #[track_caller]
     pub fn never() -> Self {
         Self { boolean: Some(false), ..Self::any() }
     }
 
-    /// A value of this type, such as `integer` or `credit-card`.
+    /// Makes a rule for a value of this type, such as `integer` or
+    /// `credit-card`.
     #[track_caller]
     pub fn kind(name: &str) -> Self {
         Self::any().with("type", name)
     }
 
-    /// A value of any of these types.
+    /// Makes a rule for a value of any of these types.
     #[track_caller]
     pub fn kinds<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         Self::any().with("type", names.into_iter().collect::<Vec<_>>())
     }
 
-    /// A string.
+    /// Makes a rule for a string.
     #[track_caller]
     pub fn string() -> Self {
         Self::kind("string")
     }
 
-    /// A number.
+    /// Makes a rule for a number.
     #[track_caller]
     pub fn number() -> Self {
         Self::kind("number")
     }
 
-    /// A number without a fraction; 1.0 is one.
+    /// Makes a rule for a number without a fraction; 1.0 is one.
     #[track_caller]
     pub fn integer() -> Self {
         Self::kind("integer")
     }
 
-    /// `true` or `false`.
+    /// Makes a rule for `true` or `false`.
     #[track_caller]
     pub fn boolean() -> Self {
         Self::kind("boolean")
     }
 
-    /// A string that is an email address, as the forms of the web take it.
+    /// Makes a rule for an email address, as the forms of the web take it.
     #[track_caller]
     pub fn email() -> Self {
         Self::kind("email")
     }
 
-    /// A string that is an absolute URL.
+    /// Makes a rule for an absolute URL.
     #[track_caller]
     pub fn url() -> Self {
         Self::kind("url")
     }
 
-    /// A string that is a UUID.
+    /// Makes a rule for a UUID.
     #[track_caller]
     pub fn uuid() -> Self {
         Self::kind("uuid")
     }
 
-    /// A string that is a phone number.
+    /// Makes a rule for a phone number.
     #[track_caller]
     pub fn phone() -> Self {
         Self::kind("phone")
     }
 
-    /// A string that is the number of a credit card.
+    /// Makes a rule for the number of a credit card.
     #[track_caller]
     pub fn credit_card() -> Self {
         Self::kind("credit-card")
     }
 
-    /// A string that is a date, or a date-time.
+    /// Makes a rule for a date or a date-time.
     #[track_caller]
     pub fn date() -> Self {
         Self::kind("date")
     }
 
-    /// An array whose elements follow `items`.
+    /// Makes a rule for an array whose elements follow `items`.
     #[track_caller]
     pub fn array(items: Self) -> Self {
         Self::kind("array").items(items)
     }
 
-    /// An object with these properties.
+    /// Makes a rule for an object with these properties.
     #[track_caller]
     pub fn object<N: Into<String>>(properties: impl IntoIterator<Item = (N, Self)>) -> Self {
         Self::kind("object").properties(properties)
     }
 
-    /// An object with any keys, whose values follow `values`.
+    /// Makes a rule for an object with any keys, whose values follow `values`.
     #[track_caller]
     pub fn map(values: Self) -> Self {
         Self::kind("object").additional_properties(values)
     }
 
-    /// The rule that `value` describes, in either notation: see
+    /// Returns the rule that `value` describes, in either notation: see
     /// [`Schema::from_value`].
     #[track_caller]
     pub fn from_value(value: &Value) -> Self {
@@ -220,23 +221,24 @@ impl Rule {
 
 /// Keywords for every value.
 impl Rule {
-    /// The property must be there, and be neither null nor empty text.
+    /// Requires the property: it must be there, and be neither null nor empty
+    /// text.
     pub fn required(self) -> Self {
         self.with("required", true)
     }
 
-    /// Null is allowed, and then nothing else is checked.
+    /// Allows null, for which nothing else is checked.
     pub fn nullable(self) -> Self {
         self.with("nullable", true)
     }
 
-    /// The value is one of these. `enum` in the specification.
+    /// Requires one of these values. It is `enum` in the specification.
     #[doc(alias = "enum")]
     pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
         self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 
-    /// The value is this one. `const` in the specification.
+    /// Requires this value. It is `const` in the specification.
     #[doc(alias = "const")]
     pub fn constant(self, value: impl Into<Value>) -> Self {
         self.with("const", value)
@@ -269,13 +271,15 @@ impl Rule {
         self
     }
 
-    /// Put in when the property is absent, after validation and unchecked.
+    /// Sets the default, which is put in for an absent property after
+    /// validation, unchecked.
     pub fn default(mut self, value: impl Into<Value>) -> Self {
         self.default = Some(Default::Value(value.into()));
         self
     }
 
-    /// As [`default`](Self::default), made anew each time.
+    /// Sets a default as [`default`](Self::default) does, which is made anew
+    /// each time.
     pub fn default_with(mut self, make: impl Fn() -> Value + Send + Sync + 'static) -> Self {
         self.default = Some(Default::Function(Arc::new(make)));
         self
@@ -284,59 +288,59 @@ impl Rule {
 
 /// Keywords for strings, numbers and counts.
 impl Rule {
-    /// At least this many Unicode code points.
+    /// Requires at least this many Unicode code points.
     pub fn min_length(self, length: usize) -> Self {
         self.with("minLength", length)
     }
 
-    /// At most this many Unicode code points.
+    /// Allows at most this many Unicode code points.
     pub fn max_length(self, length: usize) -> Self {
         self.with("maxLength", length)
     }
 
-    /// The text contains a match of this regular expression.
+    /// Requires that the text contains a match of this regular expression.
     pub fn pattern(self, pattern: &str) -> Self {
         self.with("pattern", pattern)
     }
 
-    /// The text has this format.
+    /// Requires this format of the text.
     pub fn format(self, format: Format) -> Self {
         self.with("format", format.name())
     }
 
-    /// White space at both ends of a string is removed before it is checked.
+    /// Removes white space at both ends of a string before it is checked.
     pub fn trim(self) -> Self {
         self.with("trim", true)
     }
 
-    /// The number is at least `bound`.
+    /// Requires a number of at least `bound`.
     pub fn minimum(self, bound: impl Into<Value>) -> Self {
         self.with("minimum", bound)
     }
 
-    /// The number is at most `bound`.
+    /// Requires a number of at most `bound`.
     pub fn maximum(self, bound: impl Into<Value>) -> Self {
         self.with("maximum", bound)
     }
 
-    /// The number is greater than `bound`.
+    /// Requires a number greater than `bound`.
     pub fn exclusive_minimum(self, bound: impl Into<Value>) -> Self {
         self.with("exclusiveMinimum", bound)
     }
 
-    /// The number is less than `bound`.
+    /// Requires a number less than `bound`.
     pub fn exclusive_maximum(self, bound: impl Into<Value>) -> Self {
         self.with("exclusiveMaximum", bound)
     }
 
-    /// At least `bound`: the number, the length of the string, the count of
-    /// the array.
+    /// Requires at least `bound` for the number, the length of the string, or
+    /// the count of the array.
     pub fn min(self, bound: impl Into<Value>) -> Self {
         self.with("min", bound)
     }
 
-    /// At most `bound`: the number, the length of the string, the count of the
-    /// array.
+    /// Allows at most `bound` for the number, the length of the string, or the
+    /// count of the array.
     pub fn max(self, bound: impl Into<Value>) -> Self {
         self.with("max", bound)
     }
@@ -344,23 +348,23 @@ impl Rule {
 
 /// Keywords for arrays and objects.
 impl Rule {
-    /// Every element follows this rule.
+    /// Requires that every element follows this rule.
     pub fn items(mut self, items: Self) -> Self {
         self.items = Some(Box::new(items));
         self
     }
 
-    /// At least this many elements.
+    /// Requires at least this many elements.
     pub fn min_items(self, count: usize) -> Self {
         self.with("minItems", count)
     }
 
-    /// At most this many elements.
+    /// Allows at most this many elements.
     pub fn max_items(self, count: usize) -> Self {
         self.with("maxItems", count)
     }
 
-    /// No two elements are equal.
+    /// Requires that no two elements are equal.
     pub fn unique_items(self) -> Self {
         self.with("uniqueItems", true)
     }
@@ -380,7 +384,7 @@ impl Rule {
         self.properties([(name, rule)])
     }
 
-    /// These properties must be there; null and empty text pass.
+    /// Requires that these properties are there; null and empty text pass.
     pub fn required_fields<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.required_fields.extend(names.into_iter().map(Into::into));
         self
@@ -392,12 +396,12 @@ impl Rule {
         self
     }
 
-    /// At least this many keys.
+    /// Requires at least this many keys.
     pub fn min_properties(self, count: usize) -> Self {
         self.with("minProperties", count)
     }
 
-    /// At most this many keys.
+    /// Allows at most this many keys.
     pub fn max_properties(self, count: usize) -> Self {
         self.with("maxProperties", count)
     }
@@ -405,22 +409,22 @@ impl Rule {
 
 /// Words for documents; they check nothing.
 impl Rule {
-    /// A name for people.
+    /// Sets a name for people.
     pub fn title(self, title: impl Into<String>) -> Self {
         self.with("title", title.into())
     }
 
-    /// A description for people.
+    /// Sets a description for people.
     pub fn description(self, description: impl Into<String>) -> Self {
         self.with("description", description.into())
     }
 
-    /// A name for `$ref` in documents.
+    /// Sets a name for `$ref` in documents.
     pub fn id(self, id: impl Into<String>) -> Self {
         self.with("$id", id.into())
     }
 
-    /// A remark for those who maintain the schema.
+    /// Sets a remark for those who maintain the schema.
     pub fn comment(self, comment: impl Into<String>) -> Self {
         self.with("$comment", comment.into())
     }
@@ -430,7 +434,7 @@ impl Rule {
         self.with("examples", examples.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 
-    /// It should not be used any more.
+    /// Marks the value as one that should not be used any more.
     pub fn deprecated(self) -> Self {
         self.with("deprecated", true)
     }

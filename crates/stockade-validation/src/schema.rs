@@ -94,19 +94,20 @@ impl Schema {
         check::check(&self.compiled, data, options)
     }
 
-    /// The schema as JSON Schema 2020-12.
+    /// Returns the schema as JSON Schema 2020-12.
     ///
     /// String formats used as types become `type: string` with a `format`,
     /// `nullable` becomes the type `null`, `min` and `max` the keywords of each
-    /// type, `required: true` an entry in the list of the parent. What JSON
-    /// Schema cannot say (`custom`, `message`, `trim`, `transform`, a function
-    /// as default) is left out. Rules of types become `$defs`, named as the types.
+    /// type, `required: true` an entry in the list of the parent. Keywords that
+    /// JSON Schema does not have (`custom`, `message`, `trim`, `transform`, a
+    /// function as default) are left out. Rules of types become `$defs`, named
+    /// as the types.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
         export::export(&self.compiled)
     }
 
-    /// The type whose schema this is, if it was made by
+    /// Returns the type that this is the schema of, if it was made by
     /// [`HasSchema::schema`](crate::HasSchema::schema).
     pub(crate) fn type_id(&self) -> Option<TypeId> {
         self.type_id

@@ -1,8 +1,8 @@
 //! [`Rule::from_schemars`]: the schemas of the crate schemars as rules.
 //!
-//! The document of a type is generated as JSON Schema and read here: what our
-//! keywords can say is taken over, `$defs` become definitions of ours, and
-//! anything else is a mistake.
+//! The document of a type is generated as JSON Schema and read here. Keywords
+//! that ours can express are taken over, and `$defs` become definitions.
+//! Anything else is a mistake.
 //!
 //! - here: the keywords.
 //! - `union`: what schemars writes for `Option` and for enums.
@@ -23,7 +23,7 @@ use crate::rule::{Additional, Rule};
 use crate::schema::Schema;
 
 impl Schema {
-    /// The schema of a type that derives `schemars::JsonSchema`.
+    /// Returns the schema of a type that derives `schemars::JsonSchema`.
     ///
     /// ```
     /// use schemars::JsonSchema;
@@ -46,8 +46,9 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// When the type uses what our rules cannot say, such as an untagged enum:
-    /// every place, with its path and the file and line of this call.
+    /// When the type uses a keyword that our rules cannot express, such as that
+    /// of an untagged enum. The error lists every place, with its path and the
+    /// file and line of this call.
     #[track_caller]
     pub fn from_schemars<T: JsonSchema>() -> Result<Self, ConfigError> {
         Rule::from_schemars::<T>().build()
@@ -55,7 +56,7 @@ impl Schema {
 }
 
 impl Rule {
-    /// The rule of a type that derives `schemars::JsonSchema`; see
+    /// Returns the rule of a type that derives `schemars::JsonSchema`; see
     /// [`Schema::from_schemars`].
     #[track_caller]
     pub fn from_schemars<T: JsonSchema>() -> Self {
@@ -133,7 +134,7 @@ impl Document {
         }
     }
 
-    /// A reference becomes one of ours; properties beside it are added to it.
+    /// Reads a reference. Properties beside it are added to it.
     fn reference(&self, rule: &mut Rule, pointer: &str) {
         let Some(reference) = self.find(pointer) else {
             rule.mistakes.push(format!("`$ref` {pointer:?} leads nowhere"));

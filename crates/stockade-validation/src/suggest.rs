@@ -1,6 +1,6 @@
 //! "Did you mean …?" for keywords and names.
 
-/// `, did you mean …?`, or nothing if no known word is near.
+/// Returns `, did you mean …?`, or nothing if no known word is near.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
         Some(near) => format!(", did you mean `{near}`?"),
@@ -8,9 +8,10 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k s
     }
 }
 
-/// The known word that `word` is a slip of; case, `_` and `-` do not count.
+/// Returns the known word that `word` is probably meant to be; case, `_` and
+/// `-` do not count.
 fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // Whatever is longer is no slip, and the distance takes quadratic time.
+    // A longer word is no slip, and the distance takes quadratic time.
     if word.len() > WORD_MAX {
         return None;
     }
@@ -37,8 +38,8 @@ fn letters(word: &str) -> Vec<char> {
     word.chars().filter(|letter| !"_-".contains(*letter)).flat_map(char::to_lowercase).collect()
 }
 
-/// The least number of letters to insert, delete, replace or swap with their
-/// neighbour.
+/// Returns the least number of letters to insert, delete, replace or swap with
+/// their neighbour.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before_last = vec![0; right.len() + 1];
     let mut last: Vec<usize> = (0..=right.len()).collect();

@@ -21,8 +21,8 @@ pub struct Validated {
     /// The data with defaults, trims, transforms and conversions applied:
     /// listed properties in schema order, then the unknown keys that are kept.
     ///
-    /// Where something is wrong, the data is for showing back alone: it may hold
-    /// what was refused, unknown keys among it.
+    /// If the data is not valid, use it only to show it back: it may hold
+    /// refused values and unknown keys.
     pub data: Value,
 }
 
@@ -33,7 +33,7 @@ impl Validated {
         self.errors.is_empty()
     }
 
-    /// The data if it is valid, else a 400 with the errors.
+    /// Returns the data if it is valid, else a 400 with the errors.
     ///
     /// # Errors
     /// When something is wrong.
@@ -62,7 +62,7 @@ impl Validated {
 ///
 /// # Errors
 /// 500 when a `transform`, `custom` or `default` function fails or panics;
-/// never for what is wrong with the data.
+/// never for mistakes in the data.
 ///
 /// Spec: Validation helpers › `validateAgainstSchema`.
 #[doc(alias = "validateAgainstSchema")]
@@ -98,7 +98,7 @@ pub fn validate_against_schema(
 /// ```
 ///
 /// # Errors
-/// As [`validate_against_schema`].
+/// Those of [`validate_against_schema`].
 #[doc(alias = "validateField")]
 pub fn validate_field(
     schema: &Schema,

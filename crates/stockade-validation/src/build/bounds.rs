@@ -13,7 +13,7 @@ pub(crate) fn contradictions<'k>(
     types: &'k Types,
 ) -> impl Iterator<Item = String> + 'k {
     PAIRS.iter().filter_map(move |(low, high, strict, kinds)| {
-        // `min` and `max` mean what the type makes of them.
+        // The meaning of `min` and `max` depends on the type.
         if *kinds != 0 && (types.mask & !kinds != 0 || !types.has(*kinds)) {
             return None;
         }
@@ -26,8 +26,8 @@ pub(crate) fn contradictions<'k>(
     })
 }
 
-/// The mistakes of the values of `enum` and `const`: none of them has the
-/// type, so that nothing would ever pass.
+/// Returns the mistakes of the values of `enum` and `const`: none of them has
+/// the type, so that nothing would ever pass.
 pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
     if node.transform.is_some() {
         return Vec::new();
@@ -70,8 +70,9 @@ fn contradict(low: &Number, high: &Number, strict: bool) -> bool {
     }
 }
 
-/// Lower bound, upper bound, whether they must differ, and the only types for
-/// which they are about the same (0: whatever the type).
+/// Pairs of a lower and an upper bound. The flag is true if the two must
+/// differ. The last number has the only types for which both bound the same
+/// quantity (0: any type).
 const PAIRS: &[(&str, &str, bool, u8)] = &[
     ("minLength", "maxLength", false, 0),
     ("minimum", "maximum", false, 0),

@@ -120,7 +120,7 @@ impl<'m> Compiler<'m> {
         node
     }
 
-    /// Notes the work that the node asks of those who judge.
+    /// Notes the work that some ways to judge cannot do for the node.
     fn note_needs(&mut self, node: &Node) {
         let needs = &mut self.state.needs;
         let has_functions = node.transform.is_some() || node.custom.is_some();
@@ -279,7 +279,7 @@ impl<'m> Compiler<'m> {
         properties
     }
 
-    /// The names of the list form of `required`.
+    /// Returns the names of the list form of `required`.
     fn required_names(&mut self, rule: &mut Rule) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if let Some(Value::Array(listed)) = rule.keywords.get("required") {
@@ -304,7 +304,7 @@ impl<'m> Compiler<'m> {
         Compiler::new(self.state, path, location).compile(rule, levels - 1)
     }
 
-    /// A default that breaks its own rule is put in all the same.
+    /// Warns of a default that breaks its own rule. It is put in all the same.
     fn try_default(&self, node: &Node) {
         let Some(Default::Value(value)) = &node.default else {
             return;

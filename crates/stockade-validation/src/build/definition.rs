@@ -17,7 +17,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// The place of the definition that `reference` means.
+    /// Returns the index of the definition that `reference` names.
     pub(super) fn place(&mut self, reference: Reference) -> usize {
         if let Some(place) = self.places.get(&reference.key) {
             return *place;
@@ -30,7 +30,8 @@ impl Definitions {
         place
     }
 
-    /// `name`, or with the first number from 2 on that makes it unique.
+    /// Returns `name`, or `name` with the first number from 2 on that makes it
+    /// unique.
     fn free_name(&self, name: &str) -> String {
         let name = plain(name);
         if !self.names.contains(&name) {
@@ -42,7 +43,7 @@ impl Definitions {
 }
 
 impl State {
-    /// Compiles the definitions, and those that are first used in them.
+    /// Compiles the definitions, and further ones that they refer to.
     pub(super) fn compile_definitions(&mut self) -> Box<[Definition]> {
         let mut compiled: Vec<Definition> = Vec::new();
         let mut locations = Vec::new();
@@ -79,7 +80,8 @@ fn is_circle(start: usize, definitions: &[Definition]) -> bool {
     false
 }
 
-/// A name that needs no escapes in a URL, nor in a JSON pointer.
+/// Returns the name with only characters that need no escape in a URL or a JSON
+/// pointer.
 fn plain(name: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
     name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect()

@@ -72,7 +72,7 @@ impl Compiler<'_> {
         Inner::Variants(Variants { variants, message })
     }
 
-    /// The rule of a variant as one of the whole object, tag included.
+    /// Returns the rule of a variant as one of the whole object, tag included.
     fn with_tag(
         &mut self,
         rule: Rule,
@@ -110,7 +110,7 @@ impl Compiler<'_> {
         Some(rule)
     }
 
-    /// The message for an unknown name.
+    /// Returns the message for an unknown name.
     fn names<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> String {
         let mut seen = HashSet::new();
         let mut shown = Vec::new();

@@ -29,7 +29,7 @@ impl Kind {
         match self {
             Self::Any => true,
             Self::Bool => value.is_boolean(),
-            // Whether it is a count is said when it is compiled.
+            // The compiler reports a number that is no count.
             Self::Count | Self::Number => value.is_number(),
             Self::Function => false,
             Self::List => value.is_array(),
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// The words for a value of another kind.
+    /// Returns the words for a value of another kind.
     pub(crate) fn wanted(self) -> &'static str {
         match self {
             Self::Any => "a value",
@@ -63,12 +63,13 @@ fn is_names(value: &Value) -> bool {
     value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
 }
 
-/// The kind of value that a keyword takes; words for documents are none.
+/// Returns the kind of value that a keyword takes; words for documents are
+/// none.
 pub(crate) fn kind_of(keyword: &str) -> Option<Kind> {
     kind_in(KEYWORDS, keyword)
 }
 
-/// The kind of value of a word for documents.
+/// Returns the kind of value of a word for documents.
 pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
     kind_in(NOTES, keyword)
 }
@@ -133,7 +134,8 @@ const NOTES: &[(&str, Kind)] = &[
     ("deprecated", Kind::Bool),
 ];
 
-/// Keywords of JSON Schema that are not ours and that nobody calls a field.
+/// Returns true for keywords of JSON Schema that are not ours and are no likely
+/// names of fields.
 pub(crate) fn is_foreign(keyword: &str) -> bool {
     keyword.starts_with('$') || FOREIGN.contains(&keyword)
 }

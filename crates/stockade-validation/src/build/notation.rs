@@ -22,7 +22,7 @@ pub(crate) fn read_rule(value: &Value, location: &'static Location<'static>) -> 
     Reader { location, guess: false }.read(value, MAX_DEPTH)
 }
 
-/// Reads a field map, whatever its keys are called.
+/// Reads a field map, also if its keys are names of keywords.
 pub(crate) fn read_fields(value: &Value, location: &'static Location<'static>) -> Rule {
     let reader = Reader { location, guess: true };
     match value {
@@ -129,8 +129,8 @@ impl Rule {
     }
 }
 
-/// The mistake of a key of a field map that holds no schema: mostly it is a
-/// keyword with a value of another kind, or a slip of one.
+/// Returns the mistake of a key of a field map that holds no schema: mostly it
+/// is a keyword with a value of another kind, or a slip of one.
 fn not_a_field(name: &str) -> String {
     if let Some(kind) = keyword::kind_of(name) {
         return format!("`{name}` must be {}", kind.wanted());

@@ -31,7 +31,7 @@ impl<'d, D: Data<'d>> Slots<D> {
 }
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Judges an array with so many elements: counts, uniqueness, elements.
+    /// Judges an array of `count` elements: counts, uniqueness, elements.
     pub(super) fn array<'d>(
         &mut self,
         rules: &'s ArrayRules,
@@ -64,7 +64,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         self.sink.change(|| Patch::Array(patches))
     }
 
-    /// Judges an object with so many members: the required list, properties in
+    /// Judges an object of `count` members: the required list, properties in
     /// schema order, members that are not listed, counts.
     pub(super) fn object<'d, D: Data<'d>>(
         &mut self,

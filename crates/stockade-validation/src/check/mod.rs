@@ -1,14 +1,14 @@
 //! The judging of a value by a compiled schema: one walk over the data, which
-//! tells each broken rule to a [`Sink`].
+//! reports each broken rule to a [`Sink`].
 //!
 //! The quiet sink ends the walk at the first broken rule and has no words; the
 //! collecting one makes errors with paths, and keeps changes. Most data is
 //! right, so the quiet one goes first, where no function has to be called.
 //!
-//! The value, parsed or not ([`Data`]), is only read. Its changes are noted in a
-//! [`Patch`], which is applied at the end; data that stays as it is has none. Per
-//! call nothing is allocated for such data, but by the `unique` of
-//! [`equal`](crate::equal) and by `custom` functions.
+//! The value, parsed or not ([`Data`]), is only read. Its changes are noted in
+//! a [`Patch`], which is applied at the end; data that stays as it is has none.
+//! For such data only the `unique` of [`equal`](crate::equal) and `custom`
+//! functions allocate.
 //!
 //! The order of work on one value is that of behaviour.md, section 11: trim,
 //! transform, conversion ([`prepare`]), null and absence, type, enum, const,
@@ -22,7 +22,7 @@
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
 //! - `patch`: the changes.
-//! - `path`: where a value is, as text only when it is needed.
+//! - `path`: the position of a value, as text only when it is needed.
 
 mod container;
 mod inner;
@@ -60,7 +60,7 @@ pub(crate) fn accepts(
     !walk.sink.is_done()
 }
 
-/// The errors of `data`, which stays as it is.
+/// Returns the errors of `data`, which stays as it is.
 pub(crate) fn check(
     compiled: &Compiled,
     data: &Value,
@@ -72,7 +72,7 @@ pub(crate) fn check(
     walk.sink.finish()
 }
 
-/// The errors of `data`, and the data with its changes.
+/// Returns the errors of `data`, and the data with its changes.
 pub(crate) fn validate(
     compiled: &Compiled,
     field: Option<&str>,
@@ -90,7 +90,7 @@ pub(crate) fn validate(
     Ok(Validated { errors, data })
 }
 
-/// The errors of a text, or its data with its changes.
+/// Returns the errors of a text, or its data with its changes.
 ///
 /// For a schema that calls no function with the data: there is none yet.
 pub(crate) fn validate_text(
@@ -112,7 +112,7 @@ pub(crate) fn validate_text(
     }))
 }
 
-/// The outcome for a field that is not there.
+/// Returns the outcome for a field that is not there.
 pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, ApiError> {
     let mut sink = Collecting::new(&ValidationOptions::new());
     if node.required {
@@ -124,8 +124,8 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
     Ok(Validated { errors, data })
 }
 
-/// The first error of a default, apart from functions and from the rules of
-/// definitions.
+/// Returns the first error of a default, apart from functions and from the
+/// rules of definitions.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);
     let mut walk = Walk::new(&[], &options, Collecting::new(&options), None, false);

@@ -21,7 +21,7 @@ pub(super) enum Patch<'s> {
 
 #[derive(Clone, Debug)]
 pub(super) struct ObjectPatch<'s> {
-    /// The rules whose order the properties get.
+    /// The rules that give the order of the properties.
     pub(super) rules: &'s ObjectRules,
     /// Changes of listed properties, by their places in the rules.
     pub(super) properties: Vec<(usize, Patch<'s>)>,
@@ -64,7 +64,8 @@ impl Patch<'_> {
         }
     }
 
-    /// The changed value as `custom` sees it, which is before the defaults.
+    /// Returns the changed value as `custom` sees it, which is before the
+    /// defaults.
     pub(super) fn preview(&self, value: &Value) -> Value {
         let mut patch = self.clone();
         patch.drop_defaults();
@@ -88,7 +89,7 @@ impl Patch<'_> {
 }
 
 impl<'s> ObjectPatch<'s> {
-    /// No change.
+    /// Makes a patch without a change.
     pub(super) fn new(rules: &'s ObjectRules) -> Self {
         Self {
             rules,

@@ -25,8 +25,8 @@ pub(super) enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// As text for a client, who may have chosen a name in it: at most 200
-    /// bytes.
+    /// Shows the path as text for a client, who may have chosen a name in it:
+    /// at most 200 bytes.
     pub(super) fn shown(&self) -> String {
         match self {
             // The usual case, without a formatter.
@@ -35,7 +35,7 @@ impl Path<'_> {
         }
     }
 
-    /// The name of the property, or nothing for an element.
+    /// Returns the name of the property; empty for an element.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Field { name, .. } => name,

@@ -12,7 +12,7 @@ use crate::node::{Node, kind};
 use crate::number::{self, whole_float};
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// The prepared value; `None` when it stays as it is.
+    /// Returns the prepared value; `None` when it stays as it is.
     pub(super) fn prepare<'d>(
         &self,
         node: &Node,
@@ -85,7 +85,8 @@ fn coerce(node: &Node, text: &str) -> Option<Value> {
     None
 }
 
-/// Returns true if a list is wanted, and this is what a query has instead of one.
+/// Returns true if a list is wanted, and the value is a single one, as a query
+/// has it.
 fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
     let is_scalar = matches!(value, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_));
     let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;

@@ -12,7 +12,7 @@ use super::path::Path;
 use crate::node::Broken;
 use crate::options::ValidationOptions;
 
-/// A listener, who is told of each broken rule and decides whether to go on.
+/// A listener that gets each broken rule and decides if the walk goes on.
 pub(super) trait Sink<'s> {
     /// Only the outcome is of interest: no words, no changes.
     const IS_QUIET: bool;
@@ -35,7 +35,7 @@ pub(super) trait Sink<'s> {
     /// Notes a broken rule, with the message of the schema or the usual one.
     fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Broken<'_>);
 
-    /// The same for functions that ask whether to go on.
+    /// Notes a broken rule, and tells the caller if the walk goes on.
     #[inline]
     fn tell(
         &mut self,
@@ -180,7 +180,7 @@ impl<'s> Sink<'s> for Collecting {
     }
 }
 
-/// The message for a value that is not there.
+/// Returns the message for a value that is not there.
 fn missing(path: &Path<'_>) -> Cow<'static, str> {
     match (path, path.name()) {
         (Path::Root, _) => Broken::Required.message(),

@@ -26,7 +26,7 @@ pub(super) struct Walk<'r, 's, S> {
     /// The whole input as it came, for `custom`; `None` calls neither that nor
     /// `transform`.
     pub(super) root: Option<&'r Value>,
-    /// Somebody wants the data, changed or not.
+    /// True if the caller wants the data, changed or not.
     pub(super) keep: bool,
     /// The last value of a definition has a wrong type or is missing.
     pub(super) is_over: bool,
@@ -42,13 +42,13 @@ pub(super) struct Holder<'s> {
 }
 
 impl Holder<'_> {
-    /// Nobody refers to the node.
+    /// No other node refers to the node.
     pub(super) const NONE: Self = Self { message: None, required: None };
 }
 
 impl<'s> Holder<'s> {
-    /// The message for the value of a node: the one of the node that refers to
-    /// it goes before its own.
+    /// Returns the message for the value of a node: the one of the node that
+    /// refers to it goes before its own.
     pub(super) fn message(self, node: &'s Node) -> Option<&'s str> {
         self.message.or(node.message.as_deref())
     }

@@ -1,36 +1,37 @@
-//! [`Data`]: what can be asked of a value, whatever form it has.
+//! [`Data`]: the view of a value that both forms of data share.
 
 use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 
-/// A value of JSON that is only read.
+/// A JSON value that is only read, parsed or not.
 pub(crate) trait Data<'d>: Copy {
     /// The elements of an array.
     type Items: Iterator<Item = Self>;
     /// The members of an object, each name once.
     type Members: Iterator<Item = (&'d str, Self)>;
 
-    /// What it is.
+    /// Returns the kind of the value.
     fn kind(self) -> Kind<'d>;
 
-    /// The elements; none of what is no array.
+    /// Returns the elements of an array; none for any other value.
     fn items(self) -> Self::Items;
 
-    /// The members in their order; none of what is no object.
+    /// Returns the members of an object in their order; none for any other
+    /// value.
     fn members(self) -> Self::Members;
 
-    /// The member of this name.
+    /// Returns the member of this name.
     fn member(self, name: &str) -> Option<Self>;
 
-    /// Parsed; a copy in the other form.
+    /// Returns the parsed value, borrowed where it is parsed already.
     fn to_value(self) -> Cow<'d, Value>;
 
-    /// Whether it is nested more than `levels` deep, of which there are at
-    /// least [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
+    /// Returns true if the value is nested more than `levels` deep. `levels` is
+    /// at least [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
     fn exceeds(self, levels: usize) -> bool;
 
-    /// The text, if it is one.
+    /// Returns the text, if the value is one.
     fn text(self) -> Option<&'d str> {
         match self.kind() {
             Kind::Text(text) => Some(text),
@@ -39,7 +40,8 @@ pub(crate) trait Data<'d>: Copy {
     }
 }
 
-/// What a value is, with its content or with the count of what it contains.
+/// The kind of a value, with the content of a scalar or the number of elements
+/// or members.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind<'d> {
     Null,
@@ -51,7 +53,7 @@ pub(crate) enum Kind<'d> {
 }
 
 impl Kind<'_> {
-    /// The name of its type.
+    /// Returns the name of the type in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,7 +1,7 @@
-//! JSON that is only looked at, in either of two forms: parsed, as a `Value`,
-//! or written down as it came, on a [`Tape`].
+//! JSON data that is only read, in either of two forms: parsed, as a `Value`,
+//! or as a list of the values in the text, a [`Tape`].
 //!
-//! - `look`: [`Data`], what both forms tell of a value.
+//! - `look`: [`Data`], the view of a value that both forms share.
 //! - `value`: the parsed form.
 //! - `tape`: the other one, which copies nothing; `record`: from text to tape.
 

@@ -26,7 +26,7 @@ impl<'t> Tape<'t> {
     }
 }
 
-/// Writes the values down as they come.
+/// Writes the values of a text to a tape, in their order.
 struct Recorder<'t> {
     reader: Reader<'t>,
     entries: Vec<Entry<'t>>,
@@ -45,8 +45,8 @@ impl<'t> Recorder<'t> {
         Ok(())
     }
 
-    /// A value of an array or object, most of which are texts: these need no
-    /// call.
+    /// Records a value within an array or object. Most of these are texts,
+    /// which need no further call.
     #[inline]
     fn inner(&mut self) -> Result<(), Refused> {
         if self.reader.peek() != Some(b'"') {
@@ -89,7 +89,8 @@ impl<'t> Recorder<'t> {
         self.reader.close(b'}')
     }
 
-    /// Notes a name of the object at `start`, whose `count` names have `marks`.
+    /// Records a name of the object at `start`. `marks` are those of its
+    /// `count` names so far.
     #[inline]
     fn name(
         &mut self,
@@ -108,8 +109,8 @@ impl<'t> Recorder<'t> {
         Ok(())
     }
 
-    /// Whether the object at `start`, with so many members so far, has one of
-    /// this name.
+    /// Returns true if the object at `start`, with `count` members so far, has
+    /// one of this name.
     fn has(&self, name: &str, start: usize, count: usize) -> bool {
         // Behind the end there are no members, here and below.
         let mut rest = self.entries.get(start + 1..).unwrap_or_default();
@@ -124,7 +125,8 @@ impl<'t> Recorder<'t> {
         false
     }
 
-    /// Notes what a container has so far.
+    /// Notes the number of elements or members of a container, and of its
+    /// entries.
     fn extend(&mut self, start: usize, count: usize) {
         let size = self.entries.len() - start;
         if let Some(Entry::Array(extent) | Entry::Object(extent)) = self.entries.get_mut(start) {
@@ -133,7 +135,8 @@ impl<'t> Recorder<'t> {
     }
 }
 
-/// One of 64 marks, so that most names need not be compared with all others.
+/// Returns one of 64 bits for a name, so that most names need not be compared
+/// with all others.
 #[inline]
 fn mark(name: &str) -> u64 {
     let bytes = name.as_bytes();
@@ -142,7 +145,7 @@ fn mark(name: &str) -> u64 {
     1 << (mixed % 64)
 }
 
-/// The entry of what is neither text nor container.
+/// Returns the entry of a value that is neither text nor container.
 #[inline]
 fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
     Ok(match scalar {
@@ -156,12 +159,12 @@ fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
     })
 }
 
-/// Members are looked for one by one, so there must not be many.
+/// The most members of an object on a tape: they are searched one by one.
 const MAX_MEMBERS: usize = 64;
 
-/// What a text has for each value, at the least that is usual.
+/// The bytes of text for each value, a low estimate for common texts.
 const BYTES_PER_ENTRY: usize = 8;
 
-/// How many entries there is room for before the first one: a kilobyte, which
-/// an allocator has at hand.
+/// The most entries that room is made for at first: a kilobyte, which an
+/// allocator gives quickly.
 const MAX_FIRST: usize = 42;

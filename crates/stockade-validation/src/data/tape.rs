@@ -6,17 +6,17 @@ use serde_json::{Number, Value};
 
 use super::look::{Data, Kind};
 
-/// A JSON text whose values were found and not yet parsed: one allocation, and
-/// one for each text with an escape.
+/// The values of a JSON text, found and not yet parsed. It takes one
+/// allocation, and one for each text with an escape.
 ///
-/// Made by [`Tape::of`]. The names of an object are different from each other.
+/// [`Tape::of`] makes it. The names of an object are different from each other.
 #[derive(Debug)]
 pub(crate) struct Tape<'t> {
     /// Never empty.
     pub(super) entries: Vec<Entry<'t>>,
 }
 
-/// A scalar, or the head of what a container contains, which follows it. A name
+/// A scalar, or the head of a container, whose content follows it. A name
 /// stands before its value, as a text.
 #[derive(Debug)]
 pub(super) enum Entry<'t> {
@@ -28,17 +28,17 @@ pub(super) enum Entry<'t> {
     Object(Extent),
 }
 
-/// How far a container goes.
+/// The size of a container on the tape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// Of elements or members.
+    /// The number of elements or members.
     pub(super) count: usize,
-    /// Of entries, with that of the container itself.
+    /// The number of entries, with that of the container itself.
     pub(super) size: usize,
 }
 
 impl Tape<'_> {
-    /// The whole.
+    /// Returns the value of the whole text.
     pub(crate) fn root(&self) -> Place<'_> {
         Place { entries: &self.entries }
     }
@@ -47,7 +47,7 @@ impl Tape<'_> {
 /// A value on a tape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'d> {
-    /// From its own on.
+    /// The entries from that of the value on.
     pub(super) entries: &'d [Entry<'d>],
 }
 
@@ -56,7 +56,7 @@ impl<'d> Place<'d> {
         Places { entries: behind(self.entries, 1), left: extent.count }
     }
 
-    /// The value behind this one.
+    /// Returns the value behind this one, past its content.
     #[inline]
     pub(super) fn next(self) -> Self {
         let size = match self.entries.first() {
@@ -114,7 +114,7 @@ impl<'d> Data<'d> for Place<'d> {
         Cow::Owned(parsed(self))
     }
 
-    /// serde_json reads no text that is nested so deep.
+    /// Returns false: serde_json reads no text that is nested so deep.
     fn exceeds(self, _levels: usize) -> bool {
         false
     }

@@ -50,7 +50,7 @@ impl<'d> Data<'d> for &'d Value {
 
 /// The members of an object.
 pub(crate) struct Members<'d> {
-    /// None of what is no object.
+    /// `None` for a value that is no object.
     inner: Option<map::Iter<'d>>,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::rule;
 use crate::node::{Compiled, Definition, Inner, Node, Tagged, Variants, kind};
 
-/// The root with the definitions that it leads to.
+/// Returns the root with the definitions that it leads to.
 pub(super) fn schema(compiled: &Compiled) -> Value {
     let Compiled { root, definitions, .. } = compiled;
     let mut rules: Vec<Value> =
@@ -32,13 +32,13 @@ pub(super) fn schema(compiled: &Compiled) -> Value {
     out
 }
 
-/// `{ "$ref": … }` for a node that says nothing else.
+/// Returns `{ "$ref": … }` for a node that has no other keyword.
 pub(super) fn bare_reference(node: &Node, definitions: &[Definition]) -> Option<Value> {
     let place = bare_place(node)?;
     Some(json!({ "$ref": pointer(&definitions.get(place)?.name) }))
 }
 
-/// Adds what stands beside the keywords.
+/// Adds the parts that are no keywords of ours: tuples, references and unions.
 pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String, Value>) -> Value {
     if let Some(rules) = node.array.as_deref().filter(|rules| !rules.places.is_empty()) {
         let elements = rules.places.iter().map(|node| rule(node, definitions)).collect();
@@ -89,7 +89,7 @@ fn bare_place(node: &Node) -> Option<usize> {
     (!says_more).then_some(*place)
 }
 
-/// Null beside a reference; the words for people stay outside.
+/// Allows null beside a reference. The words for people stay outside.
 fn or_null(mut out: Map<String, Value>) -> Value {
     let mut outer = Map::new();
     for name in ["title", "description", "default", "examples", "deprecated"] {

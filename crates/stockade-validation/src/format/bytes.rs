@@ -21,7 +21,7 @@ impl Set {
     }
 }
 
-/// The ASCII letters and digits, and these bytes.
+/// Returns the set of the ASCII letters and digits, and these bytes.
 pub(super) const fn letters_digits_and(others: &[u8]) -> Set {
     let mut meaning = [REFUSED; 256];
     let mut at = 0;
@@ -41,13 +41,13 @@ pub(super) const fn letters_digits_and(others: &[u8]) -> Set {
     Set { meaning, has_usual }
 }
 
-/// The set and escapes.
+/// Returns the set with the byte that begins an escape.
 pub(super) const fn escapes_and(mut set: Set) -> Set {
     set.meaning[b'%' as usize] = ESCAPE;
     set
 }
 
-/// The set and all bytes beyond ASCII.
+/// Returns the set with all bytes beyond ASCII.
 pub(super) const fn beyond_ascii_and(mut set: Set) -> Set {
     let mut byte = 128;
     while byte < set.meaning.len() {
@@ -101,7 +101,7 @@ fn has_whole_escapes(text: &[u8]) -> bool {
         .all(|at| text.get(at + 1..at + 3).is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)))
 }
 
-/// The text before and after the first such byte.
+/// Returns the text before and after the first such byte.
 #[inline]
 pub(super) fn split_once(text: &str, ascii: u8) -> Option<(&str, &str)> {
     let at = memchr::memchr(ascii, text.as_bytes())?;

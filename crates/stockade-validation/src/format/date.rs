@@ -65,7 +65,7 @@ fn is_full_time(text: &[u8]) -> bool {
     }
 }
 
-/// The rest behind an optional `.` with one digit or more.
+/// Returns the rest behind an optional `.` with one digit or more.
 fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     let [b'.', rest @ ..] = text else {
         return Some(text);
@@ -76,7 +76,7 @@ fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The time by which local time is ahead of UTC.
+/// Returns the time by which local time is ahead of UTC.
 fn offset_minutes(text: &[u8]) -> Option<i32> {
     match *text {
         [b'Z' | b'z'] => Some(0),

@@ -36,7 +36,7 @@ pub(super) fn is_form_address(text: &str) -> bool {
     })
 }
 
-/// The parts at the `@` that `find` finds, if their lengths are right.
+/// Returns the parts at the `@` that `find` finds, if their lengths are right.
 fn split(text: &str, find: fn(u8, &[u8]) -> Option<usize>) -> Option<(&str, &str)> {
     if text.len() > MAX_BYTES {
         return None;
@@ -57,8 +57,8 @@ fn is_dot_string(text: &str) -> bool {
 
 static ATEXT_AND_DOT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~.");
 
-/// Printable characters and blanks in quotation marks; a backslash and a
-/// quotation mark only after a backslash.
+/// Returns true for printable characters and blanks in quotation marks; a
+/// backslash and a quotation mark only after a backslash.
 fn is_quoted(text: &str) -> bool {
     let Some(text) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) else {
         return false;

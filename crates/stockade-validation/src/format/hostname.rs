@@ -43,7 +43,7 @@ pub(super) fn is_ldh_name(text: &str) -> bool {
     length > 0 && last != b'-'
 }
 
-/// The part behind `xn--`, in any case, if the label begins so.
+/// Returns the part behind `xn--`, in any case, if the label begins so.
 pub(super) fn ace_suffix(label: &str) -> Option<&str> {
     let (prefix, suffix) = label.split_at_checked("xn--".len())?;
     prefix.eq_ignore_ascii_case("xn--").then_some(suffix)

@@ -60,7 +60,8 @@ impl Label {
     }
 }
 
-/// RFC 3492, section 6.2, with at least one character beyond ASCII.
+/// Decodes Punycode by RFC 3492, section 6.2. There must be a character beyond
+/// ASCII.
 fn decode(encoded: &str) -> Option<Label> {
     let mut label = Label::default();
     let extended = match encoded.rsplit_once('-') {
@@ -90,7 +91,7 @@ fn decode(encoded: &str) -> Option<Label> {
     Some(label)
 }
 
-/// A generalized variable-length integer, least significant digit first.
+/// Reads a generalized variable-length integer, least significant digit first.
 fn integer(digits: &mut Peekable<impl Iterator<Item = u8>>, bias: u32) -> Option<u32> {
     let (mut value, mut weight, mut position) = (0_u32, 1_u32, BASE);
     loop {
@@ -111,7 +112,7 @@ fn integer(digits: &mut Peekable<impl Iterator<Item = u8>>, bias: u32) -> Option
     }
 }
 
-/// The next bias; `delta` is damped already.
+/// Returns the next bias; `delta` is damped already.
 fn adapt(delta: u32, places: u32) -> u32 {
     let mut delta = delta + delta / places;
     let mut steps = 0;
@@ -122,7 +123,8 @@ fn adapt(delta: u32, places: u32) -> u32 {
     steps + (BASE - T_MIN + 1) * delta / (delta + SKEW)
 }
 
-/// RFC 5891, section 4.2.3: hyphens, a leading mark, and every character.
+/// Returns true if a label is valid by RFC 5891, section 4.2.3: hyphens, a
+/// leading mark, and every character.
 fn is_valid(label: &[char]) -> bool {
     let has_hyphens = label.first() == Some(&'-')
         || label.last() == Some(&'-')
@@ -184,7 +186,7 @@ fn joins_both(before: &[char], after: &[char]) -> bool {
         && next.is_some_and(|it| is_dual_joining(*it) || is_right_joining(*it))
 }
 
-/// Joining type D in the Arabic block.
+/// Returns true for joining type D in the Arabic block.
 fn is_dual_joining(character: char) -> bool {
     matches!(character, '\u{620}'..='\u{64a}' | '\u{66e}'..='\u{6d3}' | '\u{6fa}'..='\u{6ff}')
         && !matches!(character, '\u{621}' | '\u{674}' | '\u{6ee}' | '\u{6ef}')
@@ -193,7 +195,7 @@ fn is_dual_joining(character: char) -> bool {
         && !is_right_joining(character)
 }
 
-/// Joining type R in the Arabic block.
+/// Returns true for joining type R in the Arabic block.
 fn is_right_joining(character: char) -> bool {
     matches!(
         character,
@@ -216,7 +218,7 @@ fn is_hebrew(character: char) -> bool {
     matches!(character, '\u{591}'..='\u{5f4}')
 }
 
-/// Hiragana, Katakana or Han; the middle dot is none of them.
+/// Returns true for Hiragana, Katakana or Han; the middle dot is none of them.
 fn is_japanese(character: char) -> bool {
     matches!(
         character,

@@ -30,7 +30,7 @@
 //! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
 //! | `uuid` | RFC 9562, any version, any case | the same |
 //!
-//! The module of each grammar says what it decides where its source is silent.
+//! The module of each grammar names its decisions where its source is silent.
 //!
 //! # Cost
 //!

@@ -147,7 +147,7 @@ fn the_json_schema_test_suite_passes() {
             let tests = groups.iter().flat_map(|it| it["tests"].as_array().expect("an array"));
             let deviations: Vec<_> = tests
                 .clone()
-                // The keyword says nothing of what is no text.
+                // The keyword holds for texts alone.
                 .filter(|it| {
                     it["data"].as_str().is_none_or(|text| format.check(text)) != it["valid"]
                 })

@@ -32,7 +32,7 @@ pub(super) fn is_uri(text: &str) -> bool {
     is_hierarchy && bytes::all(query.as_bytes(), &QUERY) && bytes::all(fragment.as_bytes(), &QUERY)
 }
 
-/// The scheme, and what follows its colon.
+/// Returns the scheme, and the text behind its colon.
 pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     // Schemes are short, so that a search would cost more than this.
     let end = text.bytes().position(|it| SCHEME.refuses(it))?;
@@ -58,8 +58,8 @@ pub(super) enum Host<'t> {
     Name(&'t str),
 }
 
-/// The host, still unchecked, and the port, which is any number of digits or
-/// none; `None` if those or the user information are wrong.
+/// Returns the host, still unchecked, and the port, which is any number of
+/// digits or none; `None` if those or the user information are wrong.
 pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
     // Neither user information nor a host has an `@`.
     let (user, rest) = bytes::split_once(text, b'@').unwrap_or(("", text));
@@ -76,7 +76,8 @@ pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
     (is_port && is_user).then_some((host, digits))
 }
 
-/// `IPvFuture`: `v`, a version in hexadecimal, a dot, an address.
+/// Returns true for an `IPvFuture`: `v`, a version in hexadecimal, a dot, an
+/// address.
 fn is_future_address(text: &str) -> bool {
     let Some((version, address)) =
         text.strip_prefix(['v', 'V']).and_then(|rest| rest.split_once('.'))

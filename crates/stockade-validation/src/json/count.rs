@@ -2,12 +2,12 @@
 
 use memchr::memchr2;
 
-/// Returns true if a JSON text holds more values than `most`: scalars, arrays
-/// and objects, each with what it contains; names are part of their objects.
+/// Returns true if a JSON text holds more values than `most`. Scalars, arrays
+/// and objects count, at every level; names do not.
 ///
-/// A parsed value takes up to 400 bytes, and its text as few as two.
-/// A text of less than twice `most` bytes is not looked at. Of a text that is
-/// not JSON it says anything.
+/// A parsed value takes up to 400 bytes, and its text as few as two. A text of
+/// less than twice `most` bytes is not looked at. For a text that is not JSON
+/// the answer has no meaning.
 #[must_use]
 pub fn has_more_values(text: &[u8], most: usize) -> bool {
     // Each value but the first has a byte before it that is no part of one.
@@ -38,7 +38,7 @@ pub fn has_more_values(text: &[u8], most: usize) -> bool {
                 None => return true,
             }
         }
-        // What a bracket opens may be empty.
+        // A container may be empty.
         may_begin = matches!(byte, b'[' | b'{');
         if *byte == b'"' {
             at = end_of_string(text, at);
@@ -47,14 +47,15 @@ pub fn has_more_values(text: &[u8], most: usize) -> bool {
     false
 }
 
-/// The place behind the string whose quotation mark stands before `at`.
+/// Returns the position behind the string that begins at `at`, behind its
+/// opening quotation mark.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found + 1;
         if text.get(at - 1) == Some(&b'"') {
             return at;
         }
-        // What stands behind a backslash is no quotation mark.
+        // A quotation mark behind a backslash does not end the string.
         at += 1;
     }
     text.len()

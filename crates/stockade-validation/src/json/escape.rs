@@ -1,10 +1,10 @@
-//! What a backslash says.
+//! Escapes: a backslash and the characters behind it.
 //!
 //! Source: RFC 8259, section 7.
 
-/// The character of an escape, and the place behind it. `at` is the place
-/// behind the backslash. `None` for what is no escape, and for half of a
-/// surrogate pair.
+/// Returns the character of an escape, and the position behind the escape. `at`
+/// is the position behind the backslash. `None` for a text that is no escape,
+/// and for half of a surrogate pair.
 pub(super) fn unescape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let char = match bytes.get(at)? {
         b'"' => '"',
@@ -35,7 +35,7 @@ fn unicode(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     Some((char::from_u32(0x1_0000 + beyond)?, at + 10))
 }
 
-/// Four hexadecimal digits.
+/// Reads four hexadecimal digits.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 4)?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
@@ -43,5 +43,5 @@ fn unit(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// The units that are half of a character.
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
-/// The first of those that come second.
+/// The first unit that is the second half of a pair.
 const LOW: u32 = 0xdc00;

@@ -1,12 +1,12 @@
-//! Hot: JSON text for what only has to be right about text that is right.
+//! Hot: a reader of JSON text that is fast for valid text.
 //!
-//! A [`Reader`] finds the values that `serde_json::Deserializer` finds, in fewer
-//! instructions. It refuses the same texts, but has no words for it: whoever is
-//! refused asks serde_json.
+//! A [`Reader`] finds the same values as `serde_json::Deserializer`, in fewer
+//! instructions. It refuses the same texts, but gives no reason: for a message
+//! the caller lets serde_json read the text again.
 //!
 //! - `reader`: [`Reader`], the parts of a text.
-//! - `text`: strings, by blocks of bytes; `escape`: what stands behind `\`.
-//! - `count`: how many values a text holds.
+//! - `text`: strings, by blocks of bytes; `escape`: the escapes in them.
+//! - `count`: the number of values of a text.
 //! - `number`: numbers; the rare ones are left to serde_json.
 //! - `refused`: [`Refused`], the error.
 

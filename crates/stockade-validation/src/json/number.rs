@@ -16,7 +16,7 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// The number that is the whole of a text.
+/// Returns the number that is the whole of a text.
 pub(crate) fn whole_text(text: &str) -> Option<Number> {
     let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let (number, end) = begins.then(|| read(text, 0).ok())??;
@@ -54,7 +54,8 @@ fn of_whole(whole: u64, is_negative: bool) -> Number {
     }
 }
 
-/// The number whose point is before `point`, with the digits before it.
+/// Reads a number with a point. `point` is the position behind the point,
+/// `whole` the digits before it.
 fn fraction(
     text: &str,
     start: usize,
@@ -77,10 +78,10 @@ fn fraction(
     Ok((Number::Float(if is_negative { -float } else { float }), end))
 }
 
-/// What is long, or has an exponent.
+/// Reads a number that is long or has an exponent, by serde_json.
 #[cold]
 fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
-    // An empty number, if it should come to that, is refused below.
+    // An empty number is refused below.
     let rest = text.get(start..).unwrap_or_default();
     let is_part =
         |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
@@ -97,7 +98,8 @@ fn rare(text: &str, start: usize) -> Result<(Number, usize), Refused> {
     Ok((number, start + length))
 }
 
-/// Reads on with digits; what is too large for 64 bits wraps around.
+/// Reads digits behind the number `before`. A result that is too large for 64
+/// bits wraps around.
 #[inline]
 fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
     let mut number = before;
@@ -111,9 +113,9 @@ fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// Whether serde_json keeps all digits of a number (its feature
-/// `arbitrary_precision`, which any crate may turn on): then a float is not all
-/// there is to say.
+/// Returns true if serde_json keeps all digits of a number: its feature
+/// `arbitrary_precision`, which any crate may turn on. Then a float would lose
+/// some of them.
 pub(crate) fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
         // No exponent: serde_json writes that in its own way.
@@ -123,7 +125,7 @@ pub(crate) fn keeps_digits() -> bool {
     *KEEPS
 }
 
-/// So many digits fit 63 bits.
+/// The number of digits that always fit 63 bits.
 const MAX_DIGITS: usize = 18;
 
 /// 2^53: every whole number up to it is an `f64`.

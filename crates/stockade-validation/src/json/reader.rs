@@ -10,10 +10,10 @@ use super::text;
 pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
-    /// How many containers may still be opened in each other, and one more.
+    /// The number of nested containers that may still be opened, plus one.
     levels: u8,
-    /// The number of values that may still be read without a wish for their type, as
-    /// those that become a `Value`.
+    /// The number of values that may still be kept whatever their type is, such
+    /// as those that become a `Value`.
     untyped_left: usize,
     /// The last string that had an escape.
     scratch: String,
@@ -28,12 +28,14 @@ pub(crate) enum Scalar {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads at most so many values without a wish for their type.
+    /// Makes a reader that keeps at most `most_untyped` values whatever their
+    /// type is.
     pub(crate) fn new(text: &'t str, most_untyped: usize) -> Self {
         Self { text, at: 0, levels: LEVELS, untyped_left: most_untyped, scratch: String::new() }
     }
 
-    /// Counts a value that is kept, whatever it is.
+    /// Counts a value that is kept without a look at its type. Fails when there
+    /// are too many.
     #[inline]
     pub(crate) fn count(&mut self) -> Result<(), Refused> {
         self.untyped_left = self.untyped_left.checked_sub(1).ok_or(Refused::TooMany)?;
@@ -45,7 +47,7 @@ impl<'t> Reader<'t> {
         if self.peek().is_none() { Ok(()) } else { Err(Refused::Syntax) }
     }
 
-    /// The next byte that is no white space.
+    /// Skips white space, and returns the next byte without reading it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -64,7 +66,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
     }
 
-    /// The next byte must be this one.
+    /// Reads this byte. Fails when another one comes next.
     #[inline]
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Refused> {
         if self.peek() != Some(byte) {
@@ -87,13 +89,13 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// A name must come next.
+    /// Fails when no name comes next.
     #[inline]
     pub(crate) fn begins_name(&mut self) -> Result<(), Refused> {
         if self.peek() == Some(b'"') { Ok(()) } else { Err(Refused::Syntax) }
     }
 
-    /// The value that begins here, which is no text, array or object.
+    /// Reads the value that begins here, which is no text, array or object.
     #[inline]
     pub(crate) fn scalar(&mut self) -> Result<Scalar, Refused> {
         match self.peek() {
@@ -116,7 +118,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The string that begins here.
+    /// Reads the string that begins here.
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Cow<'t, str>, Refused> {
         Ok(match self.plain()? {
@@ -125,8 +127,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The string that begins here, as it stands there; `None` if it has
-    /// escapes and is in the [`scratch`](Self::scratch).
+    /// Reads the string that begins here, and returns it as it stands there;
+    /// `None` if it has escapes and is in the [`scratch`](Self::scratch).
     #[inline]
     pub(crate) fn plain(&mut self) -> Result<Option<&'t str>, Refused> {
         let start = self.at + 1;
@@ -139,13 +141,13 @@ impl<'t> Reader<'t> {
         Ok(None)
     }
 
-    /// The last string that had an escape.
+    /// Returns the last string that had an escape.
     #[inline]
     pub(crate) fn scratch(&self) -> &str {
         &self.scratch
     }
 
-    /// The number that begins here.
+    /// Reads the number that begins here.
     #[inline]
     pub(crate) fn number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
@@ -153,7 +155,7 @@ impl<'t> Reader<'t> {
         Ok(number)
     }
 
-    /// A number that may be kept as it is.
+    /// Reads a number that may be kept as it is.
     #[inline]
     fn any_number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Why there is no value.
+/// The reason why a text gives no value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Refused {
     /// The text is not JSON.
     Syntax,
-    /// Whoever reads does not want it.
+    /// The reader of the values does not take this one.
     Data,
-    /// It holds more values than may be kept.
+    /// The text holds more values than may be kept.
     TooMany,
 }
 

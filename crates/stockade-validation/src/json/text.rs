@@ -3,9 +3,9 @@
 use super::escape::unescape;
 use super::refused::Refused;
 
-/// Reads the string from `start`, which is behind a quotation mark, to the
-/// other one, and gives the place behind that. The first escape is at
-/// `escape`; the string comes into the scratch.
+/// Reads a string into `scratch`, and returns the position behind its closing
+/// quotation mark. `start` is behind the opening one; `escape` is the position
+/// of the first escape.
 #[cold]
 pub(super) fn read_escaped(
     text: &str,
@@ -29,8 +29,8 @@ pub(super) fn read_escaped(
     }
 }
 
-/// The place of the first byte from `start` on that has a meaning in a string:
-/// a quotation mark, a backslash, a control character; or the end.
+/// Returns the position of the first byte from `start` on that has a meaning in
+/// a string: a quotation mark, a backslash, a control character; or the end.
 pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     // Most strings are short.
@@ -45,14 +45,14 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     at + long_length(bytes.get(at..).unwrap_or_default())
 }
 
-/// How many bytes come before such a one in what is long: the marks are
-/// searched for, and control characters before them are rare.
+/// Returns the number of bytes before the first byte with a meaning, for a long
+/// text. A search finds the marks; control characters before them are rare.
 ///
-/// Apart, so that a short string costs no frame.
+/// It is a function of its own, so that a short string needs no stack frame.
 #[inline(never)]
 fn long_length(bytes: &[u8]) -> usize {
     let length = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    // All of it: `length` is at most that of the bytes.
+    // This is always there: `length` is at most that of the bytes.
     let text = bytes.get(..length).unwrap_or_default();
     if text.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < 0x20 {
         return in_end(text, 0);
@@ -60,7 +60,8 @@ fn long_length(bytes: &[u8]) -> usize {
     length
 }
 
-/// Among the next eight bytes, if there are so many.
+/// Returns the number of plain bytes among the next eight; `None` if fewer than
+/// eight are left.
 #[inline]
 fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.get(from..)?.first_chunk::<8>()?);
@@ -73,7 +74,7 @@ fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
     Some(marks.trailing_zeros() as usize / 8)
 }
 
-/// Among the bytes from there on, one by one.
+/// Returns the number of plain bytes from `from` on, looked at one by one.
 #[cold]
 fn in_end(bytes: &[u8], from: usize) -> usize {
     // Behind the end nothing has a meaning.

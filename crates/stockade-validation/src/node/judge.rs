@@ -48,7 +48,7 @@ impl Broken<'_> {
         }
     }
 
-    /// The usual message.
+    /// Returns the usual message.
     pub(crate) fn message(self) -> Cow<'static, str> {
         match self {
             Self::Required => "Required value is missing".into(),
@@ -66,7 +66,7 @@ impl Broken<'_> {
     }
 }
 
-/// The message for a member that is not allowed.
+/// Returns the message for a member that is not allowed.
 pub(crate) fn unknown_field(name: &str) -> String {
     format!("Unknown field '{}'", short_name(name))
 }
@@ -202,7 +202,9 @@ impl Node {
         }
     }
 
-    /// A pattern counts the texts that it sees, so that it settles none.
+    /// Returns true if a text is right beyond doubt. A node with a pattern
+    /// settles no text: a pattern counts the texts that it sees, so it must see
+    /// each once.
     #[inline(never)]
     fn settles_text(&self, text: &str) -> bool {
         self.settles_texts
@@ -270,8 +272,8 @@ impl<'s> Judge<'s> {
         self
     }
 
-    /// The text as it goes on, which is without white space at its ends where
-    /// that is removed; `None` if it is not right.
+    /// Judges a text, and returns it, trimmed where the schema says so; `None`
+    /// if the text breaks a rule.
     pub(crate) fn text<'t>(&self, text: &'t str) -> Option<&'t str> {
         let Some(node) = self.node else {
             return Some(text);
@@ -311,13 +313,13 @@ impl<'s> Judge<'s> {
         self.is_nullable || takes_null && !self.is_required
     }
 
-    /// The rules for arrays.
+    /// Returns the rules for arrays.
     #[inline]
     pub(crate) fn array(&self) -> Accept<&'s ArrayRules> {
         self.container(kind::ARRAY, |node| node.array.as_deref())
     }
 
-    /// The rules for objects.
+    /// Returns the rules for objects.
     #[inline]
     pub(crate) fn object(&self) -> Accept<&'s ObjectRules> {
         self.container(kind::OBJECT, |node| node.object.as_deref())

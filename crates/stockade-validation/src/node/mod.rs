@@ -5,8 +5,8 @@
 //! - `rules`: the rules of texts, numbers and counts, each with its judgement.
 //! - `object`: the rules of objects, and [`ObjectState`], which follows the
 //!   members of one.
-//! - `judge`: the rules in their order, [`Broken`], and [`Judge`] for those who
-//!   see data while they read it.
+//! - `judge`: the rules in their order, [`Broken`], and [`Judge`] for readers,
+//!   which see data while they read it.
 
 mod judge;
 mod object;
@@ -183,8 +183,8 @@ impl Node {
         !self.nullable && !self.types.has(kind::NULL)
     }
 
-    /// The default that is put in when the property is absent, unless it is a
-    /// function.
+    /// Returns the default that is put in when the property is absent, unless
+    /// it is a function.
     pub(crate) fn plain_default(&self) -> Option<&Value> {
         match &self.default {
             Some(Default::Value(value)) => Some(value),
@@ -222,7 +222,7 @@ impl Types {
         self.has(kinds) || !self.given()
     }
 
-    /// The string format that is the only type.
+    /// Returns the string format that is the only type.
     pub(crate) fn only_format(&self) -> Option<TextType> {
         match &*self.formats {
             [format] if self.mask == 0 => Some(*format),
@@ -236,7 +236,7 @@ impl Types {
         self.take(kind::STRING) || !self.formats.is_empty()
     }
 
-    /// Returns true if numbers are to be integers, which typed code reads from
+    /// Returns true if numbers must be integers. Typed code reads those from
     /// nothing else.
     #[inline]
     pub(crate) fn want_whole(&self) -> bool {

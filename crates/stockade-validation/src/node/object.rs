@@ -96,17 +96,18 @@ impl ObjectRules {
         }
     }
 
-    /// The listed properties, in schema order.
+    /// Returns the listed properties, in schema order.
     pub(crate) fn properties(&self) -> &[Property] {
         &self.entries[..self.listed]
     }
 
-    /// The place of a listed property, by its name; `hint` as for `find`.
+    /// Returns the index of a listed property, by its name; `hint` as for
+    /// `find`.
     pub(crate) fn find_listed(&self, name: &str, hint: usize) -> Option<usize> {
         self.find(name, hint).filter(|index| *index < self.listed)
     }
 
-    /// The place of an entry, by its name.
+    /// Returns the index of an entry, by its name.
     ///
     /// `hint` is where it is expected: properties mostly come in schema order,
     /// perhaps without one that may be left out.
@@ -118,7 +119,7 @@ impl ObjectRules {
         found.ok().map(|place| self.by_name[place])
     }
 
-    /// The rule for members that are not listed.
+    /// Returns the rule for members that are not listed.
     pub(crate) fn unlisted(&self, options: &ValidationOptions) -> Member<'_> {
         if let AdditionalRule::Node(node) = &self.additional {
             return Member::Judge(node);
@@ -135,7 +136,7 @@ impl ObjectRules {
     }
 }
 
-/// The bit of an entry; one beyond [`MAX_BITS`] shares it with others.
+/// Returns the bit of an entry; one beyond [`MAX_BITS`] shares it with others.
 #[inline]
 fn bit(index: usize) -> u64 {
     1 << (index % MAX_BITS)
@@ -148,7 +149,7 @@ pub(crate) enum Member<'s> {
     Listed(usize, &'s Node),
     /// Not listed: judged by this rule.
     Judge(&'s Node),
-    /// Not listed: whatever it is, it stays.
+    /// An unlisted member that stays without being judged.
     Keep,
     /// Not listed, and left out.
     Strip,
@@ -193,16 +194,17 @@ impl<'s> ObjectState<'s> {
 
     /// Notes a member, and returns its fate.
     ///
-    /// For readers, who are compiled for each type that is read: not inlined.
+    /// Not inlined, because readers are compiled for each type that is read.
     pub(crate) fn member(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
         self.member_inline(name, options)
     }
 
-    /// The same for a walk, where a call for each member is 5 % of an object.
+    /// Does the same as [`member`](Self::member), inlined for a walk, where a
+    /// call for each member costs 5 % of an object.
     #[expect(clippy::inline_always, reason = "measured")]
     #[inline(always)]
     pub(crate) fn member_inline(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
-        // Mostly it is the one that is expected.
+        // Mostly the expected member comes.
         match self.rules.entries.get(self.hint) {
             Some(entry) if self.hint < self.rules.listed && same_short(&entry.name, name) => {
                 self.listed(self.hint, &entry.node)
@@ -220,7 +222,8 @@ impl<'s> ObjectState<'s> {
         Member::Listed(index, node)
     }
 
-    /// Apart, so that the usual case is short.
+    /// Notes any member but the expected one. A function of its own keeps the
+    /// usual case short.
     #[inline(never)]
     fn other(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
         let index = self.rules.find(name, self.hint);
@@ -255,8 +258,8 @@ impl<'s> ObjectState<'s> {
             && self.count <= most
     }
 
-    /// The next property with a default that has not come; it counts as having
-    /// come then.
+    /// Returns the next property with a default that has not come; it counts as
+    /// having come then.
     #[inline]
     pub(crate) fn next_default(&mut self) -> Option<&'s Property> {
         let absent = self.rules.defaulted & !self.seen;

@@ -130,8 +130,8 @@ impl Relation {
 pub(crate) type Bound = (&'static str, Relation);
 
 impl Limit {
-    /// The limits that `keywords` have of these `bounds`; a message is made of
-    /// the words before and behind the bound.
+    /// Returns the limits that `keywords` have of these `bounds`; a message is
+    /// made of the words before and behind the bound.
     pub(crate) fn all(
         keywords: &Map<String, Value>,
         bounds: &[Bound],
@@ -231,14 +231,14 @@ impl Counts {
     }
 }
 
-/// In code points.
+/// Returns the length of a text in code points.
 fn length(text: &str) -> usize {
     // Each code point beyond ASCII has a byte that is not ASCII.
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// The least count that is not below a bound, and the greatest that is not
-/// above it, if any is.
+/// Returns the least count that is not below a bound, and the greatest that is
+/// not above it, if any is.
 pub(crate) fn count_bounds(bound: Num) -> (usize, Option<usize>) {
     // A count that does not fit is beyond every count.
     let clamp = |whole: i128| usize::try_from(whole.max(0)).unwrap_or(usize::MAX);
@@ -279,7 +279,8 @@ pub(crate) struct ArrayRules {
 }
 
 impl ArrayRules {
-    /// The rule of the element at `index`; `None` if any value is right.
+    /// Returns the rule of the element at `index`; `None` if any value is
+    /// right.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> Option<&Node> {
         self.places.get(index).or(self.items.as_ref())

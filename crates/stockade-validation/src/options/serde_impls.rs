@@ -11,7 +11,7 @@ use super::ValidationOptions;
 const FIELDS: [&str; 6] =
     ["abortEarly", "stripUnknown", "allowUnknown", "coerceTypes", "listFromOne", "maxErrors"];
 
-/// An object; what is absent has its default, an unknown key is an error.
+/// Reads an object. An absent key has its default, an unknown key is an error.
 impl<'de> Deserialize<'de> for ValidationOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_struct("ValidationOptions", &FIELDS, OptionsVisitor)

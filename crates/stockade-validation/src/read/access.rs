@@ -102,7 +102,7 @@ fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: Misfit)
     if error.is_unknown() { error } else { source.locate(frame, error) }
 }
 
-/// An enum: the name of its variant, and what stands behind it.
+/// An enum: the name of its variant, and the content behind it.
 pub(super) struct Variant<'a, 'de> {
     pub(super) source: &'a mut (dyn Source<'de> + 'a),
     /// `None` for a variant that is a text.

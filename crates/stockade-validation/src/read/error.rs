@@ -6,9 +6,9 @@ use std::fmt;
 use serde::de::IgnoredAny;
 use stockade_errors::{ApiError, FieldError};
 
-/// Why text or data did not become a typed value.
+/// The reason why text or data did not become a typed value.
 ///
-/// As an [`ApiError`] it is what a client is told.
+/// As an [`ApiError`] it becomes the answer to the client.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -20,13 +20,14 @@ pub enum ReadError {
     Invalid(Vec<FieldError>),
     /// A function of the schema failed or panicked. 500.
     Failed(ApiError),
-    /// The text holds more values than this that would have to be kept whatever
-    /// their type. Only a host that has set such a limit gets it. 413.
+    /// The text holds more than this number of values that would have to be
+    /// kept whatever their type is. Only a host that has set such a limit gets
+    /// this error. 413.
     TooManyValues(usize),
 }
 
 impl ReadError {
-    /// For one value that does not fit.
+    /// Makes the error for one value that does not fit.
     pub(super) fn misfit(error: FieldError) -> Self {
         Self::Invalid(vec![error])
     }
@@ -69,8 +70,8 @@ impl Error for ReadError {
     }
 }
 
-/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, what a
-/// function failed with, or 413 for too many values.
+/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, the error
+/// of a function, or 413 for too many values.
 impl From<ReadError> for ApiError {
     fn from(error: ReadError) -> Self {
         match error {

@@ -1,7 +1,7 @@
 //! Hot: [`JsonText`], a JSON text that is judged while a type is read from it.
 //!
-//! It says nothing: at the first thing that is wrong, or that one look cannot
-//! settle, this way is given up. What the type skips is judged all the same.
+//! Errors have no words. This way is given up at the first value that is wrong,
+//! or that one look cannot settle. Values that the type skips are judged too.
 
 use super::judging::Judging;
 use super::misfit::Misfit;
@@ -15,7 +15,8 @@ pub(super) struct JsonText<'de> {
 }
 
 impl<'de> JsonText<'de> {
-    /// At most so many values of the text are kept whatever their type.
+    /// Makes a source that keeps at most `most_untyped` values of the text
+    /// whatever their type is.
     pub(super) fn new(text: &'de str, judging: Judging<'de>, most_untyped: usize) -> Self {
         Self { reader: Reader::new(text, most_untyped), judging }
     }
@@ -25,7 +26,8 @@ impl<'de> JsonText<'de> {
         self.judging.is_fulfilled() && self.reader.end().is_ok()
     }
 
-    /// The next byte is this one, or the type wants another kind of value.
+    /// Fails when the next byte is another one: then the type wants another
+    /// kind of value.
     #[inline]
     fn begins_with(&mut self, byte: u8) -> Result<(), Refused> {
         if self.reader.peek() == Some(byte) { Ok(()) } else { Err(Refused::Data) }
@@ -92,7 +94,7 @@ impl<'de> Source<'de> for JsonText<'de> {
     }
 
     fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, Misfit> {
-        // A `RawValue` would get text that nobody looked at.
+        // A `RawValue` would get text that was not judged.
         if name.starts_with('$') { Err(self.judging.give_up().into()) } else { Ok(None) }
     }
 
@@ -153,7 +155,7 @@ impl<'de> Source<'de> for JsonText<'de> {
     }
 
     fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), Misfit> {
-        // Whatever the type did not ask for must not be there.
+        // An element that the type did not ask for is refused.
         let (has_more, bracket) = match frame {
             Frame::Members(members) => {
                 let ended = members.is_ended();
@@ -174,7 +176,8 @@ impl<'de> Source<'de> for JsonText<'de> {
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
-        // The type may go on after an error, and a default is not of the text.
+        // After an error the type may go on with a default, which is not from
+        // the text.
         if frame.default().is_some() {
             return self.judging.give_up().into();
         }

@@ -1,10 +1,11 @@
-//! Hot: values are judged on their way into a type.
+//! Hot: the judging of values on their way into a type.
 //!
-//! Here alone the reading of values asks the nodes of the schema, by [`Judge`].
+//! This is the only place where reading asks the nodes of the schema, by
+//! [`Judge`].
 //!
 //! A type may go on after an error, with a default in the place of the value,
-//! or not look at it at all. So the values are counted: a reading with a value
-//! that was not found right leads to nothing.
+//! or not look at it at all. So the values are counted: a reading gives no
+//! result if one of its values was not found right.
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::options::ValidationOptions;
 
 /// Judges the values of one reading.
 pub(super) struct Judging<'p> {
-    /// Of the value that comes next.
+    /// The judge of the next value.
     judge: Judge<'p>,
     definitions: &'p [Definition],
     options: &'p ValidationOptions,
@@ -25,13 +26,14 @@ pub(super) struct Judging<'p> {
 }
 
 impl<'p> Judging<'p> {
-    /// By a schema that needs no second look, with the whole as the first value.
+    /// Judges by a schema that needs no second look. The whole is the first
+    /// value.
     pub(super) fn by(compiled: &'p Compiled, options: &'p ValidationOptions) -> Self {
         let Compiled { root, definitions, .. } = compiled;
         Self { judge: Judge::of(root, definitions), definitions, options, open: 1 }
     }
 
-    /// By no schema.
+    /// Accepts every value.
     #[cfg(test)]
     pub(super) fn of_any(options: &'p ValidationOptions) -> Self {
         Self { judge: Judge::ANY, definitions: &[], options, open: 1 }
@@ -50,13 +52,13 @@ impl<'p> Judging<'p> {
         self.begin(Judge::of(node, self.definitions));
     }
 
-    /// Notes that what the schema says of a value is fulfilled.
+    /// Notes that a value fulfils the schema.
     #[inline]
     pub(super) fn fulfil(&mut self) {
         self.open = self.open.wrapping_sub(1);
     }
 
-    /// Notes that this way does not lead to a value; another one may.
+    /// Gives this way up. Another one may still lead to a value.
     #[cold]
     pub(super) fn give_up(&mut self) -> Refused {
         self.open = self.open.wrapping_add(1);
@@ -77,7 +79,7 @@ impl<'p> Judging<'p> {
         Ok(())
     }
 
-    /// The text as it goes on.
+    /// Judges a text, and returns it trimmed where the schema says so.
     #[inline]
     pub(super) fn text<'t>(&mut self, text: &'t str) -> Result<&'t str, Refused> {
         match self.judge.text(text) {
@@ -99,7 +101,7 @@ impl<'p> Judging<'p> {
         self.fulfil_if(self.judge.takes_null())
     }
 
-    /// The number as it goes on: a whole float may become an integer.
+    /// Judges a number, and returns it. A whole float may become an integer.
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
@@ -110,14 +112,14 @@ impl<'p> Judging<'p> {
         self.fulfil_if(takes).map(|()| number)
     }
 
-    /// The integer of up to 128 bits as it goes on.
+    /// Judges an integer of up to 128 bits, and returns it.
     pub(super) fn wide(&mut self, wide: Wide) -> Result<Wide, Refused> {
         let whole = match wide {
             Wide::Number(number) => return self.number(number).map(Wide::Number),
             Wide::Signed(whole) => Some(whole),
             Wide::Unsigned(whole) => i128::try_from(whole).ok(),
         };
-        // What is beyond has no place in a node.
+        // A node cannot hold a number beyond 128 bits.
         self.fulfil_if(whole.is_some_and(|whole| self.judge.takes_whole(whole)))?;
         Ok(wide)
     }
@@ -143,7 +145,7 @@ impl<'p> Judging<'p> {
     pub(super) fn array(&mut self) -> Result<Elements<'p>, Refused> {
         let rules = match self.judge.array() {
             Accept::All => None,
-            // Whether elements are equal is seen when all are there.
+            // Equal elements can be found only when all are read.
             Accept::If(rules) if !rules.unique => Some(rules),
             Accept::If(_) | Accept::None => return Err(self.give_up()),
         };
@@ -217,20 +219,20 @@ impl<'p> Elements<'p> {
     }
 }
 
-/// The members of an object, each judged by its name; then the names that must
-/// be there, the counts, and the defaults of those that are not.
+/// The members of an object, each judged by its name. At the end come the
+/// required names, the counts, and the defaults of absent members.
 #[derive(Debug)]
 pub(crate) struct Members<'p> {
-    /// `None` where any member is right.
+    /// The state of the rules; `None` where any member is right.
     state: Option<ObjectState<'p>>,
-    /// The order of the members has no meaning for the type.
+    /// True if the order of the members has no meaning for the type.
     named: bool,
-    /// No name has come.
+    /// True until a name has come.
     is_empty: bool,
-    /// All that came is judged; only defaults are left.
+    /// True when all members that came are judged and only defaults are left.
     whole: bool,
     ended: bool,
-    /// The value of the last name, if that was not there.
+    /// The default of the last name, if the data has no such member.
     pub(super) default: Option<&'p Value>,
 }
 
@@ -251,7 +253,8 @@ impl<'p> Members<'p> {
         self.ended
     }
 
-    /// Begins the member of this name; false if the type shall not see it.
+    /// Begins the member of this name; false if the type must not see the
+    /// member.
     #[inline]
     pub(super) fn next(&mut self, name: &str, judging: &mut Judging<'p>) -> Result<bool, Refused> {
         if is_private(name) {
@@ -280,8 +283,8 @@ impl<'p> Members<'p> {
         if self.state.as_ref().is_none_or(is_right) { Ok(()) } else { Err(judging.give_up()) }
     }
 
-    /// The name of the next default of a member that is not there, after all
-    /// that came.
+    /// Returns the name of the next default of a member that is not there,
+    /// after all that came.
     #[inline]
     pub(super) fn next_default(
         &mut self,
@@ -300,9 +303,10 @@ impl<'p> Members<'p> {
     }
 }
 
-/// Returns true if a name is one by which serde_json passes on what is no
-/// object: a number with all its digits (its feature `arbitrary_precision`,
-/// which any crate may turn on), or text that nobody looked at (`raw_value`).
+/// Returns true for the names by which serde_json hands on values that are no
+/// objects. These are numbers with all their digits (its feature
+/// `arbitrary_precision`, which any crate may turn on) and unparsed text
+/// (`raw_value`).
 pub(crate) fn is_private(name: &str) -> bool {
     name.starts_with("$serde_json::private::")
 }

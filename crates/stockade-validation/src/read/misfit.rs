@@ -1,4 +1,4 @@
-//! [`Misfit`]: why a value does not fit a type.
+//! [`Misfit`]: the error for a value that does not fit a type.
 
 use std::fmt;
 
@@ -10,10 +10,11 @@ use super::source::Wanted;
 use crate::json::Refused;
 use crate::node::unknown_field;
 
-/// Why a type was not read.
+/// The reason why a type was not read.
 ///
-/// On the quick way it has no words; nobody is told of it. Elsewhere it is made
-/// from the types: what the type asked for, and what came.
+/// On the quick way it has no words, because the client never sees it.
+/// Elsewhere it names the kind of value that the type asked for, and the kind
+/// that came.
 #[derive(Debug)]
 pub struct Misfit(Reason);
 
@@ -41,9 +42,9 @@ enum Problem {
     Missing(&'static str),
     Twice(&'static str),
     Unknown(String),
-    /// For a client.
+    /// A message for a client.
     Message(String),
-    /// The type's own.
+    /// A message of the type's own.
     Custom(String),
 }
 
@@ -53,13 +54,13 @@ impl Misfit {
         Self(Reason::Words(Box::new(Words { place: Vec::new(), problem })))
     }
 
-    /// An error with this message.
+    /// Makes an error with this message.
     #[cold]
     pub(super) fn message(message: impl Into<String>) -> Self {
         Self::of(Problem::Message(message.into()))
     }
 
-    /// The error for a value of another kind.
+    /// Returns the error for a value of another kind.
     #[cold]
     pub(super) fn kind(wanted: Wanted, found: &str) -> Self {
         Self::expected(wanted.name(), found)
@@ -70,7 +71,7 @@ impl Misfit {
         Self::message(format!("Expected {wanted}, got {found}"))
     }
 
-    /// Why the quick way was given up.
+    /// Returns the reason why the quick way was given up.
     pub(super) fn refused(&self) -> Refused {
         match self.0 {
             Reason::Refused(refused) => refused,
@@ -97,7 +98,7 @@ impl Misfit {
         self
     }
 
-    /// The field that has no value.
+    /// Returns the field that has no value.
     pub(super) fn missing(&self) -> Option<&'static str> {
         match &self.0 {
             Reason::Words(words) => match words.problem {
@@ -118,7 +119,7 @@ impl Misfit {
         matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Unknown(_)))
     }
 
-    /// The error as a client is told it.
+    /// Returns the error as a client is told it.
     pub(super) fn into_field_error(self) -> FieldError {
         let (mut place, problem) = match self.0 {
             Reason::Words(words) => (words.place, words.problem),
@@ -162,7 +163,8 @@ fn path_of(place: &[Step]) -> String {
     path
 }
 
-/// Begins with a capital; it may hold what the client sent.
+/// Shortens a message, which may hold text of the client, and gives it a
+/// capital.
 fn for_a_client(message: &str) -> String {
     let message = short_text(message, MAX_MESSAGE_BYTES);
     let mut chars = message.chars();
@@ -170,10 +172,11 @@ fn for_a_client(message: &str) -> String {
     first.chain(chars).collect()
 }
 
-/// Of a message that a type has for itself.
+/// The length limit of a message of the type's own.
 const MAX_MESSAGE_BYTES: usize = 1_000;
 
-/// What a type expects in its own words, which may name types of Rust.
+/// Returns the kind of value that a type expects. The type's own words may name
+/// types of Rust, which a client does not know.
 fn expected_kind(expected: &dyn Expected) -> &'static str {
     match expected.to_string().as_str() {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"

@@ -1,12 +1,13 @@
 //! From JSON text to a typed value, judged on the way.
 //!
 //! Text goes through serde into the type, and each value that passes is judged
-//! by the [`Node`](crate::node::Node) of the schema. At the first thing that is
-//! wrong, or that one look cannot settle, this way is given up; then the values
-//! of the text are found once more, without the type, and `check` judges them
-//! with all its words. They stay a [`Tape`](crate::data::Tape) unless a function
-//! wants them parsed or a name comes twice. What is right becomes a `Value`, and
-//! the type is read from that. So the quick way only ever says "valid".
+//! by the [`Node`](crate::node::Node) of the schema. This way is given up at
+//! the first value that is wrong, or that one look cannot settle. Then the
+//! values of the text are found once more, without the type, and `check` judges
+//! them and makes the messages. They stay a [`Tape`](crate::data::Tape) unless
+//! a function wants them parsed or a name comes twice. Valid data becomes a
+//! `Value`, and the type is read from that. So the quick way only ever says
+//! "valid".
 //!
 //! - `error`: [`ReadError`].
 //! - `schema`: [`Schema::read_json`](crate::Schema::read_json) and

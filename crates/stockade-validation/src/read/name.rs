@@ -68,7 +68,7 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         give_text(self.name, visitor)
     }
 
-    /// A field or a variant, which keeps no text of its own.
+    /// Gives the name to a field or a variant, which keeps no text of its own.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match &self.name {
@@ -121,7 +121,7 @@ impl<'de> EnumAccess<'de> for Name<'de, '_> {
     }
 }
 
-/// A variant that holds nothing.
+/// The content of a variant that holds nothing.
 pub(super) struct Unit;
 
 impl<'de> VariantAccess<'de> for Unit {

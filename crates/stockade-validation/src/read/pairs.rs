@@ -3,7 +3,7 @@
 //!
 //! Everything is text here, so the wanted type decides: `"7"` is a number for a
 //! `u32`, `"true"` a boolean for a `bool`. A name that comes several times is a
-//! list. As [`JsonText`](super::json::JsonText) it says nothing.
+//! list. As in [`JsonText`](super::json::JsonText), errors have no words.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,12 +20,12 @@ use crate::json::{Number, Refused};
 pub struct Field<'a> {
     name: Cow<'a, str>,
     first: Cow<'a, str>,
-    /// Usually none, which costs no allocation.
+    /// The further values. Usually there are none, which costs no allocation.
     more: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Field<'a> {
-    /// A name with one value.
+    /// Makes a name with one value.
     #[must_use]
     pub fn new(name: Cow<'a, str>, value: Cow<'a, str>) -> Self {
         Self { name, first: value, more: Vec::new() }
@@ -52,7 +52,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What the pairs are.
+/// The kind of value that the pairs stand for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PairsKind {
     /// A query or a form, which is an object.
@@ -62,12 +62,12 @@ pub enum PairsKind {
     Ordered,
 }
 
-/// Pairs, the value that is read, or one within them.
+/// A source of pairs: the value that is read, or a value within it.
 pub(super) struct Pairs<'i, 'de> {
     fields: &'i mut (dyn Iterator<Item = Field<'de>> + 'i),
-    /// What comes next is the whole.
+    /// The kind of the whole, while that is the next value.
     whole: Option<PairsKind>,
-    /// The value that comes next; the first one before that of the whole.
+    /// The next value; while the whole comes next, the first pair.
     value: Option<Field<'de>>,
     judging: Judging<'de>,
 }
@@ -101,7 +101,7 @@ impl<'i, 'de> Pairs<'i, 'de> {
         self.judging.is_fulfilled()
     }
 
-    /// The only text; several do not fit a type that is not a list.
+    /// Returns the only text. Fails for several, which fit a list alone.
     #[inline]
     fn one(&mut self) -> Result<&mut Cow<'de, str>, Refused> {
         match &mut self.value {
@@ -152,7 +152,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn null(&mut self) -> Result<(), Misfit> {
-        // Whoever wants no parameter gets none.
+        // A type that wants no parameter gets none.
         if self.whole != Some(PairsKind::Ordered) {
             return Err(Refused::Data.into());
         }
@@ -174,7 +174,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
         Ok(None)
     }
 
-    /// A single value fits a list as its only element.
+    /// Begins a list. A single value fits as its only element.
     fn array(&mut self, _wanted: Wanted) -> Result<Frame<'de>, Misfit> {
         match self.whole.take() {
             Some(PairsKind::Ordered) => Ok(Frame::Elements(self.judging.array()?)),
@@ -251,7 +251,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             Frame::Texts(Texts { elements, .. }) | Frame::Elements(elements) => elements.is_ended(),
             _ => false,
         };
-        // Whatever the type did not ask for must not be there.
+        // An element that the type did not ask for is refused.
         let has_more = !is_ended
             && match frame {
                 Frame::Members(_) => self.next_name(frame)?.is_some(),
@@ -265,7 +265,8 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
-        // The type may go on after an error, and a default is not of the pairs.
+        // After an error the type may go on with a default, which is not from
+        // the pairs.
         if frame.default().is_some() {
             return self.judging.give_up().into();
         }

@@ -13,9 +13,10 @@ use crate::json::{Number, keeps_digits};
 
 /// A parsed value, or one within it.
 pub(super) struct Parsed<'de> {
-    /// The value that comes next.
+    /// The next value.
     value: &'de Value,
-    /// Texts may stand for numbers and booleans, where only the type wants them.
+    /// True if texts may stand for numbers and booleans, where the type wants
+    /// those.
     has_texts: bool,
     /// The names that objects have more than once.
     shape: Option<&'de Shape<'de>>,
@@ -28,12 +29,13 @@ impl<'de> Parsed<'de> {
         Self { value, has_texts: false, shape: None, digits: None }
     }
 
-    /// With texts that may stand for numbers and booleans, and for a list of one.
+    /// Makes a source whose texts may stand for numbers and booleans, and for a
+    /// list of one.
     pub(super) fn with_texts(value: &'de Value) -> Self {
         Self { has_texts: true, ..Self::new(value) }
     }
 
-    /// With names that come more than once.
+    /// Makes a source with names that come more than once.
     pub(super) fn with_shape(value: &'de Value, shape: &'de Shape<'de>) -> Self {
         Self { shape: Some(shape), ..Self::new(value) }
     }
@@ -245,7 +247,7 @@ impl Items<'_> {
         self.items.len()
     }
 
-    /// The number of elements that were given.
+    /// Returns the number of elements that were given.
     fn read(&self) -> usize {
         self.count - self.items.len()
     }
@@ -255,7 +257,7 @@ impl Items<'_> {
 #[derive(Debug)]
 pub(crate) struct Entries<'de> {
     members: map::Iter<'de>,
-    /// The last one.
+    /// The value of the last name.
     name: &'de str,
     /// A member that comes a second time.
     again: Option<(&'de String, &'de Value)>,
@@ -269,7 +271,8 @@ impl Entries<'_> {
     }
 }
 
-/// By these names serde_json passes on what is no object, with its features
-/// `raw_value` and `arbitrary_precision`, which any crate may turn on.
+/// The names by which serde_json hands on values that are no objects. Its
+/// features `raw_value` and `arbitrary_precision` do this, and any crate may
+/// turn them on.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 const NUMBER: &str = "$serde_json::private::Number";

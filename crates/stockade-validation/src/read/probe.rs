@@ -18,16 +18,16 @@ pub enum ParamShape {
     List,
     /// A struct: parameters by name.
     Fields(&'static [&'static str]),
-    /// A map or something that cannot be told: anything goes.
+    /// A map, or a type that cannot be told: any parameters fit.
     Any,
 }
 
-/// Finds out what a type would be read from, perhaps in a newtype or an
-/// `Option`, without any data.
+/// Finds the kind of values that a type is read from, without any data. It sees
+/// through newtypes and `Option`.
 #[must_use]
 pub fn shape_of(target: &mut dyn Target) -> ParamShape {
     let mut probe = Probe { asked: Wanted::Any };
-    // It always fails; what counts is what was asked for.
+    // This always fails. The probe notes the first kind that the type asks for.
     let _ = target.read(TypedReader::new(&mut probe));
     match probe.asked {
         Wanted::Boolean
@@ -44,7 +44,8 @@ pub fn shape_of(target: &mut dyn Target) -> ParamShape {
     }
 }
 
-/// Reads nothing, which only an `Option` can be; false if it is none.
+/// Reads the type from nothing, which only an `Option` allows; false for
+/// another type.
 #[must_use]
 pub fn read_nothing(target: &mut dyn Target) -> bool {
     target.read(TypedReader::new(&mut Nothing)).is_ok()
@@ -61,7 +62,7 @@ pub fn fit_of(target: &mut dyn Target, names: &[&str]) -> Fit {
     }
 }
 
-/// How names fit a struct.
+/// The result of reading a struct from fields of given names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fit {
@@ -75,7 +76,7 @@ pub enum Fit {
     Unknown,
 }
 
-/// Has no value; notes what it is asked for first.
+/// A source without a value, which notes the first kind that it is asked for.
 struct Probe {
     asked: Wanted,
 }
@@ -95,7 +96,7 @@ impl<'de> Source<'de> for Probe {
     }
 }
 
-/// Has no value.
+/// A source without a value.
 struct Nothing;
 
 impl<'de> Source<'de> for Nothing {
@@ -104,10 +105,11 @@ impl<'de> Source<'de> for Nothing {
     }
 }
 
-/// An object with these names, each with some value of whatever type is wanted.
+/// An object with these names, each with a made-up value of the type that is
+/// wanted.
 struct MadeUp<'n> {
     names: &'n [&'n str],
-    /// The value that comes next; `None` for the whole.
+    /// The next value; `None` for the whole.
     text: Option<&'static str>,
 }
 

@@ -10,8 +10,8 @@ use super::misfit::Misfit;
 use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
 use crate::json::Number;
 
-/// Reads a type from a [`Source`], whichever it is, so that each type is
-/// compiled for one deserializer.
+/// The deserializer of all types, for any [`Source`]. So each type is compiled
+/// once, and not for each source.
 ///
 /// A struct is not read from an array.
 pub struct TypedReader<'r, 'de> {
@@ -70,7 +70,7 @@ impl<'r, 'de> TypedReader<'r, 'de> {
     }
 }
 
-/// Ends what a value was read from.
+/// Ends the container that a value was read from.
 #[inline]
 fn ended<'de, T>(
     source: &mut dyn Source<'de>,

@@ -27,12 +27,13 @@ use crate::{Schema, Validated};
 
 /// Typed values.
 impl Schema {
-    /// Reads a typed value from JSON text that is right by this schema.
+    /// Reads a typed value from JSON text that follows this schema.
     ///
-    /// The result is that of [`validate_against_schema`], and of reading the
-    /// type from its data; but text that is right goes straight into the type,
-    /// unless the schema has `transform` or `custom` rules or the data is to be
-    /// changed. On that way nothing is allocated beside the value.
+    /// The result is the same as that of [`validate_against_schema`] and of
+    /// reading the type from its data. But valid text goes straight into the
+    /// type, and nothing is allocated beside the value. Schemas with
+    /// `transform` or `custom` rules, and data that has to be changed, take the
+    /// longer way.
     ///
     /// A struct is not read from an array. A key that comes twice is an error
     /// where the type has a field of that name; in maps the last one counts.
@@ -132,12 +133,12 @@ impl Schema {
 
 /// The methods of [`Schema`] for the other crates of stockade.
 pub trait SchemaExt {
-    /// As [`read_json`](Schema::read_json), but keeps at most so many values of
-    /// the text whatever their type: as `Value`s of the type that is read, or to
-    /// judge the text.
+    /// Works as [`read_json`](Schema::read_json), but limits the values of the
+    /// text that are kept whatever their type is: as `Value`s of the type that
+    /// is read, or to judge the text.
     ///
-    /// So a typed value of any size is read as long as it is right and its
-    /// schema has no functions, unions and unique items.
+    /// So a valid typed value of any size is read, as long as its schema has no
+    /// functions, unions and unique items.
     ///
     /// # Errors
     /// Those of [`read_json`](Schema::read_json), and
@@ -149,8 +150,8 @@ pub trait SchemaExt {
         most_values: usize,
     ) -> Result<T, ReadError>;
 
-    /// As [`read_json_within`](Self::read_json_within), for a type that is not
-    /// named here.
+    /// Works as [`read_json_within`](Self::read_json_within), for a type behind
+    /// a `dyn` target.
     ///
     /// # Errors
     /// Those of [`read_json_within`](Self::read_json_within).

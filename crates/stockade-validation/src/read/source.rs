@@ -1,4 +1,4 @@
-//! [`Source`]: where a [`TypedReader`](super::TypedReader) takes values from.
+//! [`Source`]: the values that a [`TypedReader`](super::TypedReader) takes.
 
 use super::judging::{Elements, Members};
 use super::misfit::Misfit;
@@ -8,25 +8,27 @@ use crate::json::{Number, Refused};
 
 /// The values that a type is read from, one after the other.
 ///
-/// It is not generic over the type: whoever adds a source adds nothing to what
-/// is compiled for each type. A source is at one value at a time; the methods
-/// that give the value of a scalar pass it. What a source says of a container
-/// while it is read is in a [`Frame`].
+/// It is not generic over the type, so a further source adds no code to each
+/// type. A source stands at one value at a time; a method that gives a scalar
+/// moves past it. The state of a container that is being read is in a
+/// [`Frame`].
 ///
-/// The methods of a source that has no such value refuse it.
+/// A method refuses a value that the source does not have.
 pub(crate) trait Source<'de> {
-    /// The error for a value that is not there.
+    /// Returns the error for a value that is not there.
     #[cold]
     fn refuse(&mut self, _wanted: Wanted) -> Misfit {
         Refused::Data.into()
     }
 
-    /// Finds out what comes next; null, booleans and numbers are passed.
+    /// Finds the kind of the next value, and moves past null, booleans and
+    /// numbers.
     fn next(&mut self) -> Result<Found, Misfit> {
         Err(self.refuse(Wanted::Any))
     }
 
-    /// As [`next`](Self::next), for a type that keeps whatever comes.
+    /// Works as [`next`](Self::next), for a type that keeps a value of any
+    /// kind.
     fn any(&mut self) -> Result<Found, Misfit> {
         self.next()
     }
@@ -48,12 +50,12 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(wanted))
     }
 
-    /// Passes a null.
+    /// Reads a null.
     fn null(&mut self) -> Result<(), Misfit> {
         Err(self.refuse(Wanted::Null))
     }
 
-    /// Returns false for a null, which it passes.
+    /// Returns false for a null, and moves past it.
     fn some(&mut self) -> Result<bool, Misfit>;
 
     /// Begins a newtype of this name. One of serde_json's own is given as an
@@ -87,12 +89,12 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(Wanted::Map))
     }
 
-    /// Ends an array or an object. Fails when the type has left something of it.
+    /// Ends an array or an object. Fails when the type has not read all of it.
     fn end(&mut self, _frame: &mut Frame<'de>) -> Result<(), Misfit> {
         Ok(())
     }
 
-    /// Passes whatever comes.
+    /// Skips the next value, of any kind.
     fn skip(&mut self) -> Result<(), Misfit> {
         match self.next()? {
             Found::Null | Found::Boolean(_) | Found::Number(_) => Ok(()),
@@ -116,7 +118,7 @@ pub(crate) trait Source<'de> {
         }
     }
 
-    /// Adds to an error where in the array or object it was found.
+    /// Adds the position in the array or object to an error.
     fn locate(&mut self, _frame: &Frame<'de>, error: Misfit) -> Misfit {
         error
     }
@@ -142,7 +144,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// The word for it in messages.
+    /// Returns the word for the kind in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Boolean => "boolean",
@@ -185,7 +187,7 @@ pub(crate) enum Wide {
     Unsigned(u128),
 }
 
-/// What comes next.
+/// The kind of the next value, with the content of a scalar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found {
     Null,
@@ -196,12 +198,12 @@ pub(crate) enum Found {
     Object,
 }
 
-/// A text, as it can be given to a type.
+/// A text in the form in which a type can get it.
 #[derive(Debug)]
 pub(crate) enum Text<'de, 's> {
-    /// It lives as long as what is read.
+    /// A text that lives as long as the data.
     Borrowed(&'de str),
-    /// It is gone with the next value.
+    /// A text that lives until the next value is read.
     Passing(&'s str),
     Owned(String),
 }
@@ -217,7 +219,7 @@ impl Text<'_, '_> {
     }
 }
 
-/// How far an array or object is read.
+/// The state of an array or object that is being read.
 #[derive(Debug)]
 pub(crate) enum Frame<'de> {
     /// An object that is judged.
@@ -230,14 +232,15 @@ pub(crate) enum Frame<'de> {
     Entries(Entries<'de>),
     /// A parsed array.
     Items(Items<'de>),
-    /// The one member of an object as which serde_json passes on what is none.
+    /// The one member of an object by which serde_json hands on a value that is
+    /// no object.
     Private(Option<&'static str>),
     /// Names without values.
     Names(usize),
 }
 
 impl<'de> Frame<'de> {
-    /// The default that is the value of the last name.
+    /// Returns the default that is the value of the last name.
     #[inline]
     pub(super) fn default(&self) -> Option<&'de serde_json::Value> {
         match self {
@@ -246,7 +249,8 @@ impl<'de> Frame<'de> {
         }
     }
 
-    /// The number of elements, as far as it is known without reading them.
+    /// Returns the number of elements, as far as it is known without reading
+    /// them.
     pub(super) fn size_hint(&self) -> Option<usize> {
         match self {
             Self::Texts(texts) => Some(texts.len()),

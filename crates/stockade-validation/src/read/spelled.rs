@@ -45,13 +45,13 @@ pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, Misfit> {
     wide.ok_or_else(|| integer.misfit(text))
 }
 
-/// The number of a text, by a type that is an `i64`.
+/// Returns the number of a text, by a type that is an `i64`.
 fn signed<N: FromStr + Into<i64>>(text: &str) -> Option<Number> {
     let whole: i64 = text.parse::<N>().ok()?.into();
     Some(u64::try_from(whole).map_or(Number::Negative(whole), Number::Whole))
 }
 
-/// The number of a text, by a type that is a `u64`.
+/// Returns the number of a text, by a type that is a `u64`.
 fn unsigned<N: FromStr + Into<u64>>(text: &str) -> Option<Number> {
     text.parse::<N>().ok().map(|whole| Number::Whole(whole.into()))
 }

@@ -20,13 +20,13 @@ pub trait Target {
 pub struct Slot<T>(Option<T>);
 
 impl<T> Slot<T> {
-    /// An empty place.
+    /// Makes a target without a value.
     #[must_use]
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// The value that was read.
+    /// Returns the value that was read.
     ///
     /// # Errors
     /// 500 where nothing was read.

@@ -28,7 +28,7 @@ pub(super) struct Member<'t> {
 }
 
 impl<'t> Shape<'t> {
-    /// The shape of a text that has some name twice.
+    /// Returns the shape of a text that has some name twice.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let shape: Self = serde_json::from_str(text).ok()?;
         shape.is_somewhere().then_some(shape)
@@ -44,7 +44,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// The shapes of the elements of an array of this length.
+    /// Returns the shapes of the elements of an array of this length.
     pub(super) fn elements(&self, length: usize) -> Option<&[Self]> {
         match self {
             Self::Array(shapes) if shapes.len() == length => Some(shapes),
@@ -52,7 +52,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// The shapes of the members of an object.
+    /// Returns the shapes of the members of an object.
     pub(super) fn members(&self) -> Option<&Members<'t>> {
         match self {
             Self::Object(members) => Some(members),

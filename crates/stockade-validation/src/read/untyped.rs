@@ -12,7 +12,8 @@ use super::target::{Slot, Target};
 
 /// Reads a typed value from data.
 ///
-/// A struct is not read from an array. What the type skips is not judged.
+/// A struct is not read from an array. Values that the type skips are not
+/// judged.
 ///
 /// ```
 /// use serde_json::json;
@@ -67,7 +68,7 @@ pub(super) fn read_into<'de>(
         .map_err(|error: Misfit| ReadError::misfit(error.into_field_error()))
 }
 
-/// The error of serde_json for text that is not UTF-8.
+/// Returns the error of serde_json for text that is not UTF-8.
 #[cold]
 pub(super) fn not_utf8(text: &[u8]) -> serde_json::Error {
     let error = serde_json::from_slice::<Value>(text).err();

@@ -8,8 +8,8 @@ use crate::rule::Rule;
 
 type Object = Map<String, Value>;
 
-/// The rule of a union; `None` for a schema that is none, or that cannot be
-/// read as one, in which case its keyword is refused.
+/// Returns the rule of a union; `None` for a schema that is none, or that
+/// cannot be read as one, in which case its keyword is refused.
 pub(super) fn read(document: &Document, map: &Object) -> Option<Rule> {
     if let Some(Value::Array(branches)) = map.get("anyOf") {
         return nullable(document, map, branches);
@@ -32,7 +32,7 @@ pub(super) fn read(document: &Document, map: &Object) -> Option<Rule> {
     Some(rule)
 }
 
-/// `anyOf: [schema, null]`.
+/// Reads `anyOf: [schema, null]`.
 fn nullable(document: &Document, map: &Object, branches: &[Value]) -> Option<Rule> {
     let is_null = |branch: &&Value| {
         branch.get("type").is_some_and(|kind| kind == "null")
@@ -51,7 +51,7 @@ fn names(document: &Document, branches: &[&Object]) -> Option<Rule> {
     Some(document.any().one_of(values))
 }
 
-/// The values of a branch that is nothing but values.
+/// Returns the values of a branch that lists values and nothing else.
 fn literals(branch: &Object) -> Option<Vec<Value>> {
     let is_plain = branch.keys().all(|keyword| {
         matches!(
@@ -89,7 +89,8 @@ fn tag_of<'b>(branch: &'b Object, tag: &str) -> Option<&'b str> {
     property.get("const").filter(|_| is_required)?.as_str()
 }
 
-/// A branch without its tag; what it refers to is flattened into it.
+/// Reads a branch without its tag. The definition that it refers to is
+/// flattened into it.
 fn untagged(document: &Document, branch: &Object, tag: &str) -> Rule {
     let mut own = without(branch, &["$ref"]);
     if let Some(Value::Object(properties)) = own.get_mut("properties") {
@@ -109,7 +110,7 @@ fn untagged(document: &Document, branch: &Object, tag: &str) -> Rule {
     }
 }
 
-/// Names, and objects with one key that is the name.
+/// Reads a union of names, and of objects whose only key is the name.
 fn variants(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let mut variants = Vec::new();
     for branch in branches {
@@ -135,7 +136,8 @@ fn variants(document: &Document, branches: &[&Object]) -> Option<Rule> {
     Some(document.any().with_inner(inner))
 }
 
-/// An object that also has the properties of what it refers to.
+/// Reads a tagged object that refers to a definition, whose properties are
+/// added.
 fn tagged_reference(document: &Document, map: &Object) -> Option<Rule> {
     let is_object = map.contains_key("properties") || map.contains_key("required");
     let pointer = map.get("$ref").filter(|_| is_object)?;
@@ -150,7 +152,7 @@ fn without(map: &Object, names: &[&str]) -> Object {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The words beside a union, which say nothing about values.
+/// Adds the words beside a union, which have no effect on values.
 fn with_words(mut rule: Rule, map: &Object) -> Rule {
     for (name, value) in map {
         match name.as_str() {

@@ -264,9 +264,10 @@ fn lengths_end_at_63_253_and_2048() {
 
 /// The web-platform-tests for parsing of URLs.
 ///
-/// They say what a parser makes of any text, and a parser repairs much that is
-/// no valid URL: of what it makes of `http:/a`, tabs, backslashes, `%` alone and
-/// such, nothing follows here. But its failures must be ours.
+/// The tests give the result of a parser for any text, and a parser repairs
+/// many texts that are no valid URL. So its successes on `http:/a`, tabs,
+/// backslashes, `%` alone and such prove nothing here. But a text that a parser
+/// refuses must be refused here too.
 ///
 /// The failures that `uri` takes are valid by RFC 3986, for which a host may
 /// be empty, hold any escape and look like an address, and a port has any size.
