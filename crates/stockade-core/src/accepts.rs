@@ -6,8 +6,8 @@ use stockade_errors::{ApiError, ConfigError, Mistake};
 use crate::media::{Media, content_type};
 use crate::{BodyKind, Request};
 
-/// The media types that the body of a request may have; any other body is 415
-/// before middleware runs and before anything of it is read.
+/// The media types that the body of a request may have. Any other body is
+/// answered with 415 before middleware runs and before a byte of it is read.
 ///
 /// A type is `application/json`, or `text/*` for all below; `*/*` takes every
 /// type, but not a body without `Content-Type`. Parameters of a request's type,
@@ -46,8 +46,8 @@ impl Accepts {
         Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })
     }
 
-    /// Returns true if one of the types lets a handler read what it takes the
-    /// body as.
+    /// Returns true if a handler can read a body of one of these types in the
+    /// form that it takes.
     #[must_use]
     pub fn lets_read(&self, kind: BodyKind) -> bool {
         match kind {
@@ -60,8 +60,8 @@ impl Accepts {
         }
     }
 
-    /// The error for a request whose body is of another type; `None` for one
-    /// without a body, and for methods whose bodies are not parsed.
+    /// Returns the error for a request whose body is of another type; `None`
+    /// for one without a body, and for methods whose bodies are not parsed.
     pub(crate) fn refuse(&self, req: &Request) -> Option<ApiError> {
         let is_refused = req.has_body() && !self.admits_type_of(req.headers());
         is_refused.then(|| self.refusal.clone())
@@ -83,7 +83,7 @@ impl Accepts {
     }
 }
 
-/// The reason why a text is no media type of the list.
+/// Returns the reason why a text cannot be in the list of media types.
 fn fault(item: &str) -> Option<String> {
     // Without a slash it is refused as an unknown kind.
     let (kind, subtype) = item.split_once('/').unwrap_or_default();
@@ -97,7 +97,7 @@ fn fault(item: &str) -> Option<String> {
     }
 }
 
-/// Source: RFC 6838, section 4.2.
+/// Returns true for a name of RFC 6838, section 4.2.
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))

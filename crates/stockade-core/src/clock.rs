@@ -1,4 +1,4 @@
-//! [`Clock`]: what the stages and helpers call the present.
+//! [`Clock`]: the time that the stages and helpers go by.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use std::time::Instant;
 pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
 
 impl Clock {
-    /// A clock of its own.
+    /// Makes a clock that takes the time from `now`.
     #[must_use]
     pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The present.
+    /// Returns the present time.
     #[must_use]
     pub fn now(&self) -> Instant {
         (self.0)()

@@ -1,10 +1,10 @@
 //! [`Handler`]: any suitable `async fn`, with its types erased.
 //!
-//! Two traits stand behind [`Handler::new`] instead of one. [`Shape`] holds
-//! for every function of up to eight arguments that returns a future, whatever
-//! their types are; [`Signature`] holds for the function-pointer type and
-//! carries the bounds. So a wrong argument or return type does not make "this
-//! function is no handler" out of the error: the compiler names the type.
+//! Two traits stand behind [`Handler::new`] instead of one. [`Shape`] holds for
+//! every function of up to eight arguments of any types that returns a future;
+//! [`Signature`] holds for the function-pointer type and carries the bounds. So
+//! the compiler names a wrong argument or return type, and does not only say
+//! that the function is no handler.
 //!
 //! Spec: Handler contract.
 
@@ -21,7 +21,8 @@ use crate::{FromRequest, Reply, Request, Response, RouteDoc};
 /// A future in a box, as handlers and middleware give it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What answers a request: an `async fn` of zero to eight extractors.
+/// A function that answers a request: an `async fn` of zero to eight
+/// extractors.
 ///
 /// Each argument implements [`FromRequest`] and the result implements
 /// [`Reply`]. Closures work as well: `async || …`, and `move || async move …`
@@ -50,10 +51,11 @@ impl Handler {
         }
     }
 
-    /// A handler whose types are erased already: what answers a request, and
-    /// what describes it while the router is built.
+    /// Makes a handler of two functions whose types are erased already. One
+    /// answers a request, the other describes the handler while the router is
+    /// built.
     ///
-    /// It is for other protocols that begin with a request; see
+    /// Use it for other protocols that begin with a request; see
     /// [`Upgrade`](crate::upgrade::Upgrade).
     pub fn erased(
         call: impl Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync + 'static,
@@ -103,7 +105,7 @@ where
     answer.await
 }
 
-/// A function that returns a future, whatever its types are.
+/// A function of any types that returns a future.
 ///
 /// It is implemented for every such function of up to eight arguments and
 /// never by an application.
@@ -114,9 +116,9 @@ where
     note = "a closure that captures is written `move || {{ let db = db.clone(); async move {{ … }} }}`"
 )]
 pub trait Shape<Args>: Clone + Send + Sync + 'static {
-    /// What awaiting the function gives.
+    /// The output of the future.
     type Output;
-    /// What calling the function gives.
+    /// The future that a call returns.
     type Future: Future<Output = Self::Output> + 'static;
     /// The function-pointer type with the same arguments and output.
     type Signature;
@@ -131,7 +133,7 @@ pub trait Shape<Args>: Clone + Send + Sync + 'static {
 pub trait Signature {
     /// The arguments as a tuple.
     type Args;
-    /// What the handler gives.
+    /// The output of the handler.
     type Output: Reply;
 
     /// Takes the arguments from the request.
@@ -174,8 +176,8 @@ macro_rules! handler_of {
             async fn extract(req: &mut Request) -> Result<Self::Args, ApiError> {
                 // A handler without arguments does not look at it.
                 let _: &Request = req;
-                // Whoever takes the whole request comes last, so that the
-                // order of the arguments does not matter.
+                // An argument that takes the whole request comes last, so that
+                // the order of the arguments does not matter.
                 $(let $arg = if $Arg::TAKES_REQUEST {
                     None
                 } else {

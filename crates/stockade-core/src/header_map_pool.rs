@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::{HttpBody, Response};
 
-/// A response with status 200, this body and this content type.
+/// Makes a response with status 200, this body and this content type.
 ///
 /// The type is a value already, because one that is made of a text is checked.
 pub(crate) fn response(body: HttpBody, content_type: HeaderValue) -> Response {

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The user of a request; by default nobody that is known.
+/// The user of a request; by default there is none.
 ///
-/// JSON is read when somebody asks for the user, and many routes only want to
-/// know that there is one.
+/// JSON is parsed when the user is asked for. Many routes only need to know
+/// that there is one.
 #[derive(Default)]
 pub(crate) struct LazyUser {
-    /// In a box, because nobody asks on most routes.
+    /// In a box, because most routes never ask for the user.
     value: OnceLock<Box<Value>>,
     json: Option<String>,
 }
@@ -22,12 +22,13 @@ impl LazyUser {
         Self { value, json: None }
     }
 
-    /// `value` is the same as a value, if somebody has read it already.
+    /// Makes a user of JSON. `value` is the parsed JSON, if it was parsed
+    /// already.
     pub(crate) fn of_json(json: String, value: Option<Value>) -> Self {
         Self { json: Some(json), ..Self::of(value) }
     }
 
-    /// The user; `None` for JSON that cannot be read as well.
+    /// Returns the user; `None` also for JSON that cannot be read.
     pub(crate) fn value(&self) -> Option<&Value> {
         if let Some(value) = self.value.get() {
             return Some(value);
@@ -36,7 +37,8 @@ impl LazyUser {
         Some(self.value.get_or_init(|| Box::new(value)))
     }
 
-    /// The user as a type of the program's own; `None` if there is none.
+    /// Returns the user as a type of the program's own; `None` if there is
+    /// none.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<Result<T, serde_json::Error>> {
         match &self.json {
             Some(json) => Some(serde_json::from_str(json)),

@@ -1,5 +1,5 @@
-//! The vocabulary of stockade: what handlers, middleware and hosts have in
-//! common.
+//! The vocabulary of stockade: the types that handlers, middleware and hosts
+//! share.
 //!
 //! Nothing here knows a server, a runtime or a router: a [`Request`] comes from
 //! anywhere, an [`Endpoint`] answers it.
@@ -13,19 +13,19 @@
 //! - `accepts`: [`Accepts`], the types that a body may have.
 //! - `query`, `text`: pairs of text, and typed values from them.
 //! - `extract`: [`FromRequest`] and the arguments of handlers.
-//! - `reply`: [`Reply`] and what handlers may return.
+//! - `reply`: [`Reply`] and the types that handlers may return.
 //! - `header_map_pool`: the header map of one request for the response of the next.
 //! - `handler`: [`Handler`], the erasure of an `async fn`.
 //! - `middleware`: [`Middleware`] in its three forms.
 //! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
-//! - `validation`: [`Validation`], what a route checks before its handler.
+//! - `validation`: [`Validation`], the checks of a route before its handler.
 //! - `endpoint`: one route with everything that runs for it.
 //! - `bug`: the 500 where stockade itself is wrong.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
 //! - `log_text`: texts from outside in a log.
 //! - `state`: the values that the application provides, by type.
-//! - `route_description`: [`RouteDoc`], what a route says of itself when it is
-//!   built. `route_docs`: [`Docs`], for those who read about it.
+//! - `route_description`: [`RouteDoc`], the description of a route while the
+//!   router is built. `route_docs`: [`Docs`], its documentation for people.
 //!
 //! Spec: Request object; Handler contract; Middleware contract.
 

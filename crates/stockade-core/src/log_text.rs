@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 /// Shows a value on one line: characters that could begin a new line, steer a
 /// terminal or turn the direction of a text are written as escapes, such as `\n`.
 ///
-/// For texts in a log that a client may have written, which shall not be able
-/// to write lines of its own.
+/// Use it for texts in a log that a client may have written: a client must not
+/// be able to write lines of its own.
 #[must_use]
 pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
     Escaped(value)
@@ -41,8 +41,8 @@ impl fmt::Write for Escaping<'_, '_> {
     }
 }
 
-/// Control characters, separators of lines and paragraphs, and marks that turn
-/// the direction of a text.
+/// Returns true for control characters, separators of lines and paragraphs, and
+/// marks that turn the direction of a text.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

@@ -19,7 +19,7 @@ pub(crate) enum Media {
 
 impl Media {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        // Compressed bytes are not what the type says.
+        // Compressed bytes are not of the type that the header names.
         let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
             return Self::Other;
@@ -57,13 +57,13 @@ impl Media {
     }
 }
 
-/// The `Content-Type`, if there is one.
+/// Returns the `Content-Type`, if there is one.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     match (values.next(), values.next()) {
         // A header that is not text is as good as none.
         (Some(value), None) => value.to_str().ok(),
-        // Of two types, nobody can tell which one is meant.
+        // With two types it is not clear which one is meant.
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! [`Middleware`]: what runs before, around or instead of a handler.
+//! [`Middleware`]: functions that run before, around or instead of a handler.
 //!
 //! There are three forms, told apart by the signature alone:
 //!
@@ -10,7 +10,7 @@
 //!
 //! The first two run before the handler: nothing (or `None`) continues, a value
 //! is the answer and skips the rest, an error is answered as an error. Style B
-//! decides itself whether and when the rest runs, and sees its response.
+//! decides itself if and when the rest runs, and sees its response.
 //!
 //! ```
 //! use stockade_core::{ApiError, Middleware, Next, Request, Response};
@@ -84,11 +84,11 @@ impl Middleware {
         function.into_middleware()
     }
 
-    /// Makes middleware of a function that owns the request while it waits, and
-    /// gives it back with whether to go on.
+    /// Makes middleware of a function that owns the request while it waits. The
+    /// function gives the request back with its decision to go on or not.
     ///
-    /// For middleware that holds something of its own, whose futures cannot
-    /// borrow from both. Else [`new`](Self::new) is simpler.
+    /// Use it for middleware that holds data of its own, because its futures
+    /// cannot borrow from both. Otherwise [`new`](Self::new) is simpler.
     ///
     /// ```
     /// use stockade_core::{ApiError, Flow, Middleware, Request};
@@ -121,7 +121,8 @@ impl Middleware {
         self
     }
 
-    /// Says what it means for the routes that it covers.
+    /// Sets the function that describes the effect of the middleware on the
+    /// routes that it covers.
     ///
     /// `describe` is called once for each route while the router is built.
     #[must_use]
@@ -130,8 +131,9 @@ impl Middleware {
         self
     }
 
-    /// Gives it a value by which a router or an adapter knows it again, whatever
-    /// its [name](Self::name) is. It has one; a second replaces it.
+    /// Marks the middleware with a value by which a router or an adapter finds
+    /// it, independently of its [name](Self::name). Middleware has one mark; a
+    /// second replaces it.
     ///
     /// ```
     /// use stockade_core::{ApiError, Middleware, Request};
@@ -183,7 +185,7 @@ impl fmt::Debug for Middleware {
     }
 }
 
-/// The rest of the chain: what style B calls to go on.
+/// The rest of the chain, which style B middleware calls to go on.
 ///
 /// Dropping it skips the rest: then the middleware has to answer itself.
 pub struct Next {
@@ -206,10 +208,10 @@ impl Next {
         }
     }
 
-    /// Runs the rest and gives an error of the rest as an error.
+    /// Runs the rest, and returns an error of the rest as an error.
     ///
     /// # Errors
-    /// Whatever error the rest of the chain ends with.
+    /// The error with which the rest of the chain ends.
     pub async fn try_run(self, req: Request) -> Result<Response, ApiError> {
         Chain::start(self.endpoint, self.at, req).await
     }
@@ -241,7 +243,7 @@ pub enum Flow {
     note = "return (), an Option or a Result of a reply, or a reply such as Json<T> or Response"
 )]
 pub trait IntoFlow {
-    /// Decides whether the chain goes on.
+    /// Decides if the chain goes on.
     ///
     /// # Errors
     /// The error of the middleware, which is answered as an error.
@@ -309,7 +311,7 @@ reply_is_flow! {
     note = "return a Response, an Option<Response>, or a Result of them"
 )]
 pub trait IntoAnswer {
-    /// The response, if there is one.
+    /// Returns the response, if there is one.
     ///
     /// # Errors
     /// The error of the middleware, which is answered as an error.
@@ -439,9 +441,9 @@ where
 
 /// A function whose future stands on its own.
 ///
-/// The lifetime says nothing: because of the `for<'a>` in the bound the
-/// compiler chooses this form before it looks at what the function returns, and
-/// so names a wrong result instead of the whole function.
+/// The lifetime has no meaning of its own. Because of the `for<'a>` in the
+/// bound the compiler chooses this form before it looks at the result of the
+/// function. So it names a wrong result instead of the whole function.
 pub trait AroundFn<'a, R> {
     /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'static;

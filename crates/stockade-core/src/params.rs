@@ -32,7 +32,7 @@ impl Params {
         self.spans.is_empty()
     }
 
-    /// The decoded value of the parameter `name` in `path`.
+    /// Returns the decoded value of the parameter `name` in `path`.
     #[must_use]
     pub fn get<'p>(&self, path: &'p str, name: &str) -> Option<Cow<'p, str>> {
         self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))

@@ -11,7 +11,7 @@ use stockade_errors::ApiError;
 /// A name and a value, decoded.
 pub(crate) type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// The pairs of a query string or a form, decoded.
+/// Reads the pairs of a query string or a form, decoded.
 ///
 /// `+` is a space, `a` and `a=` are empty text, a malformed escape stays as it
 /// was sent.
@@ -30,7 +30,8 @@ pub(crate) fn pairs(query: &str) -> Result<Vec<Pair<'_>>, ApiError> {
     Ok(pairs)
 }
 
-/// The pairs as an object; the values of a repeated key become an array.
+/// Returns the pairs as an object; the values of a repeated key become an
+/// array.
 pub(crate) fn object(query: &str) -> Result<Map<String, Value>, ApiError> {
     let mut object = Map::new();
     for (name, value) in pairs(query)? {

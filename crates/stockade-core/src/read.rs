@@ -38,14 +38,15 @@ pub(crate) enum Payload {
         /// As they were sent.
         bytes: Bytes,
     },
-    /// Somebody put another body in the place of the one that was sent.
+    /// Middleware put another body in the place of the one that was sent.
     Replaced(Value),
     /// Reading failed; each further attempt fails the same way.
     Failed(BodyError),
 }
 
 impl Payload {
-    /// All bytes as they were sent; those of a replaced body are written anew.
+    /// Reads all bytes as they were sent; those of a replaced body are written
+    /// anew.
     pub(crate) async fn bytes(&mut self, limit: u64) -> Result<Bytes, ApiError> {
         if let Self::Unread(body) = self {
             let body = std::mem::take(body);
@@ -64,7 +65,7 @@ impl Payload {
         }
     }
 
-    /// The parsed body, for whoever may change it.
+    /// Reads the parsed body, which the caller may change.
     pub(crate) async fn value(
         &mut self,
         headers: &HeaderMap,
@@ -81,7 +82,7 @@ impl Payload {
         }
     }
 
-    /// Changes the stream of a body that nobody has parsed.
+    /// Changes the stream of a body that is not parsed yet.
     pub(crate) fn map(&mut self, limit: u64, change: impl FnOnce(HttpBody) -> HttpBody) {
         if matches!(self, Self::Unread(_) | Self::Bytes(_)) {
             let body = self.take_stream(limit);
@@ -89,7 +90,7 @@ impl Payload {
         }
     }
 
-    /// The body as a stream that counts what passes.
+    /// Takes the body as a stream that counts its bytes.
     pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
         match std::mem::replace(self, Self::Bytes(Bytes::new())) {
             Self::Unread(body) => HttpBody::new(Limited { body, left: limit }),
@@ -148,18 +149,19 @@ fn parse_json(bytes: &[u8], rules: Rules) -> Result<Value, ReadError> {
     serde_json::from_slice(bytes).map_err(ReadError::Syntax)
 }
 
-/// A form or a text is UTF-8.
+/// Reads the bytes of a form or a text, which must be UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ApiError> {
     std::str::from_utf8(bytes).map_err(|_| ApiError::new(400, "Request body is not valid UTF-8"))
 }
 
-/// 400 for bytes that cannot be JSON.
+/// Returns the 400 for bytes that cannot be JSON.
 #[cold]
 pub(crate) fn not_json() -> ApiError {
     ApiError::new(400, "Invalid JSON body")
 }
 
-/// 400 for JSON that cannot be read; where, only in development.
+/// Returns the 400 for JSON that cannot be read. Only development gets the
+/// position.
 #[cold]
 pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError {
     let invalid = not_json();
@@ -170,7 +172,7 @@ pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError 
     }
 }
 
-/// 415: nobody here reads this content type.
+/// Returns the 415 for a content type that no reader takes.
 #[cold]
 pub(crate) fn unsupported() -> ApiError {
     ApiError::new(415, "Unsupported Media Type")

@@ -107,54 +107,56 @@ impl Request {
         self
     }
 
-    /// The method, as it was sent: HEAD stays HEAD on a GET route.
+    /// Returns the method, as it was sent: HEAD stays HEAD on a GET route.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.inner.head.method
     }
 
-    /// The target of the request.
+    /// Returns the target of the request.
     #[must_use]
     pub fn uri(&self) -> &Uri {
         &self.inner.head.uri
     }
 
-    /// The path, raw: neither decoded nor folded.
+    /// Returns the path, raw: neither decoded nor folded.
     #[must_use]
     pub fn path(&self) -> &str {
         self.inner.head.uri.path()
     }
 
-    /// The version of HTTP.
+    /// Returns the version of HTTP.
     #[must_use]
     pub fn version(&self) -> Version {
         self.inner.head.version
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.inner.head.headers
     }
 
-    /// The headers, for middleware that changes them before the handler runs.
+    /// Returns the headers, for middleware that changes them before the handler
+    /// runs.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         &mut self.inner.head.headers
     }
 
-    /// Values that middleware attaches for those who come later, by type.
+    /// Returns the values that middleware attaches for later middleware and the
+    /// handler, by type.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.inner.head.extensions
     }
 
-    /// The extensions, to attach something.
+    /// Returns the extensions, to attach values to the request.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.inner.head.extensions
     }
 
-    /// The decoded value of a path parameter, as text; `*` and `**` are called
-    /// `splat`. It may hold `/` and `..`, and is no name of a file:
+    /// Returns the decoded value of a path parameter, as text; `*` and `**` are
+    /// called `splat`. It may hold `/` and `..`, and is no name of a file:
     /// [`FileName`](crate::extract::FileName).
     #[must_use]
     pub fn param(&self, name: &str) -> Option<Cow<'_, str>> {
@@ -164,8 +166,8 @@ impl Request {
         }
     }
 
-    /// All path parameters, decoded, as text, in the order of the path. An
-    /// optional one that is absent has no entry.
+    /// Returns all path parameters, decoded, as text, in the order of the path.
+    /// An optional one that is absent has no entry.
     pub fn params(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let replaced = self.replaced_params();
         let sent = replaced.is_none().then(|| self.inner.params.iter(self.path()));
@@ -174,8 +176,8 @@ impl Request {
         sent.into_iter().flatten().chain(replaced)
     }
 
-    /// The path parameters as an object: texts, unless a validation made
-    /// numbers or booleans of them.
+    /// Returns the path parameters as an object: texts, unless a validation
+    /// made numbers or booleans of them.
     #[must_use]
     pub fn param_values(&self) -> Map<String, Value> {
         match self.replaced_params() {
@@ -189,12 +191,12 @@ impl Request {
         }
     }
 
-    /// Replaces the path parameters for whoever comes later.
+    /// Replaces the path parameters for later middleware and the handler.
     pub fn set_params(&mut self, params: Map<String, Value>) {
         self.inner.replaced.get_or_insert_default().params = Some(params);
     }
 
-    /// The names of the parameters that the path has, in its order.
+    /// Returns the names of the parameters that the path has, in its order.
     pub(crate) fn path_names(&self) -> impl Iterator<Item = &str> {
         self.inner.params.iter(self.path()).map(|(name, _)| name)
     }
@@ -203,8 +205,8 @@ impl Request {
         self.inner.replaced.as_deref()?.params.as_ref()
     }
 
-    /// The query string as an object of texts, unless a validation made numbers
-    /// or booleans of them; the values of a repeated key are an array.
+    /// Returns the query string as an object of texts, unless a validation made
+    /// numbers or booleans of them; the values of a repeated key are an array.
     ///
     /// # Errors
     /// 400 for more than 1,000 pairs.
@@ -216,7 +218,8 @@ impl Request {
         }
     }
 
-    /// Replaces the query for whoever comes later; the target stays as it is.
+    /// Replaces the query for later middleware and the handler; the target
+    /// stays as it is.
     pub fn set_query(&mut self, query: Map<String, Value>) {
         self.inner.replaced.get_or_insert_default().query = Some(query);
     }
@@ -225,8 +228,8 @@ impl Request {
         self.inner.replaced.as_deref()?.query.as_ref()
     }
 
-    /// The user that authentication found; `None` if there is none, or if
-    /// nothing has looked for one.
+    /// Returns the user that authentication found; `None` if there is none, or
+    /// if nothing has looked for one.
     ///
     /// Spec: Request object › user.
     #[must_use]
@@ -234,32 +237,34 @@ impl Request {
         self.inner.user.value()
     }
 
-    /// Sets the user of the request; `None` is nobody that is known.
+    /// Sets the user of the request; `None` for no known user.
     pub fn set_user(&mut self, user: Option<Value>) {
         self.inner.user = LazyUser::of(user);
     }
 
-    /// The pattern of the matched route, such as `/users/:id`; `None` outside
-    /// a router.
+    /// Returns the pattern of the matched route, such as `/users/:id`; `None`
+    /// outside a router.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.inner.endpoint.as_deref().map(Endpoint::pattern)
     }
 
-    /// The value of type `T` that the application provided.
+    /// Returns the value of type `T` that the application provided.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.inner.endpoint.as_deref()?.states().get()
     }
 
-    /// The address at the other end of the connection, if the host knows it.
+    /// Returns the address at the other end of the connection, if the host
+    /// knows it.
     #[must_use]
     pub fn peer(&self) -> Option<PeerAddr> {
         self.inner.peer
     }
 
-    /// The client's address, if the host knows it: behind trusted proxies the
-    /// one that the router found, else the other end of the connection.
+    /// Returns the client's address, if the host knows it: behind trusted
+    /// proxies the one that the router found, else the other end of the
+    /// connection.
     #[must_use]
     #[doc(alias = "ip")]
     pub fn client_ip(&self) -> Option<IpAddr> {
@@ -267,9 +272,10 @@ impl Request {
     }
 
     /// Returns true if the rules of CORS list the `Origin` of the request with
-    /// credentials: its pages may act for the user. Known only on routes whose
-    /// middleware asks for it ([`RouteDoc::guards_origin`]), for other methods than
-    /// GET, HEAD and OPTIONS; false otherwise.
+    /// credentials: pages of that origin may act for the user. This is known
+    /// only on routes whose middleware asks for it
+    /// ([`RouteDoc::guards_origin`]), and for other methods than GET, HEAD and
+    /// OPTIONS; false otherwise.
     ///
     /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
     #[must_use]
@@ -277,13 +283,13 @@ impl Request {
         self.inner.has_listed_origin
     }
 
-    /// The name of the request in logs, if it has been given one.
+    /// Returns the name of the request in logs, if it has been given one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.inner.id.as_deref()
     }
 
-    /// Names the request for whatever is logged of it from now on. It should be
+    /// Sets the name of the request in later lines of the log. It should be
     /// short and plain: it is logged as it is.
     pub fn set_id(&mut self, id: impl Into<Arc<str>>) {
         self.inner.id = Some(id.into());
@@ -293,7 +299,7 @@ impl Request {
         self.inner.id.clone()
     }
 
-    /// The bytes of the body, as they were sent. They are read from the
+    /// Returns the bytes of the body, as they were sent. They are read from the
     /// connection at the first call and kept.
     ///
     /// # Errors
@@ -303,8 +309,9 @@ impl Request {
         self.inner.payload.bytes(self.inner.max_body).await
     }
 
-    /// The parsed body: JSON, or a form as an object, or a text. An empty body
-    /// is `{}`, and so is that of a GET or HEAD request, which is not read.
+    /// Returns the parsed body: JSON, or a form as an object, or a text. An
+    /// empty body is `{}`, and so is that of a GET or HEAD request, which is
+    /// not read.
     ///
     /// # Errors
     /// Those of [`bytes`](Self::bytes); 400 for JSON that cannot be read; 413
@@ -322,7 +329,8 @@ impl Request {
         self.inner.payload.value(&self.inner.head.headers, rules).await
     }
 
-    /// The largest number of values of a JSON body that are kept untyped.
+    /// Returns the largest number of values of a JSON body that are kept
+    /// untyped.
     pub(crate) fn max_json_values(&self) -> usize {
         let endpoint = self.inner.endpoint.as_deref();
         endpoint.map_or(DEFAULT_MAX_JSON_VALUES, Endpoint::max_json_values)
@@ -358,8 +366,8 @@ impl Request {
         matches!(self.inner.head.method, Method::GET | Method::HEAD)
     }
 
-    /// Replaces the body; whoever asks for bytes from now on gets this as JSON.
-    /// To change the parsed body alone, change the value of [`body`](Self::body):
+    /// Replaces the body; its bytes are this value as JSON from now on. To
+    /// change the parsed body alone, change the value of [`body`](Self::body):
     /// then the bytes stay as they were sent.
     pub fn set_body(&mut self, body: Value) {
         self.inner.payload = Payload::Replaced(body);
@@ -386,7 +394,8 @@ impl Request {
         length.is_some_and(|length| length > self.inner.max_body)
     }
 
-    /// The error to report when an argument of the handler could not be taken.
+    /// Returns the error to report when an argument of the handler could not be
+    /// taken.
     pub(crate) fn first_failure(&self, error: ApiError) -> ApiError {
         match self.inner.endpoint.as_deref() {
             Some(endpoint) => endpoint.validation().first_failure(self, error),
@@ -423,12 +432,13 @@ pub trait RequestExt: Sized {
     /// Sets the client's address.
     fn set_client_ip(&mut self, client: Option<IpAddr>);
 
-    /// Says whether CORS lists the `Origin` of the request with credentials.
+    /// Notes if CORS lists the `Origin` of the request with credentials.
     fn set_listed_origin(&mut self, is_listed: bool);
 
-    /// Sets the user by JSON, which is read when somebody asks for the user: the
-    /// claims of a token are often not looked at. JSON that cannot be read is
-    /// nobody. `value` is the same as a value, if somebody has read it already.
+    /// Sets the user by JSON, which is parsed when the user is asked for,
+    /// because the claims of a token are often not needed. JSON that cannot be
+    /// read counts as no user. `value` is the parsed JSON, if it was parsed
+    /// already.
     fn set_user_json(&mut self, json: String, value: Option<Value>);
 
     /// Returns true if the client announced more than the limit of the route.
@@ -479,7 +489,7 @@ impl RequestExt for Request {
     }
 }
 
-/// A value as text, as it could stand in a path or a query.
+/// Returns a value as the text that it has in a path or a query.
 pub(crate) fn as_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => text.into(),

@@ -22,7 +22,7 @@ use crate::{FromRequest, States};
 #[derive(Debug)]
 pub struct RouteDoc {
     method: Method,
-    /// Name, and whether it is optional.
+    /// The name of each parameter; true for an optional one.
     params: Vec<(String, bool)>,
     body: Option<BodyKind>,
     needs: Vec<(TypeId, &'static str)>,
@@ -54,7 +54,7 @@ pub enum BodyKind {
 }
 
 impl RouteDoc {
-    /// The method of the route.
+    /// Returns the method of the route.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
@@ -102,8 +102,9 @@ impl RouteDoc {
         }
     }
 
-    /// Says that a rate limit of this name counts the requests to the route.
-    /// Two of the same name are a mistake: nobody could tell them apart.
+    /// Notes that a rate limit of this name counts the requests to the route.
+    /// Two limits of the same name are a mistake, because they could not be
+    /// told apart.
     pub fn limited(&mut self, name: &str) {
         if self.limits.iter().any(|known| known == name) {
             self.mistake(format!("two rate limits are called {name:?}"));
@@ -111,34 +112,35 @@ impl RouteDoc {
         self.limits.push(name.to_owned());
     }
 
-    /// Says by which ways middleware finds the user, each a challenge such as
-    /// `Bearer`. They replace those of middleware that came before: it finds the
-    /// user anew.
+    /// Notes the ways by which middleware finds the user, each a challenge such
+    /// as `Bearer`. They replace those of earlier middleware, because the user
+    /// is found anew.
     pub fn authenticates<C: Into<String>>(&mut self, challenges: impl IntoIterator<Item = C>) {
         self.challenges = challenges.into_iter().map(Into::into).collect();
     }
 
-    /// Says that middleware refuses requests of other origins, so that the router
-    /// finds out whether CORS lists theirs:
+    /// Notes that middleware refuses requests of other origins. Then the router
+    /// finds out if CORS lists the origin:
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
     pub fn guards_origin(&mut self) {
         self.guards_origin = true;
     }
 
-    /// The values that the descriptions of all routes of a router share, by type:
-    /// the router's [`Clock`](crate::Clock), and notes of middleware.
+    /// Returns the values that the descriptions of all routes of a router
+    /// share, by type: the router's [`Clock`](crate::Clock), and notes of
+    /// middleware.
     #[must_use]
     pub fn common(&self) -> &Extensions {
         &self.common
     }
 
-    /// The shared values, to note something, or to hand them from one route to the
-    /// next.
+    /// Returns the shared values, to add to them, or to hand them from one
+    /// route to the next.
     pub fn common_mut(&mut self) -> &mut Extensions {
         &mut self.common
     }
 
-    /// Says that the handler writes the response itself.
+    /// Notes that the handler writes the response itself.
     pub fn writes_response(&mut self) {
         self.writers += 1;
         if self.writers == 2 {
@@ -146,8 +148,8 @@ impl RouteDoc {
         }
     }
 
-    /// Says that an argument of the handler is the connection after an upgrade,
-    /// such as a WebSocket.
+    /// Notes that an argument of the handler is the connection after an
+    /// upgrade, such as a WebSocket.
     pub fn takes_upgrade(&mut self) {
         self.upgrades += 1;
     }
@@ -233,11 +235,11 @@ pub trait RouteDocExt: Sized {
     /// parameters, each with true if it is optional.
     fn new(method: Method, params: Vec<(String, bool)>) -> Self;
 
-    /// The form in which the handler takes the body, if it takes it.
+    /// Returns the form in which the handler takes the body, if it takes it.
     fn body(&self) -> Option<BodyKind>;
 
-    /// The challenges of a 401 of this route; empty where no middleware names a
-    /// way.
+    /// Returns the challenges of a 401 of this route; empty where no middleware
+    /// names a way.
     fn challenges(&self) -> &[String];
 
     /// Returns true if middleware refuses requests of other origins.
@@ -246,8 +248,8 @@ pub trait RouteDocExt: Sized {
     /// Returns true if an argument of the handler writes the response itself.
     fn has_writer(&self) -> bool;
 
-    /// The number of arguments of the handler that are the connection after an
-    /// upgrade.
+    /// Returns the number of arguments of the handler that are the connection
+    /// after an upgrade.
     fn upgrades(&self) -> usize;
 
     /// Returns every mistake, given the values that the application provides.

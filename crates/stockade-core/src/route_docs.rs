@@ -1,10 +1,10 @@
-//! [`Docs`]: the documentation of a route for those who read about it.
+//! [`Docs`]: the documentation of a route, for people.
 
 use stockade_errors::__internal::setters;
 
-/// The documentation of a route for those who read about it.
+/// The documentation of a route, for people.
 ///
-/// It changes nothing of what the route does.
+/// It has no effect on the route.
 ///
 /// ```
 /// use stockade_core::Docs;
@@ -22,20 +22,20 @@ use stockade_errors::__internal::setters;
 pub struct Docs {
     /// A few words. Default: none.
     pub summary: Option<String>,
-    /// Everything else worth knowing, as Markdown. Default: none.
+    /// The description of the route, as Markdown. Default: none.
     pub description: Option<String>,
     /// The groups under which it is listed. Default: none.
     pub tags: Vec<String>,
     /// True if it should no longer be used. Default: false.
     pub deprecated: bool,
-    /// Statuses with what they mean, in the order in which they were given.
-    /// Each is 100 to 599 and stands here once, or the router is not built.
+    /// Statuses with their meanings, in the order in which they were given. A
+    /// status is 100 to 599 and stands here once, or the router is not built.
     /// Default: none.
     pub responses: Vec<(u16, String)>,
 }
 
 impl Docs {
-    /// With this [`summary`](Self#structfield.summary).
+    /// Makes a documentation with this [`summary`](Self#structfield.summary).
     #[must_use]
     pub fn new(summary: impl Into<String>) -> Self {
         Self { summary: Some(summary.into()), ..Self::default() }

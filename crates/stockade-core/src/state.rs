@@ -1,4 +1,4 @@
-//! [`States`]: what the application provides, by type.
+//! [`States`]: the values that the application provides, by type.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -21,7 +21,7 @@ impl States {
         self.values.push((id, Arc::new(value)));
     }
 
-    /// The value of type `T`, if there is one.
+    /// Returns the value of type `T`, if there is one.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let id = TypeId::of::<T>();

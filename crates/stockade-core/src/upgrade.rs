@@ -1,12 +1,12 @@
 //! Connections that leave HTTP, such as for a WebSocket.
 //!
 //! A host that can give its connection away puts an [`Upgrade`] into the
-//! extensions of a request that asks for one. Whoever takes it calls
-//! [`Upgrade::switch`], with the function for the connection, and answers with
-//! the response that this gives. The host sends it, takes the [`Switch`] out of
-//! it, and runs that on the [`Upgraded`] connection.
+//! extensions of a request that asks for one. The handler that takes it calls
+//! [`Upgrade::switch`] with the function for the connection, and answers with
+//! the response that this returns. The host sends the response, takes the
+//! [`Switch`] out of it, and runs the function on the [`Upgraded`] connection.
 //!
-//! So this needs no server: a test hands over one end of a pipe.
+//! So a test needs no server: it hands over one end of a pipe.
 //!
 //! Source: RFC 9110, section 7.8 (Upgrade); RFC 8441 (extended CONNECT).
 
@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{BoxFuture, HttpBody, Response};
 
-/// A connection in both directions, whatever it is made of.
+/// A connection in both directions, of any kind.
 pub trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
@@ -37,8 +37,8 @@ pub struct Upgraded {
 }
 
 impl Upgraded {
-    /// A connection on which nothing was read, of a host that does not say when
-    /// it shuts down.
+    /// Makes a connection on which no byte was read, of a host that does not
+    /// announce its shutdown.
     #[must_use]
     pub fn new(io: impl Io) -> Self {
         Self { io: Box::new(io), read: Bytes::new(), shutdown: Box::pin(std::future::pending()) }
@@ -89,13 +89,14 @@ pub struct Upgrade {
 }
 
 impl Upgrade {
-    /// By `Upgrade` and 101, as in HTTP/1.1.
+    /// Makes an upgrade by `Upgrade` and 101, as in HTTP/1.1.
     #[must_use]
     pub fn http1() -> Self {
         Self { extended_connect: false }
     }
 
-    /// By an extended CONNECT to `websocket` and 200, as in HTTP/2 (RFC 8441).
+    /// Makes an upgrade by an extended CONNECT to `websocket` and 200, as in
+    /// HTTP/2 (RFC 8441).
     #[must_use]
     pub fn extended_connect() -> Self {
         Self { extended_connect: true }
@@ -107,7 +108,7 @@ impl Upgrade {
         self.extended_connect
     }
 
-    /// The response that gives the connection to `protocol`.
+    /// Returns the response that gives the connection to `protocol`.
     ///
     /// The caller adds the headers that identify the protocol, such as `Upgrade`.
     #[must_use]
@@ -143,8 +144,8 @@ pub fn requested_upgrade(
     }
 }
 
-/// Says in the extensions of a request that it came on a TLS connection, so that
-/// what takes the connection can ask for an `https` origin.
+/// A mark in the extensions of a request that came on a TLS connection. With it
+/// a protocol such as WebSockets can require an `https` origin.
 ///
 /// The own server and `stockade-actix` set it for requests that ask for another
 /// protocol. axum does not know: a program that serves axum on TLS adds it by a

@@ -1,4 +1,4 @@
-//! [`Validation`]: what a route checks before its handler runs.
+//! [`Validation`]: the checks of a route before its handler runs.
 //!
 //! Spec: Route entry object › validation; Middleware helpers.
 
@@ -14,9 +14,9 @@ use crate::media::Media;
 use crate::read::Payload;
 use crate::{Request, RouteDoc};
 
-/// What a route checks before its handler runs: the parameters of the path, the
-/// query, the body, in this order. The first of them that fails is answered
-/// with 400 and reported alone.
+/// The checks of a route before its handler runs: the parameters of the path,
+/// the query, and the body, in this order. The first of them that fails is
+/// answered with 400 and reported alone.
 ///
 /// Spec: Route entry object; Validation helpers.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,8 @@ pub struct Validation {
     pub query: Option<Schema>,
     /// The schema of the body.
     pub body: Option<Schema>,
-    /// How all of them judge. Parameters and queries are text, and numbers and
-    /// booleans are made of it whatever is said here.
+    /// The options of all checks. Parameters and queries are text, which always
+    /// becomes numbers and booleans where a schema wants those.
     pub options: ValidationOptions,
     /// The schemas of the types that the handler takes.
     pub(crate) inputs: Vec<Input>,
@@ -42,7 +42,7 @@ pub(crate) struct Input {
     type_id: TypeId,
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
-    /// Reads a value of the type, to find out what is wrong with it.
+    /// Reads a value of the type, to find its mistakes.
     read: fn(&Request) -> Result<(), ApiError>,
 }
 
@@ -57,7 +57,7 @@ impl Input {
     }
 }
 
-/// Where a value comes from, in the order in which it is judged.
+/// The source of a value, in the order in which values are judged.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Source {
     Params,
@@ -66,14 +66,15 @@ pub(crate) enum Source {
 }
 
 impl Validation {
-    /// A route that checks nothing but the types that its handler takes.
+    /// Makes the checks of a route that judges only the types that its handler
+    /// takes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds the schemas of the types that the handler takes, as they described
-    /// themselves to `doc`. What a type judges itself is not judged twice.
+    /// themselves to `doc`. A value that its type judges is not judged twice.
     #[must_use]
     pub fn with_handler(mut self, doc: &RouteDoc) -> Self {
         self.inputs.clone_from(&doc.inputs);
@@ -90,14 +91,15 @@ impl Validation {
         self
     }
 
-    /// The schema of a type, if the handler takes it from there.
+    /// Returns the schema of a type, if the handler takes it from there.
     pub(crate) fn input(&self, source: Source, type_id: TypeId) -> Option<&Input> {
         self.inputs.iter().find(|input| input.source == source && input.type_id == type_id)
     }
 
-    /// What is wrong with the sources that are judged before the one that
-    /// failed, if it came first only because the handler names it first or
-    /// because the body has a schema of its own.
+    /// Returns the failure to report: that of the first source, in the order in
+    /// which sources are judged, that a type of the handler refuses; `error` if
+    /// there is none. A later source may have failed first, because the handler
+    /// names it first or because the body has a schema of its own.
     #[cold]
     pub(crate) fn first_failure(&self, req: &Request, error: ApiError) -> ApiError {
         if !matches!(error.status(), 400 | 415) {
@@ -107,7 +109,8 @@ impl Validation {
         failure.unwrap_or(error)
     }
 
-    /// Checks what came with the head of the request.
+    /// Checks the parameters and the query, which come with the head of the
+    /// request.
     pub(crate) fn judge_text(&self, req: &mut Request) -> Result<(), ApiError> {
         if let Some(schema) = &self.params {
             req.validate_params(schema, &self.options)?;
@@ -127,13 +130,14 @@ impl Validation {
     }
 }
 
-/// The options with the conversions that text needs.
+/// Returns the options with the conversions that text needs.
 pub(crate) fn as_text(options: &ValidationOptions) -> ValidationOptions {
     options.clone().coerce_types(true).list_from_one(true)
 }
 
-/// What a schema can be made of: a [`Schema`](struct@Schema), a [`Rule`], JSON in either
-/// notation, or what `schema!` and `T::schema()` give.
+/// A type that a schema can be made of: a [`Schema`](struct@Schema), a
+/// [`Rule`], JSON in either notation, or a result of `schema!` and
+/// `T::schema()`.
 ///
 /// Spec: Validation schemas.
 #[diagnostic::on_unimplemented(
@@ -180,15 +184,16 @@ impl IntoSchema for Value {
     }
 }
 
-/// Checks by schemas. What is checked is replaced by the outcome: defaults,
+/// Checks by schemas. The outcome replaces the checked data, with defaults,
 /// trims, transforms and conversions applied.
 impl Request {
-    /// Checks the parameters of the path: text becomes numbers and booleans
-    /// where `schema` asks for them. [`param`](Self::param),
-    /// [`param_values`](Self::param_values) and `Path<T>` give the outcome.
+    /// Checks the parameters of the path: text becomes numbers and booleans where
+    /// `schema` asks for them.
+    /// [`param`](Self::param), [`param_values`](Self::param_values) and
+    /// `Path<T>` give the outcome.
     ///
     /// # Errors
-    /// 400 with what is wrong; 500 when a function of the schema fails.
+    /// 400 with the mistakes; 500 when a function of the schema fails.
     ///
     /// Spec: Middleware helpers › `withParamsValidation`.
     pub fn validate_params(
@@ -211,7 +216,7 @@ impl Request {
     /// [`query`](Self::query) and `Query<T>` give the outcome.
     ///
     /// # Errors
-    /// 400 with what is wrong, or for more than 1,000 pairs; 500 when a
+    /// 400 with the mistakes, or for more than 1,000 pairs; 500 when a
     /// function of the schema fails.
     ///
     /// Spec: Middleware helpers › `withQueryValidation`.
@@ -229,7 +234,7 @@ impl Request {
     /// outcome; the bytes stay as they were sent.
     ///
     /// # Errors
-    /// 400 with what is wrong; those of [`body`](Self::body); 500 when a
+    /// 400 with the mistakes; those of [`body`](Self::body); 500 when a
     /// function of the schema fails.
     ///
     /// Spec: Middleware helpers › `withValidation`.
@@ -248,7 +253,7 @@ impl Request {
     }
 }
 
-/// The object as `schema` leaves it.
+/// Judges an object, and returns it with the changes of the schema.
 fn judge(
     schema: &Schema,
     object: Map<String, Value>,

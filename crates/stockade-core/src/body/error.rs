@@ -21,7 +21,7 @@ pub enum BodyError {
 }
 
 impl BodyError {
-    /// The kind that is behind an error of a stream.
+    /// Returns the kind that is behind an error of a stream.
     #[must_use]
     pub fn of(error: &BoxError) -> Self {
         let direct = error.downcast_ref::<Self>();
@@ -29,8 +29,8 @@ impl BodyError {
         direct.or_else(behind).copied().unwrap_or(Self::Broken)
     }
 
-    /// The error that the application's end of a stream gives: with `?` it is
-    /// answered with its own status.
+    /// Returns the error that the application's end of a stream gives: with `?`
+    /// it is answered with its own status.
     pub(crate) fn into_box(self) -> BoxError {
         Box::new(ApiError::from(self).with_source(self))
     }

@@ -30,7 +30,7 @@ enum Kind {
 type BoxStream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
 impl HttpBody {
-    /// A body of no bytes.
+    /// Makes a body of no bytes.
     #[must_use]
     pub const fn empty() -> Self {
         Self { kind: Kind::Empty }
@@ -51,7 +51,7 @@ impl HttpBody {
         Self { kind: Kind::Stream(Box::pin(Foreign { body })) }
     }
 
-    /// A body whose pieces are sent as the stream gives them.
+    /// Makes a body whose pieces are sent as the stream gives them.
     ///
     /// An error of the stream ends the connection, so that the client notices
     /// that something is missing.
@@ -65,7 +65,7 @@ impl HttpBody {
         Self { kind: Kind::Stream(Box::pin(stream)) }
     }
 
-    /// The bytes, if they are all there; `None` for a stream.
+    /// Returns the bytes, if they are all there; `None` for a stream.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.kind {
@@ -75,8 +75,8 @@ impl HttpBody {
         }
     }
 
-    /// The body of a response that is on its way out: what breaks off is logged
-    /// with the request that it answers.
+    /// Logs an error of the stream with the request that the body answers. It
+    /// is for the body of a response on its way out.
     pub(crate) fn log_to(&mut self, context: impl FnOnce() -> ErrorContext) {
         if let Kind::Stream(_) = self.kind
             && let Kind::Stream(stream) = std::mem::replace(&mut self.kind, Kind::Empty)
@@ -253,7 +253,7 @@ struct Watched {
 
 enum Watching {
     Runs(BoxStream),
-    /// It failed; whoever asks next is told.
+    /// The stream failed; the next poll returns the error.
     Failed(Option<BoxError>),
 }
 
@@ -277,8 +277,8 @@ impl Body for Watched {
         };
         self.context.log_late(error.as_ref());
         self.state = Watching::Failed(Some(error));
-        // The server is let out once more before it is told, so that it sends
-        // what it has and the client sees how far the answer came.
+        // The server is polled once more before it gets the error, so that it
+        // sends the bytes it has and the client sees how far the answer came.
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -1,4 +1,5 @@
-//! Bodies of messages: the bytes, and what can go wrong while they come.
+//! Bodies of messages: the bytes, and the errors that can happen while they
+//! come.
 
 mod error;
 mod http_body;

@@ -50,8 +50,8 @@ pub struct RunningHandler {
 }
 
 impl RunningHandler {
-    /// Polls, and writes the outcome to `slot`. A returned response would be moved at
-    /// each level, which would be most of our work.
+    /// Polls the chain, and writes the response to `slot`. A returned response
+    /// would be moved at each level, which would be most of our work.
     pub fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
         if let Some(error) = self.chain.poll_into(cx, slot) {
             *slot = Poll::Ready(self.context().answer(error));
@@ -66,7 +66,8 @@ impl RunningHandler {
         }
     }
 
-    /// A handler cannot send interim answers, and there is nothing above.
+    /// Replaces a response with a status that a handler cannot give: interim
+    /// answers, and those above 599.
     #[cold]
     fn refuse_interim(&self, response: &mut Response) {
         if !upgrade::switches(response) {
@@ -180,8 +181,8 @@ impl Chain {
         };
     }
 
-    /// Polls, and writes the outcome to `slot`, unless it is an error, which is
-    /// returned.
+    /// Polls the chain, and writes the outcome to `slot`, unless it is an
+    /// error, which is returned.
     fn poll_into(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) -> Option<ApiError> {
         let polled = catch_panic(|| match self.poll_chain(cx) {
             Poll::Ready(Err(error)) => Some(error),
@@ -222,7 +223,7 @@ impl Chain {
         }
     }
 
-    /// The error when style B middleware gave no response.
+    /// Returns the error for style B middleware that gave no response.
     #[cold]
     fn unanswered(&self) -> ApiError {
         let index = self.at.checked_sub(1);

@@ -36,39 +36,40 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// The name of the request in logs, if it has one.
+    /// Returns the name of the request in logs, if it has one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The method of the request.
+    /// Returns the method of the request.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// The pattern of the route, such as `/users/:id`; `None` if none took the
-    /// request.
+    /// Returns the pattern of the route, such as `/users/:id`; `None` if none
+    /// took the request.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
         self.endpoint.as_deref().map(Endpoint::pattern)
     }
 
-    /// The path of the request, as it was sent, without the query.
+    /// Returns the path of the request, as it was sent, without the query.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.target.as_ref().map(PathAndQuery::path)
     }
 
-    /// The body that leaves the process for an error, by the settings.
+    /// Returns the body that leaves the process for an error, by the settings.
     #[must_use]
     pub fn body(&self, error: &ApiError) -> Value {
         let expose = self.settings.expose_errors;
         if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
     }
 
-    /// Method, pattern, path and name. Never the query, which may hold secrets.
+    /// Returns method, pattern, path and name as text. The query is left out,
+    /// because it may hold secrets.
     fn place(&self) -> String {
         let route = self.route().unwrap_or("-");
         let path = escaped(self.path().unwrap_or("-"));
@@ -84,15 +85,15 @@ pub trait ErrorContextExt: Sized {
     /// Takes note of a request before it is handed on.
     fn of(req: &Request) -> Self;
 
-    /// The same with other settings, for a request that no route has taken.
+    /// Sets other settings, for a request that no route has taken.
     #[must_use]
     fn with_settings(self, settings: Settings) -> Self;
 
-    /// The same with a name for the request, for one that was not given its own.
+    /// Sets the name of a request that has none of its own.
     #[must_use]
     fn with_id(self, id: impl Into<Arc<str>>) -> Self;
 
-    /// The settings by which errors are answered.
+    /// Returns the settings by which errors are answered.
     fn settings(&self) -> Settings;
 
     /// Logs the error once and makes its response: the one place that decides
@@ -101,8 +102,8 @@ pub trait ErrorContextExt: Sized {
     /// Spec: Errors › Response rules.
     fn answer(&self, error: ApiError) -> Response;
 
-    /// The response of an error with this body, without a line in the log: for
-    /// middleware that answers errors in its own way.
+    /// Returns the response of an error with this body, without a line in the
+    /// log. It is for middleware that answers errors in its own way.
     fn respond(&self, error: ApiError, body: &Value) -> Response;
 
     /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
@@ -193,7 +194,7 @@ pub(crate) fn respond_with(settings: Settings, error: ApiError, body: HttpBody) 
     response
 }
 
-/// A response without the headers that the error has.
+/// Makes a response without the headers that the error has.
 fn start(settings: Settings, error: &ApiError, body: HttpBody) -> Response {
     let problem = settings.problem_details;
     let content_type = if problem { "application/problem+json" } else { "application/json" };
@@ -218,7 +219,7 @@ impl Answer {
     }
 }
 
-/// The body of an error as JSON.
+/// Returns the body of an error as JSON.
 pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
     let expose = settings.expose_errors;
     if settings.problem_details {
@@ -228,7 +229,7 @@ pub(crate) fn text(error: &ApiError, settings: Settings) -> Vec<u8> {
     to_json(&error.shown(expose)).unwrap_or_else(|_| error.body(expose).to_string().into())
 }
 
-/// The headers of an error; a malformed one is logged and left out.
+/// Returns the headers of an error; a malformed one is logged and left out.
 fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     error.headers().filter_map(|(name, value)| {
         let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
@@ -241,7 +242,7 @@ fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue
 
 pub(crate) const TARGET: &str = "stockade::error";
 
-/// The text of an error and of its causes.
+/// Returns the text of an error and of its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut chain = error.to_string();
     let mut source = error.source();
@@ -257,8 +258,8 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     chain
 }
 
-/// The error that a response answers, if it answers one: it stands in the
-/// extensions.
+/// Returns the error that a response answers, if it answers one: it stands in
+/// the extensions.
 ///
 /// Middleware that looks at the response of [`Next::run`](crate::Next::run) and the layers of
 /// other hosts find the error there.

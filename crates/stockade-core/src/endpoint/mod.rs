@@ -56,7 +56,7 @@ pub struct EndpointParts {
     pub challenges: Box<[Box<str>]>,
     /// True if its middleware refuses requests of other origins. Default: false.
     pub guards_origin: bool,
-    /// The documentation for those who read about it. Default: none.
+    /// The documentation of the route. Default: none.
     pub docs: Docs,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Box<str>>,
@@ -92,31 +92,31 @@ impl EndpointParts {
 }
 
 impl Endpoint {
-    /// The method under which it was registered.
+    /// Returns the method under which it was registered.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.parts.method
     }
 
-    /// The path as it was declared, with prefixes: `/users/:id`.
+    /// Returns the path as it was declared, with prefixes: `/users/:id`.
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.parts.pattern
     }
 
-    /// The name, if it has one.
+    /// Returns the name of the route, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.parts.name.as_deref()
     }
 
-    /// The middleware, in the order in which it runs.
+    /// Returns the middleware, in the order in which it runs.
     #[must_use]
     pub fn middleware(&self) -> &[Middleware] {
         &self.parts.middleware
     }
 
-    /// The checks before the handler runs.
+    /// Returns the checks before the handler runs.
     #[must_use]
     pub fn validation(&self) -> &Validation {
         &self.parts.validation
@@ -128,13 +128,14 @@ impl Endpoint {
         self.parts.max_body
     }
 
-    /// The types that its body may have; `None` for any.
+    /// Returns the types that the body of a request may have; `None` for any.
     #[must_use]
     pub fn accepts(&self) -> Option<&Accepts> {
         self.parts.accepts.as_deref()
     }
 
-    /// The largest number of values of a JSON body that are kept untyped.
+    /// Returns the largest number of values of a JSON body that are kept
+    /// untyped.
     #[must_use]
     pub fn max_json_values(&self) -> usize {
         self.parts.max_json_values
@@ -146,7 +147,8 @@ impl Endpoint {
         self.parts.is_rate_limited
     }
 
-    /// The challenges of a 401: the ways by which its middleware finds a user.
+    /// Returns the challenges of a 401: the ways by which the route's
+    /// middleware finds a user.
     #[must_use]
     pub fn challenges(&self) -> &[Box<str>] {
         &self.parts.challenges
@@ -158,20 +160,21 @@ impl Endpoint {
         self.parts.guards_origin
     }
 
-    /// The documentation for those who read about it.
+    /// Returns the documentation of the route.
     #[must_use]
     pub fn docs(&self) -> &Docs {
         &self.parts.docs
     }
 
-    /// The reason why it is open to everybody, if its entry gives one. It is for
-    /// whoever checks the routes of an application, and switches nothing off.
+    /// Returns the reason why the route is open to everybody, if its entry
+    /// gives one. It is for people who check the routes of an application, and
+    /// switches nothing off.
     #[must_use]
     pub fn public_reason(&self) -> Option<&str> {
         self.parts.public.as_deref()
     }
 
-    /// The values that the application provides.
+    /// Returns the values that the application provides.
     pub(crate) fn states(&self) -> &States {
         &self.parts.states
     }

@@ -15,14 +15,16 @@ use crate::{FromRequest, HttpBody, Request, RouteDoc};
 /// The body, parsed by its content type into a typed value.
 ///
 /// JSON (`application/json`, `…+json`) goes from the bytes to the value
-/// directly; a form is read like a query string; `text/*` is one text. An absent
-/// body is a 400, unless `T` is an `Option`. Anything else is 415. The schema of
-/// `T` judges the value; what fails is a 400 that names the fields.
+/// directly; a form is read like a query string; `text/*` is one text. An
+/// absent body is a 400, unless `T` is an `Option`. Anything else is 415. The
+/// schema of `T` judges the value; a value that fails is a 400 that names the
+/// fields.
 ///
-/// Values of JSON that are kept whatever their type count against
-/// `max_json_values` of the route, 413 beyond: those that `T` has as a `Value`
-/// or takes for an untagged enum, and all values where the schema of `T` has
-/// functions, unions or unique items, or is not fulfilled.
+/// Some values of JSON are kept whatever their type is. They count against
+/// `max_json_values` of the route, and more of them are a 413. These are the
+/// values that `T` has as a `Value` or takes for an untagged enum. All values
+/// count where the schema of `T` has functions, unions or unique items, or is
+/// not fulfilled.
 ///
 /// ```
 /// use stockade_core::extract::Body;
@@ -50,7 +52,8 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
     fn describe(doc: &mut RouteDoc) {
         let optional = read_nothing(&mut Slot::<T>::new());
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
-        // Of all sources the body is judged last, so nobody asks for it.
+        // The body is judged last of all sources, so no other source asks for
+        // its failure.
         typed::describe::<T>(doc, Source::Body, |_| Ok(()));
     }
 }

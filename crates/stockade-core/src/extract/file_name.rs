@@ -43,8 +43,8 @@ use stockade_validation::{HasSchema, Rule};
 /// # Ok::<(), stockade_core::extract::FileNameError>(())
 /// ```
 ///
-/// It says nothing of whose file it is, whether it exists, or what is in it, and
-/// two names that differ in case alone are one file on some systems.
+/// The type does not check the owner, the existence or the content of the file.
+/// Two names that differ in case alone are one file on some systems.
 ///
 /// # Beyond the spec
 /// The specification has no file names.
@@ -72,7 +72,7 @@ pub enum FileNameError {
 }
 
 impl FileName {
-    /// The text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -153,7 +153,7 @@ impl Serialize for FileName {
 
 impl HasSchema for FileName {
     fn rule() -> Rule {
-        // What is no text is told by the type.
+        // The type `string` refuses a value that is no text.
         Rule::string().custom(|value, _, _| match value.as_str().and_then(fault) {
             None => Ok(()),
             Some(error) => Err(error.text()),
@@ -214,8 +214,8 @@ fn is_forbidden(char: char) -> bool {
         || matches!(char, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns true if Windows opens a device for the name, whatever follows the
-/// first dot.
+/// Returns true if Windows opens a device for the name. The text behind the
+/// first dot has no effect on that.
 fn is_device(text: &str) -> bool {
     let stem = text.split('.').next().unwrap_or(text).trim_end_matches(' ');
     if DEVICES.iter().any(|device| stem.eq_ignore_ascii_case(device)) {

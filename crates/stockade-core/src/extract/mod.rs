@@ -19,8 +19,8 @@
 //! | [`Request`] | the whole request |
 //!
 //! The body is read once and kept, so the order of the arguments does not
-//! matter and several of them may ask for it. `Option<A>` of one that can be
-//! absent is `None` then.
+//! matter and several of them may ask for it. Where an argument `A` may be
+//! absent, `Option<A>` is `None` for an absent one.
 //!
 //! Spec: Request object; Handler contract.
 
@@ -55,10 +55,10 @@ use stockade_errors::ApiError;
 
 use crate::{Request, RouteDoc};
 
-/// What can be an argument of a handler.
+/// A type that can be an argument of a handler.
 ///
-/// See the [module docs](self) for those that exist. An own one takes what it
-/// needs from the request and may wait:
+/// See the [module docs](self) for the types of stockade. A type of the
+/// application reads the request, and may wait:
 ///
 /// ```
 /// use stockade_core::{ApiError, FromRequest, Request};
@@ -81,19 +81,19 @@ use crate::{Request, RouteDoc};
     note = "in Path, Query and Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
 )]
 pub trait FromRequest: Sized + Send {
-    /// Whether it takes the whole request away. Such an argument is made
-    /// after all others.
+    /// True if the argument takes the whole request away. Such an argument is
+    /// made after all others.
     const TAKES_REQUEST: bool = false;
 
-    /// Takes it from the request.
+    /// Takes the argument from the request.
     ///
     /// # Errors
-    /// When the request does not have it: the error is the answer.
+    /// When the request does not have the argument: the error is the answer.
     fn from_request(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
-    /// Says what it needs, while the router is built. An extractor that is made
-    /// of others lets them describe themselves: only then the schemas of their
-    /// types are compiled once, and not for each request.
+    /// Tells the router, while it is built, what the argument needs. An
+    /// extractor that is made of others calls their `describe`: only then the
+    /// schemas of their types are compiled once, and not for each request.
     fn describe(_doc: &mut RouteDoc) {}
 }
 

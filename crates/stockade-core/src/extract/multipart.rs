@@ -38,21 +38,22 @@ pub struct Multipart {
     seen: usize,
 }
 
-/// How much a [`Multipart`] may hold.
+/// The limits of a [`Multipart`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct MultipartLimits {
-    /// How many parts; default 100.
+    /// The number of parts; default 100.
     pub parts: usize,
-    /// How many bytes of one part [`Part::bytes`] and [`Part::text`] read;
-    /// default 1 MiB. [`Part::chunk`] is bounded by the limit of the route.
+    /// The number of bytes of one part that [`Part::bytes`] and [`Part::text`]
+    /// read; default 1 MiB. [`Part::chunk`] is bounded by the limit of the
+    /// route.
     pub part_bytes: usize,
 }
 
 impl MultipartLimits {
-    /// The longest header of a part, in bytes, inclusive, with the empty line at
-    /// its end: 8 KiB. The names of field and file stand in it. The same
-    /// goes for what stands before the first part. A longer one is a 400.
+    /// The longest header of a part, in bytes, inclusive, with the empty line
+    /// at its end: 8 KiB. The names of field and file stand in it. The same
+    /// limit holds for the text before the first part. A longer one is a 400.
     pub const MAX_PART_HEADER: usize = 8_192;
 }
 
@@ -70,8 +71,8 @@ impl Multipart {
         self
     }
 
-    /// The next part; `None` at the end. The one before must have been dropped;
-    /// what is left of it is skipped.
+    /// Returns the next part; `None` at the end. The part before must have been
+    /// dropped; its unread rest is skipped.
     ///
     /// # Errors
     /// 500 when the part before is still held; 400 for a malformed body and for
@@ -126,25 +127,26 @@ pub struct Part {
 }
 
 impl Part {
-    /// The name of the field.
+    /// Returns the name of the field.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.field.name()
     }
 
-    /// The name of the file as the client gave it. Never use it as a path.
+    /// Returns the name of the file as the client gave it. Never use it as a
+    /// path.
     #[must_use]
     pub fn file_name(&self) -> Option<&str> {
         self.field.file_name()
     }
 
-    /// The content type that the client claims.
+    /// Returns the content type that the client claims.
     #[must_use]
     pub fn content_type(&self) -> Option<&str> {
         self.field.content_type().map(AsRef::as_ref)
     }
 
-    /// The next piece of its content; `None` at the end.
+    /// Returns the next piece of the content; `None` at the end.
     ///
     /// # Errors
     /// As [`Multipart::next`].
@@ -152,7 +154,7 @@ impl Part {
         self.field.chunk().await.map_err(unreadable)
     }
 
-    /// The whole content.
+    /// Returns the whole content.
     ///
     /// # Errors
     /// As [`Multipart::next`], and 413 above the limit of a part.
@@ -167,7 +169,7 @@ impl Part {
         Ok(whole.into())
     }
 
-    /// The whole content as text.
+    /// Returns the whole content as text.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes), and 400 when it is not UTF-8.
@@ -183,7 +185,7 @@ impl fmt::Debug for Part {
     }
 }
 
-/// The answer to a body that multer cannot read.
+/// Returns the error for a body that multer cannot read.
 fn unreadable(error: multer::Error) -> ApiError {
     match error {
         multer::Error::LockFailure => {

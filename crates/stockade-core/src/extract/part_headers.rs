@@ -1,7 +1,7 @@
 //! [`PartHeaders`]: a bound for the headers of the parts of a multipart body.
 //!
-//! multer keeps what comes until the header of a part has ended, and what stands
-//! before the first boundary until that has come, however long they are. So the
+//! multer keeps the header of a part until it has ended, and the text before
+//! the first boundary until the boundary has come, without a limit. So the
 //! bytes are followed here before multer gets them, by the same framing.
 //!
 //! Source: RFC 2046, section 5.1.1 (framing); RFC 7578 (`multipart/form-data`).
@@ -43,8 +43,8 @@ where
     }
 }
 
-/// The header of a part, or what stands before the first part, is longer than
-/// [`MAX_PART_HEADER`](super::MultipartLimits::MAX_PART_HEADER).
+/// The error for a header of a part, or for text before the first part, that is
+/// longer than [`MAX_PART_HEADER`](super::MultipartLimits::MAX_PART_HEADER).
 #[derive(Debug)]
 pub(super) struct HeaderTooLong;
 
@@ -135,8 +135,8 @@ impl PartHeaders {
         Ok(&piece[counted..])
     }
 
-    /// One byte behind a boundary: the end of the body is `--`, a part follows
-    /// after blanks and the end of the line.
+    /// Follows one byte behind a boundary. `--` is the end of the body; after
+    /// blanks and the end of the line a part follows.
     fn line(&mut self, before: Option<u8>, byte: u8) {
         self.place = match (before, byte) {
             (None | Some(b' '), b' ' | b'\t') => Place::Line(Some(b' ')),

@@ -11,17 +11,18 @@ use crate::{FromRequest, Request, RouteDoc};
 /// The path parameters: a single one as a value, several as a tuple in the
 /// order of the path, or a struct by name.
 ///
-/// The schema of `T` judges the value; what fails is a 400 that names the
-/// parameter. Names and counts that do not fit the path are found when the
+/// The schema of `T` judges the value; a value that fails is a 400 that names
+/// the parameter. Names and counts that do not fit the path are found when the
 /// router is built.
 ///
 /// # Names of files
 /// A value is decoded after the path was matched, so that a text may hold `/`,
 /// `\` and `..`: `/files/..%2F..%2Fetc%2Fpasswd` matches `/files/:name`, and
-/// `/files/..` does too. Never make a path of it: take a
-/// [`FileName`](super::FileName). What `**` takes (`splat`) has slashes anyway;
-/// who serves files by it must refuse the segments `.` and `..`, empty ones and
-/// backslashes, and look where the path leads after links are followed.
+/// `/files/..` does too. Never make a path of such a text: take a
+/// [`FileName`](super::FileName). The value of `**` (`splat`) has slashes
+/// anyway. A handler that serves files by it must refuse the segments `.` and
+/// `..`, empty segments and backslashes, and check where the path leads after
+/// links are followed.
 ///
 /// ```
 /// use stockade_core::extract::Path;

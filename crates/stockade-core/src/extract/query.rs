@@ -11,7 +11,7 @@ use crate::{FromRequest, Request, RouteDoc};
 /// The query string, read into a struct or a map.
 ///
 /// A key that comes several times fills a `Vec`. The schema of `T` judges the
-/// value; what fails is a 400 that names the field.
+/// value; a value that fails is a 400 that names the field.
 ///
 /// ```
 /// use stockade_core::extract::Query;

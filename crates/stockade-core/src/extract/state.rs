@@ -1,4 +1,4 @@
-//! [`State`]: what the application provided.
+//! [`State`]: a value that the application provided.
 
 use std::any::type_name;
 use std::ops::Deref;
@@ -10,9 +10,10 @@ use crate::{FromRequest, Request, RouteDoc};
 
 /// A value that the application provided with `RouterOptions::state`, shared.
 ///
-/// It dereferences to `T`; the pattern `State(config)` gives the `Arc<T>` in
-/// which it is kept, so that `T` need not be `Clone`. That nobody provided it is found when the router is
-/// built, not by the first request.
+/// It dereferences to `T`; the pattern `State(config)` gives the `Arc<T>` that
+/// holds the value, so that `T` need not be `Clone`. A value that the
+/// application does not provide is a mistake that is found when the router is
+/// built, not at the first request.
 ///
 /// ```
 /// use stockade_core::extract::State;

@@ -1,6 +1,7 @@
-//! Typed values from what comes as text, judged by the schema of their type.
+//! Typed values from text, judged by the schema of their type.
 //!
-//! All of it is compiled once: a type is here what its [`TypeInfo`] says.
+//! The code here is compiled once, and not for each type: it knows a type by
+//! its [`TypeInfo`].
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
@@ -77,7 +78,8 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     Judge::of(req, Source::Query, info)?.read_object(req.query()?)
 }
 
-/// Returns what the router compiled for a type of the route of `req`.
+/// Returns the schema and options that the router compiled for a type of the
+/// route of `req`.
 #[inline]
 fn described(
     req: &Request,
@@ -88,7 +90,7 @@ fn described(
     validation.input(source, type_id).map(|input| (input, &validation.options))
 }
 
-/// Reads a body whose bytes are here.
+/// Reads a body whose bytes are read already.
 pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.has_no_body() {
         return absent(info.target);
@@ -129,7 +131,7 @@ fn absent(target: &mut dyn Target) -> Result<(), ApiError> {
     if read_nothing(target) { Ok(()) } else { Err(ApiError::new(400, "Request body is required")) }
 }
 
-/// A type with its schema, and how that judges.
+/// A type with its schema and the options of its judging.
 struct Judge<'r, 't> {
     schema: Cow<'r, Schema>,
     options: Cow<'r, ValidationOptions>,
@@ -138,8 +140,8 @@ struct Judge<'r, 't> {
 }
 
 impl<'r, 't> Judge<'r, 't> {
-    /// With what the router compiled for the route of `req`; made anew for a
-    /// type that has not described itself to a router.
+    /// Finds the schema that the router compiled for the route of `req`. For a
+    /// type that has not described itself to a router, compiles it anew.
     fn of(req: &'r Request, source: Source, info: TypeInfo<'t>) -> Result<Self, ApiError> {
         let TypeInfo { type_id, schema, target } = info;
         if let Some((input, options)) = described(req, source, type_id) {
@@ -167,8 +169,9 @@ impl<'r, 't> Judge<'r, 't> {
     fn read_params(self, req: &Request) -> Result<(), ApiError> {
         let params = req.param_values();
         let names: Vec<&str> = req.path_names().collect();
-        // A type may ask for more than the path has: what is not there has no name and
-        // is null, which the schema judges as missing. So is what `set_params` left out.
+        // A type may ask for more parameters than the path has. A parameter
+        // that is not there has no name and is null, which the schema judges as
+        // missing. The same holds for one that `set_params` left out.
         let named = |index: usize| names.get(index).copied().unwrap_or_default();
         let mut values = names.iter().map(|name| params.get(*name).cloned().unwrap_or_default());
         match self.shape {
@@ -208,9 +211,9 @@ impl<'r, 't> Judge<'r, 't> {
         self.read_judged("", text.into(), |field| field)
     }
 
-    /// Judges data that is text, and reads what is left of it. `name` is that of
-    /// the value in the errors of its type, and `rename` changes the names in
-    /// those of its schema.
+    /// Judges data that is text, and reads the value from the outcome. `name`
+    /// is the name of the value in errors of its type, and `rename` changes the
+    /// names in errors of its schema.
     fn read_judged(
         self,
         name: &str,
@@ -230,7 +233,7 @@ impl<'r, 't> Judge<'r, 't> {
     }
 }
 
-/// An object as the list of its pairs, for a type that wants a list.
+/// Returns an object as the list of its pairs, for a type that wants a list.
 fn pairs_of(object: Map<String, Value>) -> Value {
     let pairs = object.into_iter().flat_map(|(name, value)| match value {
         Value::Array(values) => values.into_iter().map(|value| json!([name, value])).collect(),

@@ -9,7 +9,7 @@ use crate::{FromRequest, Request, escaped};
 ///
 /// Without a user the answer is 401; take an `Option<User<T>>` where there may
 /// be none. A user that does not fit `T` is a 401 too, and a line at debug
-/// level: what a valid token holds may be anything.
+/// level, because a valid token may hold any claims.
 ///
 /// ```
 /// use stockade_core::extract::User;

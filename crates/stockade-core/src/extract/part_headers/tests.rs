@@ -1,4 +1,4 @@
-//! The bound, whatever pieces a body comes in, and multer as the judge of the
+//! Tests of the bound, with bodies in pieces of any size. multer judges the
 //! framing.
 
 use super::*;
@@ -19,7 +19,7 @@ fn check(body: &str, expected: bool) {
     }
 }
 
-/// A header of so many bytes, with the empty line at its end.
+/// A header of `length` bytes, with the empty line at its end.
 fn header(length: usize) -> String {
     let begin = "Content-Disposition: form-data; name=\"";
     format!("{begin}{}\"\r\n\r\n", "x".repeat(length - begin.len() - 5))
