@@ -70,7 +70,7 @@ impl ApiKey {
         Ok(Self { text: format!("{prefix}{separator}{random}") })
     }
 
-    /// Returns the key itself, for its owner and nobody else.
+    /// Returns the key itself, for its owner alone.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text

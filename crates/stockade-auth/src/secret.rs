@@ -90,8 +90,8 @@ impl Secret {
     /// Sets the name of the secret, which its tokens carry as `kid`.
     ///
     /// The name is for people and for other verifiers. This crate does not
-    /// trust it: a token is tried with every secret of a ring, whatever its
-    /// `kid` is.
+    /// trust it: a token is tried with every secret of a ring, without regard
+    /// to its `kid`.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         let kid = kid.into();

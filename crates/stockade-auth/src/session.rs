@@ -96,7 +96,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// Reads what `Display` writes.
+/// Reads the text that `Display` writes.
 impl FromStr for SessionId {
     type Err = SessionIdError;
 

@@ -43,8 +43,8 @@ pub enum PatternErrorKind {
     /// The parenthesis that begins an expression is never closed. The range is
     /// the parenthesis.
     UnbalancedParenthesis,
-    /// No path of a request can have a character; the text says what to write
-    /// instead. The range is the character.
+    /// A character that no path of a request can have; the text names its
+    /// replacement. The range is the character.
     UnsupportedCharacter(&'static str),
 }
 

@@ -14,8 +14,8 @@ pub enum SerializationError {
     /// A function of [`CustomSerialization`](crate::CustomSerialization)
     /// failed. An `ApiError` in it keeps its status.
     Custom(BoxError),
-    /// A date is more than 8.64e15 ms away from 1970, or beyond what the type
-    /// can hold.
+    /// A date is more than 8.64e15 ms away from 1970, or beyond the range of
+    /// its type.
     DateOutOfRange,
     /// Two keys of a map become the same text.
     DuplicateKey {

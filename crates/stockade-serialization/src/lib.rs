@@ -1,8 +1,8 @@
 //! Dates, maps and sets as JSON, usable alone: no HTTP, no runtime.
 //!
 //! [`serialize_for_json`] makes JSON of any value with serde's `Serialize`.
-//! Dates become text as JavaScript writes it, maps become objects whatever
-//! their keys are, and sets become arrays.
+//! Dates become text as JavaScript writes it, maps with any keys become
+//! objects, and sets become arrays.
 //!
 //! ```
 //! use std::collections::{BTreeMap, BTreeSet};

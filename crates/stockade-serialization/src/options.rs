@@ -11,7 +11,7 @@ use crate::CustomSerialization;
 /// and none is replaced.
 ///
 /// An option affects the helper of that name and not the inside of other data:
-/// a map of dates is written whatever `enable_date` is.
+/// a map of dates is written even if `enable_date` is false.
 ///
 /// ```
 /// use stockade_serialization::SerializationOptions;

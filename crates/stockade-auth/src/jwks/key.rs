@@ -71,7 +71,7 @@ impl VerifyingKey {
 
     /// Returns true if the owner of this key made `signature` for `message`.
     ///
-    /// An algorithm of another type of key is false, whatever the bytes are.
+    /// An algorithm of another type of key gives false, for any bytes.
     pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         self.public.verify(algorithm, message, signature)
     }

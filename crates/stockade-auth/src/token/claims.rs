@@ -44,7 +44,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Where the claim of this name belongs, if it is a time.
+    /// Returns the field for the claim of this name, if it is a time.
     pub(super) fn place(&mut self, name: &str) -> Option<&mut Option<u64>> {
         match name {
             "exp" => Some(&mut self.exp),
@@ -65,38 +65,38 @@ impl Claims {
         self.times
     }
 
-    /// The claim of this name.
+    /// Returns the claim of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_map().get(name)
     }
 
-    /// All claims, in the order of the token.
+    /// Returns all claims, in the order of the token.
     #[must_use]
     pub fn as_map(&self) -> &Map<String, Value> {
         self.payload.claims()
     }
 
-    /// All claims as the JSON text that was signed: one object, in which no name
-    /// stands twice.
+    /// Returns all claims as the JSON text that was signed: one object, in
+    /// which no name stands twice.
     #[must_use]
     pub fn as_json(&self) -> &str {
         self.payload.text()
     }
 
-    /// The text of [`as_json`](Self::as_json), without a copy.
+    /// Returns the text of [`as_json`](Self::as_json), without a copy.
     #[must_use]
     pub fn into_json(self) -> String {
         self.payload.into_parts().0
     }
 
-    /// All claims as a JSON object, which is what handlers see as the user.
+    /// Returns all claims as a JSON object, which handlers get as the user.
     #[must_use]
     pub fn into_value(self) -> Value {
         Value::Object(self.payload.into_claims())
     }
 
-    /// The claims as a type of the program's own.
+    /// Returns the claims as a type of the program's own.
     ///
     /// # Errors
     /// When the claims do not fit the type, also because a field of it stands
@@ -105,25 +105,25 @@ impl Claims {
         serde_json::from_str(self.as_json())
     }
 
-    /// `sub`, if it is text.
+    /// Returns `sub`, if it is text.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.text("sub")
     }
 
-    /// `iss`, if it is text.
+    /// Returns `iss`, if it is text.
     #[must_use]
     pub fn issuer(&self) -> Option<&str> {
         self.text("iss")
     }
 
-    /// `jti`, if it is text.
+    /// Returns `jti`, if it is text.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.text("jti")
     }
 
-    /// `aud`: one text, or each text of a list.
+    /// Returns `aud`: one text, or each text of a list.
     pub fn audiences(&self) -> impl Iterator<Item = &str> {
         let (one, many) = match self.get("aud") {
             Some(Value::Array(items)) => (None, items.as_slice()),
@@ -133,26 +133,29 @@ impl Claims {
         one.into_iter().chain(many.iter().filter_map(Value::as_str))
     }
 
-    /// `exp`: when the token expires, in whole seconds since 1970.
+    /// Returns `exp`, the time at which the token expires, in whole seconds
+    /// since 1970.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
         self.times.exp
     }
 
-    /// `iat`: when the token was made, in whole seconds since 1970.
+    /// Returns `iat`, the time at which the token was made, in whole seconds
+    /// since 1970.
     #[must_use]
     pub fn issued_at(&self) -> Option<u64> {
         self.times.iat
     }
 
-    /// `nbf`: when the token begins to be valid, in whole seconds since 1970.
+    /// Returns `nbf`, the time from which the token is valid, in whole seconds
+    /// since 1970.
     #[must_use]
     pub fn not_before(&self) -> Option<u64> {
         self.times.nbf
     }
 
-    /// The text of [`as_json`](Self::as_json), and all claims if they were read
-    /// already.
+    /// Returns the text of [`as_json`](Self::as_json), and all claims if they
+    /// were read already.
     pub(crate) fn into_parts(self) -> (String, Option<Value>) {
         let (text, claims) = self.payload.into_parts();
         (text, claims.map(Value::Object))
@@ -163,7 +166,7 @@ impl Claims {
     }
 }
 
-/// Equal when they have the same claims, in whatever order.
+/// Two are equal when they have the same claims, in any order.
 impl PartialEq for Claims {
     fn eq(&self, other: &Self) -> bool {
         self.as_map() == other.as_map()
@@ -207,7 +210,7 @@ pub(super) fn time(value: &Value) -> Option<u64> {
     (seconds <= MAX_TIME).then_some(seconds)
 }
 
-/// The whole part of a number with a fraction, if it is from 0 to 2^53.
+/// Returns the whole part of a number with a fraction, if it is from 0 to 2^53.
 fn whole(number: &Number) -> Option<u64> {
     let seconds = number.as_f64()?;
     if !(0.0..=9_007_199_254_740_992.0).contains(&seconds) {

@@ -65,8 +65,8 @@ impl From<Duration> for ExpiresIn {
 /// A value that becomes an [`ExpiresIn`]: a text, a [`Duration`], an
 /// `ExpiresIn`, and any other type with `Into<ExpiresIn>`.
 ///
-/// The trait is that bound with a better compiler message. Nobody has to
-/// implement it.
+/// The trait is that bound with a better compiler message. An application never
+/// implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no lifetime of a token",
     label = "not a text, a `Duration`, or an `ExpiresIn`",

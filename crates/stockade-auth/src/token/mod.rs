@@ -5,8 +5,8 @@
 //! - `issue`: [`generate_jwt`] and [`TokenIssuer`].
 //! - `verify`: [`verify_token`] and [`TokenVerifier`], the hot path.
 //! - `bearer`: the token in a value of `Authorization`.
-//! - `compact`: a token taken apart; `header`: what a header may say.
-//! - `keys`: which keys verify and sign.
+//! - `compact`: the parts of a token; `header`: the rules for its header.
+//! - `keys`: the keys that verify and sign.
 //! - `claims`: [`Claims`]; `json`: objects in which every name stands once.
 //!
 //! Spec: Authentication › Token functions.

@@ -34,7 +34,7 @@ impl Payload {
         &self.text
     }
 
-    /// All claims, in the order of the text.
+    /// Returns all claims, in the order of the text.
     pub(super) fn claims(&self) -> &Map<String, Value> {
         self.claims.get_or_init(|| parse(&self.text))
     }
@@ -44,7 +44,7 @@ impl Payload {
         claims.into_inner().unwrap_or_else(|| parse(&text))
     }
 
-    /// The text, and all claims if they were parsed already.
+    /// Returns the text, and all claims if they were parsed already.
     pub(super) fn into_parts(self) -> (String, Option<Map<String, Value>>) {
         (self.text, self.claims.into_inner())
     }

@@ -16,8 +16,8 @@ pub(crate) fn write(out: &mut Buffer, text: &str) {
     write_long(out, text);
 }
 
-/// A function of its own: without this call the caller saves no registers, and
-/// a short text takes a fifth fewer instructions.
+/// Writes a long text. A function of its own: without this call the caller
+/// saves no registers, and a short text takes a fifth fewer instructions.
 #[inline(never)]
 fn write_long(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();

@@ -12,12 +12,12 @@ use crate::json::value::JsonWriter;
 /// The JSON is written into a buffer of the thread, which keeps at most 64 KiB
 /// between two calls. The result is one allocation whose capacity is its
 /// length, so that `bytes::Bytes` takes it as it is. Above 16 KiB the buffer
-/// itself is the result, with a capacity of at most 64 KiB or twice its length,
-/// whichever is more.
+/// itself is the result, with a capacity of at most the greater of 64 KiB and
+/// twice its length.
 ///
-/// Unlike [`serialize_for_json`](crate::serialize_for_json), dates and the
-/// keys of maps are what their `Serialize` makes of them, and nesting has no
-/// limit but the stack.
+/// Unlike [`serialize_for_json`](crate::serialize_for_json), dates and the keys
+/// of maps are written as their `Serialize` writes them, and only the stack
+/// limits nesting.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ use crate::json::value::JsonWriter;
 /// or object that is announced as empty and is not is written whole, where
 /// serde_json writes invalid JSON. A `Display` that fails is an error, where
 /// serde_json panics. The structs that serde_json names
-/// `$serde_json::private::…` are known whatever its features are.
+/// `$serde_json::private::…` are known, whether its features are on or not.
 ///
 /// Spec: Serialization helpers.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
