@@ -31,7 +31,7 @@ use crate::cors::{is_origin, origin_of};
 /// CORS counts by the rules that preflights and the response go by: those of
 /// the route, else of the [`with_cors`](crate::with_cors) nearest to its
 /// handler, else of the router (not inside another host). `*` and the default
-/// origin carry no credentials and list nobody.
+/// origin carry no credentials and list no origin.
 ///
 /// [`Auth::session`](crate::Auth::session) has this protection itself. Use the
 /// middleware for routes that identify users by other data that a browser sends
@@ -144,9 +144,9 @@ fn has_origin(headers: &HeaderMap) -> bool {
     headers.get_all(ORIGIN).iter().any(|origin| !origin.is_empty())
 }
 
-/// Returns true if host and port of the origin are those that the request is
-/// for. The scheme is not known here: whoever sends no `Sec-Fetch-Site` is a
-/// browser from before 2023.
+/// Returns true if the origin has the host and port of the request. The scheme
+/// is not known here, which concerns only browsers from before 2023: later ones
+/// send `Sec-Fetch-Site`.
 fn is_host_of(origin: &HeaderValue, req: &Request) -> bool {
     let authority = req.uri().authority().map(|authority| authority.as_str().as_bytes());
     let host = authority.or_else(|| req.headers().get(HOST).map(HeaderValue::as_bytes));

@@ -1,5 +1,5 @@
-//! Health checks: handlers that tell monitoring whether the program lives, and
-//! whether it takes requests.
+//! Health checks: handlers that tell monitoring if the program lives, and if it
+//! takes requests.
 //!
 //! ```
 //! use stockade_middleware::health::{Readiness, live, ready};
@@ -20,7 +20,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use stockade_core::extract::State;
 
-/// Tells whether the program takes requests. Clones share one state.
+/// The readiness of the program to take requests. Clones share one state.
 ///
 /// A `Readiness` begins as ready. The own server finds it in the state of its
 /// application and sets it to false when a shutdown begins, so that a load
@@ -43,7 +43,7 @@ impl Readiness {
         Self::default()
     }
 
-    /// Sets whether the program takes requests from now on.
+    /// Takes requests from now on if true; refuses them otherwise.
     pub fn set(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
@@ -62,7 +62,7 @@ pub async fn live() -> (StatusCode, (HeaderMap, Value)) {
 }
 
 /// Handles `/health/ready`: answers 200 `{"status":"ok"}`, or 503
-/// `{"status":"unavailable"}` when requests shall go elsewhere.
+/// `{"status":"unavailable"}` when requests should go elsewhere.
 ///
 /// The 503 is not logged as an error.
 pub async fn ready(readiness: State<Readiness>) -> (StatusCode, (HeaderMap, Value)) {

@@ -109,7 +109,7 @@ fn escape(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Returns true if the text behind an `&` makes a character reference of it: a
+/// Returns true if an `&` and the text behind it form a character reference: a
 /// name, a decimal or a hexadecimal number, and a semicolon.
 fn begins_reference(rest: &str) -> bool {
     let end = rest.bytes().take(MAX_REFERENCE_BYTES).position(|byte| byte == b';');

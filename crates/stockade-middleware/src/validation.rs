@@ -10,8 +10,8 @@ use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request};
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
 
-/// Checks the body by a schema. What fails is a 400; what passes is put in the
-/// part of the body, defaults and conversions applied.
+/// Checks the body by a schema. A body that fails is a 400. A body that passes
+/// is replaced by the outcome, with defaults and conversions applied.
 ///
 /// A mistake in the schema is reported when the router is built.
 ///

@@ -280,7 +280,8 @@ impl Session {
 
     fn fail_receiver(&mut self, error: SocketError) {
         if let Some(messages) = self.messages.take() {
-            // The handler may have dropped its receiver: then nobody wants the error.
+            // The handler may have dropped its receiver: then it does not want
+            // the error.
             let _ = messages.send(Err(error));
         }
     }

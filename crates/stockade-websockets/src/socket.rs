@@ -397,7 +397,7 @@ impl Shared {
     /// Gives reserved bytes of the queue back.
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
-        // Nobody waits while the queue is less than half full.
+        // No sender waits while the queue is less than half full.
         if before as u64 > self.options.send_queue / 2 {
             self.room.notify_waiters();
         }

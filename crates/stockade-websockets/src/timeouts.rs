@@ -174,7 +174,7 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 mod tests {
     use super::*;
 
-    /// The alarms of so many silent ticks of 10 s.
+    /// Returns the alarms of `ticks` silent ticks of 10 s.
     fn alarms(timeouts: &mut Timeouts, ticks: usize, reading: bool) -> Vec<Alarm> {
         (0..ticks).map(|_| timeouts.on_tick(reading)).collect()
     }
@@ -196,8 +196,9 @@ mod tests {
         assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
 
-    /// The time from the start of the clock until the client was given up.
-    /// `writes`: when in milliseconds, how many bytes went, and whether more wait.
+    /// Returns the time from the start of the clock until the client was given
+    /// up. A write has its time in milliseconds, the number of bytes, and true
+    /// if more bytes wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
         let mut timeouts = Timeouts::new(Arc::new(options));

@@ -1,8 +1,8 @@
 //! The client's address behind trusted proxies.
 //!
 //! A proxy appends the address that it saw to `X-Forwarded-For`, so the list is
-//! read from the right, and only as far as proxies are trusted: what stands
-//! further left was written by the client.
+//! read from the right, and only as far as proxies are trusted. The entries
+//! further left were written by the client.
 //!
 //! # Where things are
 //!

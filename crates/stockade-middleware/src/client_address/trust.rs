@@ -70,7 +70,7 @@ impl TrustProxy {
     /// Trusts every proxy in these networks, for requests that come through a
     /// changing number of proxies. A single address is a network of one.
     ///
-    /// An empty list trusts nobody.
+    /// An empty list trusts no proxy.
     ///
     /// # Errors
     /// Fails for each text that is neither an address nor `<address>/<prefix

@@ -13,7 +13,7 @@ pub enum Coding {
     Zstd,
     /// `br`: the smallest for texts.
     Brotli,
-    /// `gzip`: what every client knows.
+    /// `gzip`, which every client knows.
     Gzip,
 }
 

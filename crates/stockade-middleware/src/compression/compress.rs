@@ -16,7 +16,7 @@ use super::encoder::{Compressed, compress};
 use crate::conditional::weaken;
 use crate::headers::{add_vary, has_token};
 
-/// Compresses responses by zstd, brotli or gzip, whichever the client prefers.
+/// Compresses responses by zstd, brotli or gzip, as the client prefers.
 ///
 /// Some responses stay as they are: bodies below
 /// [`min_size`](Compression::min_size), responses with a `Content-Encoding` or

@@ -93,20 +93,20 @@ impl SetCookie {
         self
     }
 
-    /// Sets whether the cookie is sent over HTTPS only; true by default.
+    /// Sends the cookie over HTTPS only, if true; true by default.
     pub fn secure(mut self, is_secure: bool) -> Self {
         self.is_secure = is_secure;
         self
     }
 
-    /// Sets whether the cookie is hidden from scripts; true by default.
+    /// Hides the cookie from scripts, if true; true by default.
     pub fn http_only(mut self, is_http_only: bool) -> Self {
         self.is_http_only = is_http_only;
         self
     }
 
-    /// Sets whether each site that embeds this one has a cookie of its own
-    /// (`Partitioned`); false by default.
+    /// Gives each site that embeds this one a cookie of its own
+    /// (`Partitioned`), if true; false by default.
     pub fn partitioned(mut self, is_partitioned: bool) -> Self {
         self.is_partitioned = is_partitioned;
         self

@@ -19,7 +19,8 @@ use super::algorithm::State;
 use super::decision::Decision;
 use super::quota::Policy;
 
-/// `state.dead_at` is the theoretical arrival time: then all requests are back.
+/// Decides by GCRA; `state.dead_at` is the theoretical arrival time: then all
+/// requests are back.
 pub(super) fn gcra(state: &mut State, policy: &Policy, now: u64) -> Decision {
     let limit = policy.limit();
     let period = policy.window() / limit.get();

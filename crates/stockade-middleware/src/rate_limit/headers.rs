@@ -281,7 +281,8 @@ mod tests {
     #[test]
     fn the_older_headers_tell_the_tightest_of_all() {
         let (router, route) = (policy("default", 100), policy("login", 5));
-        // What is left at the route and at the router, and what is told.
+        // The requests left at the route and at the router, and the number in
+        // the header.
         for (inside, outside, told) in [
             (decision(2, 30_000, 0), decision(50, 60_000, 0), [5, 2, 30]),
             (decision(4, 30_000, 0), decision(3, 60_000, 0), [100, 3, 60]),

@@ -32,7 +32,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// A number of requests in a time.
+    /// Makes a quota of `limit` requests in a window of time.
     #[must_use]
     pub const fn new(limit: u32, window: Duration) -> Self {
         Self { limit, window }

@@ -60,14 +60,14 @@ impl RequestNames {
 }
 
 impl RequestIds {
-    /// Sets whether the id of the client is used; true by default. Set it to
-    /// false for a server that strangers reach directly.
+    /// Uses the id of the client if true; true by default. Set it to false for
+    /// a server that strangers reach directly.
     pub fn believe_client(mut self, believes: bool) -> Self {
         self.believe_client = believes;
         self
     }
 
-    /// Sets whether a request without a valid `traceparent` begins a trace;
+    /// Begins a trace for a request without a valid `traceparent`, if true;
     /// false by default.
     pub fn begin_traces(mut self, begins: bool) -> Self {
         self.begin_traces = begins;

@@ -116,9 +116,10 @@ pub(crate) struct Negotiated {
     pub(crate) protocol: Option<String>,
 }
 
-/// Returns true if a request asks for a WebSocket, whether it is valid or not.
+/// Returns true if a request asks for a WebSocket, with a valid handshake or
+/// not.
 ///
-/// A router tells it by this from a request for a page of the same path.
+/// By this a router tells such a request from one for a page of the same path.
 #[must_use]
 pub fn wants_web_socket(req: &Request) -> bool {
     let upgrade = req.extensions().get::<Upgrade>();

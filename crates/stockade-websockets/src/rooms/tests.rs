@@ -40,7 +40,7 @@ fn a_client_makes_so_many_rooms_and_others_go_on() {
     let unknown = enter(&rooms, None);
     assert_eq!([join(&unknown, "e"), join(&unknown, "f")], [200, 503]);
 
-    // The room counts until it is empty, whoever is left.
+    // The room counts until it is empty, with any members left.
     one.member.leave("a");
     assert_eq!(join(&one, "f"), 429);
     neighbour.member.leave("a");

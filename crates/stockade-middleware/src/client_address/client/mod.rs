@@ -40,7 +40,7 @@ pub fn client_address(
 ) -> Option<IpAddr> {
     let peer = peer.map(|peer| peer.to_canonical());
     let found = match (&trust.trusted, trust.header) {
-        // Without a peer nobody has vouched for the header.
+        // Without a peer no trusted proxy stands behind the header.
         (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
         (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),

@@ -127,7 +127,8 @@ impl Cors {
     }
 
     /// Returns true if the rules name the origin of a request, as [`origin_of`]
-    /// gives it, with credentials. `*` and the origin of development name nobody.
+    /// gives it, with credentials. `*` and the origin of development name no
+    /// origin.
     #[must_use]
     pub fn lists(&self, origin: Option<&HeaderValue>) -> bool {
         match &self.rule {

@@ -23,8 +23,8 @@ pub enum Algorithm {
     /// window.
     #[default]
     FixedWindow,
-    /// A window as before, but the requests of the previous window count in
-    /// part: by the share of it that lies within the time of one window. So
+    /// A window in which the requests of the previous window count in part: by
+    /// the share of it that lies within the time of one window before now. So
     /// there is no burst at the end of a window. A client that keeps sending
     /// may pass nearly twice the limit in the time of one window, evenly
     /// spread.
@@ -61,7 +61,7 @@ impl Algorithm {
     }
 }
 
-/// `state.dead_at` is the end of the window.
+/// Decides by fixed windows; `state.dead_at` is the end of the window.
 #[inline]
 fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
     let limit = policy.limit().get();
@@ -81,7 +81,8 @@ fn fixed_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
     }
 }
 
-/// `state.dead_at` is the end of the window after the current one.
+/// Decides by sliding windows; `state.dead_at` is the end of the window after
+/// the current one.
 fn sliding_window(state: &mut State, policy: &Policy, now: u64) -> Decision {
     let (limit, window) = (policy.limit().get(), policy.window_nanos());
     slide(state, window, now);
