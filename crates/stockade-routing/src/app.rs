@@ -77,7 +77,7 @@ impl RouteSet {
         !self.own_cors.is_empty()
     }
 
-    /// The rules of CORS of a route, if it has its own.
+    /// Returns the rules of CORS of a route, if it has its own.
     pub(crate) fn cors_of(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Cors>> {
         let wanted = Arc::as_ptr(endpoint);
         let found = self.own_cors.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known));
@@ -141,20 +141,20 @@ impl App {
         self.resolved.stages.trusts_proxy()
     }
 
-    /// The value of type `T` that [`RouterOptions::state`](crate::RouterOptions::state)
-    /// provides.
+    /// Returns the value of type `T` that
+    /// [`RouterOptions::state`](crate::RouterOptions::state) provides.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.resolved.routes.states.get()
     }
 
-    /// All routes, in the order in which they were added.
+    /// Returns all routes, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> &[Arc<Endpoint>] {
         &self.resolved.routes.endpoints
     }
 
-    /// The path of a named route with its parameters filled in.
+    /// Returns the path of a named route with its parameters filled in.
     ///
     /// Values are encoded like a component of a URL (`/` becomes `%2F`; in `**`
     /// it stays); surplus parameters are ignored; an absent optional parameter
@@ -199,7 +199,7 @@ impl fmt::Debug for App {
     }
 }
 
-/// Warns that real messages of 5xx errors are sent, which nobody means to do in
+/// Warns that real messages of 5xx errors are sent, which is never meant in
 /// production.
 pub(crate) fn warn_if_exposed(settings: Settings) {
     if settings.expose_errors {

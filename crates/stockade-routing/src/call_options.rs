@@ -19,8 +19,8 @@ use crate::stages::in_rate_limit;
 /// The options of a server or a host that override those of the router, by
 /// [`App::with_options`].
 ///
-/// In a file `true` for `rate_limit` means that there shall be one: the router's,
-/// or the default if it has none.
+/// In a file `true` for `rate_limit` asks for a limit: the router's, or the
+/// default if it has none.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct CallOptions {
@@ -136,7 +136,7 @@ impl CallOptions {
         }
     }
 
-    /// The rate limit, given the router's.
+    /// Returns the rate limit that these options make of the router's.
     pub(crate) fn limiter(
         &self,
         router: Option<&Arc<RateLimiter>>,

@@ -155,8 +155,8 @@ impl<'o> Compiler<'o> {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// The description of a route by its middleware and its handler. It holds
-    /// `common` until it is taken back.
+    /// Returns the description of a route by its middleware and its handler. It
+    /// holds `common` until it is taken back.
     fn describe(
         &mut self,
         method: &Method,
@@ -175,7 +175,8 @@ impl<'o> Compiler<'o> {
         doc
     }
 
-    /// The types that the body of a route may have: its own, or the router's.
+    /// Returns the types that the body of a route may have: its own, or the
+    /// router's.
     fn accepts_of(
         &self,
         own: Option<Arc<Accepts>>,
@@ -193,8 +194,8 @@ impl<'o> Compiler<'o> {
         Some(accepts)
     }
 
-    /// The mistake of a `with_cors` in the middleware of a single route, where our
-    /// own stage answers the preflights.
+    /// Returns the mistake of a `with_cors` in the middleware of a single
+    /// route, where our own stage answers the preflights.
     fn covers_only_answers(&self, method: &Method, entry: &RouteEntry) -> Option<String> {
         let mut own = entry.middleware[entry.own..].iter();
         let has_rules = own.any(|middleware| middleware.mark::<Arc<Cors>>().is_some());
@@ -205,8 +206,8 @@ impl<'o> Compiler<'o> {
         })
     }
 
-    /// The rules of CORS of a route that has others than the router: its `cors`,
-    /// else those of the `with_cors` nearest to its handler.
+    /// Returns the rules of CORS of a route that has others than the router:
+    /// its `cors`, else those of the `with_cors` nearest to its handler.
     ///
     /// Where it has `cors`, no `with_cors` that it inherits runs: that would give
     /// answers other rules than preflights.
@@ -263,13 +264,14 @@ impl<'o> Compiler<'o> {
     }
 }
 
-/// The rules of the `with_cors` nearest to the handler, by which the answer goes.
+/// Returns the rules of the `with_cors` nearest to the handler, by which the
+/// answer goes.
 pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
     middleware.iter().rev().find_map(Middleware::mark)
 }
 
-/// The mistakes in a schema of parameters that names others than those of the
-/// path.
+/// Returns the mistakes in a schema of parameters that names others than those
+/// of the path.
 fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
     let schema = schema.map(Schema::to_json_schema);
     let names = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
@@ -280,7 +282,8 @@ fn foreign_params(schema: Option<&Schema>, pattern: &Pattern) -> Vec<String> {
         .collect()
 }
 
-/// The mistake that no body that is accepted can be read by the handler.
+/// Returns the mistake that no body that is accepted can be read by the
+/// handler.
 fn unreadable(accepts: &Accepts, doc: &RouteDoc) -> Option<String> {
     let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
     let wanted = match kind {

@@ -46,8 +46,8 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
-/// Says whether the rules that the answer goes by list the origin of a request,
-/// where middleware asks for it.
+/// Notes if the rules for the answer list the origin of a request, where
+/// middleware asks for it.
 #[inline]
 pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
     // The protection lets these pass anyway; `is_safe` takes QUERY for safe too.
@@ -127,8 +127,8 @@ fn begin(
     }
 }
 
-/// The answer to a CORS preflight, on any path, known or not: by the rules of
-/// the route that it asks about, if it has its own.
+/// Returns the answer to a CORS preflight, on any path, known or not: by the
+/// rules of the route that it asks about, if it has its own.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
     let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -265,7 +265,7 @@ impl ResponseFuture {
     }
 }
 
-/// The answer to a poll after the response was given.
+/// Returns the answer to a poll after the response was given.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
     answer_bug("a response that was given is polled again", settings)

@@ -35,7 +35,7 @@ pub struct RouteEntry {
     pub(crate) middleware: Vec<Middleware>,
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
-    /// The keys whose middleware stands in front of it.
+    /// The keys whose middleware runs before the entry's own.
     ahead: Ahead,
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
@@ -62,7 +62,7 @@ struct Ahead {
 }
 
 impl RouteEntry {
-    /// An entry of this handler and nothing else.
+    /// Makes an entry of this handler and nothing else.
     #[track_caller]
     pub fn new<F, Args>(handler: F) -> Self
     where
@@ -168,7 +168,7 @@ impl<'r> RouteRef<'r> {
         Self { entry }
     }
 
-    /// Where the route was added.
+    /// Returns the file and line where the route was added.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.entry.location
@@ -313,10 +313,11 @@ setters! {
         entry.docs = docs.into();
     }
 
-    /// Says why the route is open to everybody, for whoever looks for routes
-    /// that nobody guards: it switches nothing off.
-    /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason) has
-    /// it. No reason at all is a mistake, found when the router is built.
+    /// Sets the reason why the route is open to everybody. It is for people who
+    /// look for unguarded routes, and switches nothing off.
+    /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason)
+    /// returns it. An empty reason is a mistake, found when the router is
+    /// built.
     fn public(entry, reason: impl Into<String>) {
         entry.public = Some(reason.into());
     }

@@ -1,4 +1,5 @@
-//! The last rules of HTTP for a response, whoever made it.
+//! The last rules of HTTP for a response of any origin: handler, middleware or
+//! router.
 //!
 //! Hot: each response passes here.
 
@@ -6,8 +7,8 @@ use http::{HeaderValue, Version, header};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response};
 
-/// Finishes a response by the method and version of its request alone, whoever
-/// made it.
+/// Finishes a response of any origin, by the method and version of its request
+/// alone.
 pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
     if is_head || matches!(status, 204 | 205 | 304) {

@@ -5,8 +5,8 @@ use stockade_middleware::health::{live, ready};
 
 use crate::{RouteEntry, RouteTree};
 
-/// `GET /health/live` and `GET /health/ready`, to be spread into a tree. Neither
-/// is charged to a rate limit, because those who watch ask often.
+/// Makes `GET /health/live` and `GET /health/ready`, to be spread into a tree.
+/// Neither is charged to a rate limit, because those who watch ask often.
 ///
 /// The second needs a
 /// [`Readiness`](stockade_middleware::health::Readiness) as state; the own

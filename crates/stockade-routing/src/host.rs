@@ -30,7 +30,7 @@ use crate::router::Router;
 use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
-/// security headers, no 413 before somebody asks for the body.
+/// security headers, no 413 before the body is asked for.
 ///
 /// They keep the client's address by `trust_proxy`, the middleware, validation
 /// and handler of the route, its limits, and the default form of errors.
@@ -59,8 +59,8 @@ pub struct HostRoutes {
 }
 
 impl HostRoutes {
-    /// Builds the routes of a router. Options of it that have no effect here are
-    /// named in one warning.
+    /// Builds the routes of a router. One warning names the options of the
+    /// router that have no effect here.
     ///
     /// # Errors
     /// Every mistake in the routes.
@@ -85,7 +85,7 @@ impl HostRoutes {
         Self { preflights: preflights.collect(), app: Arc::clone(&app.resolved) }
     }
 
-    /// The routes one by one, in the order in which they were added.
+    /// Returns the routes one by one, in the order in which they were added.
     #[must_use]
     pub fn routes(&self) -> Vec<HostRoute> {
         let web_sockets = self.app.routes.web_sockets.as_ref();
@@ -136,7 +136,8 @@ impl HostRoutes {
             &mut req,
         );
         if req.announces_too_much() {
-            // Whoever asks for it is told at once, and the host is not.
+            // The code that asks for the body gets the error at once, and the
+            // host does not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
         HostState::Running(Box::new(run(endpoint, req)))
@@ -167,8 +168,8 @@ impl fmt::Debug for HostRoutes {
     }
 }
 
-/// Makes the route that answers the preflights of another: its `with_cors` alone,
-/// so that nobody needs to be signed in to ask.
+/// Makes the route that answers the preflights of another. It has its
+/// `with_cors` alone, so that a preflight needs no user.
 fn preflight_of(endpoint: &Endpoint) -> Option<Endpoint> {
     // The nearest to the handler: its rules count for the answer too.
     let mut inside_out = endpoint.middleware().iter().rev();
@@ -212,8 +213,8 @@ impl Future for HostResponseFuture {
     }
 }
 
-/// In the place of a body that is announced to be above the limit of its route:
-/// nothing of it is read.
+/// The replacement for a body that is announced to be above the limit of its
+/// route. No byte of the body is read.
 struct TooLarge {
     is_told: bool,
 }
@@ -241,7 +242,7 @@ pub struct HostRoute {
 }
 
 impl HostRoute {
-    /// The route itself.
+    /// Returns the route itself.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
@@ -253,8 +254,8 @@ impl HostRoute {
         self.is_web_socket
     }
 
-    /// The methods that are its own: HEAD comes with GET, CONNECT with a
-    /// WebSocket (RFC 8441), OPTIONS with `with_cors`.
+    /// Returns the methods that the route itself answers: HEAD comes with GET,
+    /// CONNECT with a WebSocket (RFC 8441), OPTIONS with `with_cors`.
     #[must_use]
     pub fn methods(&self) -> Vec<Method> {
         let mut methods = vec![self.endpoint.method().clone()];
@@ -340,22 +341,22 @@ impl HostPath {
         }
     }
 
-    /// The segments, at least one; `/` is one empty text.
+    /// Returns the segments, at least one; `/` is one empty text.
     #[must_use]
     pub fn segments(&self) -> &[HostSegment] {
         &self.segments
     }
 
-    /// For routers that take the first path that matches: the lesser path comes
-    /// first.
+    /// Compares paths for routers that take the first path that matches: the
+    /// lesser path comes first.
     #[must_use]
     pub fn cmp_precedence(&self, other: &Self) -> std::cmp::Ordering {
         self.order.cmp(&other.order)
     }
 }
 
-/// The names of a segment's parameters as one identifier, empty if they cannot
-/// be one.
+/// Returns the names of a segment's parameters as one identifier, empty if they
+/// cannot be one.
 fn name_of(segment: &Segment) -> String {
     let names = match segment {
         Segment::Parts(parts) => {
@@ -373,7 +374,8 @@ fn name_of(segment: &Segment) -> String {
     if is_plain && !is_number { names } else { String::new() }
 }
 
-/// The options that were set and that another host does not go by, as text.
+/// Returns the options that were set and that another host does not go by, as
+/// text.
 fn without_effect(router: &Router) -> Option<String> {
     let options = &router.options;
     let defaults = RouterOptions::default();
@@ -413,7 +415,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what is logged.
+    /// Keeps the lines that are logged.
     struct Watch;
 
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());

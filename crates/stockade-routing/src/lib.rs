@@ -8,16 +8,16 @@
 //! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], to which `routes!`
 //!   expands.
 //! - `router`: [`Router`], [`create_router`].
-//! - `app`, `compile`: [`App`], and how it is made of a router.
+//! - `app`, `compile`: [`App`], and the compiling of a router to it.
 //! - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
 //!   without one; `finish`: the last rules for a response. Hot.
-//! - `stages`: the work for every request, whatever its route. Hot.
+//! - `stages`: the work for every request, with or without a route. Hot.
 //! - `prepared_headers`: the headers of most responses as one map. Hot.
 //! - `matcher`: path to route. Hot.
 //! - `options`, `call_options`: [`RouterOptions`], and [`CallOptions`] that
 //!   override them.
 //! - `url`: paths of named routes.
-//! - `web_socket`: WebSocket routes; `health`: routes for those who watch.
+//! - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 //! - `tower`: [`App`] as a tower service.
 //! - `host`: [`HostRoutes`], the routes alone, for adapters of other hosts.
 //!

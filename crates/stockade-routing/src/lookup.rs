@@ -60,7 +60,7 @@ fn means_well(path: &str) -> bool {
 /// The one control character that `http` takes in a path.
 const DEL: u8 = 0x7F;
 
-/// The route of a request; HEAD falls back to GET.
+/// Returns the route of a request; HEAD falls back to GET.
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told the right form of a handshake.

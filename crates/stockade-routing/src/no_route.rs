@@ -10,7 +10,7 @@ use stockade_errors::ApiError;
 use crate::app::{Resolved, RouteSet};
 use crate::lookup::{is_sound, is_tunnel};
 
-/// The answer to a request that no route takes.
+/// Returns the answer to a request that no route takes.
 #[cold]
 pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     let context = ErrorContext::of(req).with_settings(app.settings);
@@ -30,7 +30,7 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     unmatched(routes, req, &context)
 }
 
-/// The answer when no route has this method and path.
+/// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
     let path = req.path();
@@ -52,14 +52,14 @@ pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext
 /// Kept, because many clients ask for paths that are not there.
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
-/// 405 with `Allow`.
+/// Returns a 405 with `Allow`.
 fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
     let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
     response.headers_mut().insert(header::ALLOW, allow(methods));
     response
 }
 
-/// 204 with `Allow`.
+/// Returns a 204 with `Allow`.
 fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
     let mut response = no_content();
     response.headers_mut().insert(header::ALLOW, allow(methods));
@@ -72,7 +72,7 @@ pub(crate) fn no_content() -> Response {
     response
 }
 
-/// The value of `Allow`: HEAD comes with GET, OPTIONS always works.
+/// Returns the value of `Allow`: HEAD comes with GET, OPTIONS always works.
 fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let mut names: Vec<&str> = Vec::new();
     for method in methods {

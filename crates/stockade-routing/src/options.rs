@@ -191,16 +191,19 @@ impl RouterOptions {
         /// [`Accepts`](stockade_core::Accepts).
         accepts: some list String;
 
-        /// Sets the largest number of values in a JSON body that are kept whatever
-        /// their type; more get 413. Default: 100,000.
+        /// Sets the largest number of values in a JSON body that are kept
+        /// whatever their type is. More of them are answered with 413. Default:
+        /// 100,000.
         ///
-        /// They are the values of a body that becomes a `serde_json::Value`, for a
-        /// handler, for the schema of an entry, for middleware; those that a type
-        /// holds as a `Value`; and those that are judged without their type,
-        /// because its schema has functions, unions or unique items, or is not
-        /// fulfilled. Typed values are bounded by their schema and the size of the
-        /// body: an element of a list takes the size of its type, of which `{},`
-        /// may be the whole text, so that a list of large types needs `max_items`.
+        /// Three kinds of values count. These are the values of a body that
+        /// becomes a `serde_json::Value`, for a handler, the schema of an
+        /// entry, or middleware. They are also the values that a type holds as
+        /// a `Value`. And they are the values that are judged without their
+        /// type, because its schema has functions, unions or unique items, or
+        /// is not fulfilled. Typed values are bounded by their schema and the
+        /// size of the body: an element of a list takes the size of its type,
+        /// of which `{},` may be the whole text, so that a list of large types
+        /// needs `max_items`.
         ///
         /// A `Value` takes up to 400 bytes, and its text as few as two. So the
         /// default is 40 MB at the worst for each time that it is kept: twice where
@@ -210,26 +213,26 @@ impl RouterOptions {
         #[doc(alias = "maxJsonValues")]
         max_json_values: usize;
 
-        /// Says whether the real message of a 5xx is sent. Default: true only when
-        /// the environment variable `NODE_ENV` is `development` while the router is
+        /// Sends the real message of a 5xx if true. Default: true only when the
+        /// environment variable `NODE_ENV` is `development` while the router is
         /// built.
         #[doc(alias = "exposeErrors")]
         expose_errors: some bool;
 
-        /// Says whether errors are sent as problem details (RFC 9457) instead of
+        /// Sends errors as problem details (RFC 9457) if true, instead of
         /// `{"error": …}`. Default: false.
         problem_details: bool;
 
-        /// Says whether a path that only other methods have is answered with 405 and
-        /// `Allow`; 404 otherwise. Default: true.
+        /// Answers 405 with `Allow` if true, for a path that only other methods
+        /// have; 404 otherwise. Default: true.
         method_not_allowed: bool;
 
-        /// Says whether responses carry CORS headers at all. Default: true; false is
-        /// for an API that no page calls, or whose host does it.
+        /// Sends CORS headers if true. Default: true; false is for an API that
+        /// no page calls, or whose host does it.
         #[doc(alias = "enableCors")]
         enable_cors: bool;
 
-        /// Says whether responses carry security headers. Default: true.
+        /// Sends security headers if true. Default: true.
         #[doc(alias = "enableSecurityHeaders")]
         enable_security_headers: bool;
 
@@ -257,9 +260,9 @@ impl RouterOptions {
         #[doc(alias = "requestId")]
         request_id: into Option<RequestIds>;
 
-        /// Says whether every request is a line in the log, also those that no
-        /// middleware sees: see [`with_logging`](stockade_middleware::with_logging).
-        /// Default: false.
+        /// Logs a line for every request if true, also for those that no
+        /// middleware sees: see
+        /// [`with_logging`](stockade_middleware::with_logging). Default: false.
         #[doc(alias = "accessLog")]
         access_log: bool;
 

@@ -98,7 +98,8 @@ impl PreparedHeaders {
 }
 
 impl OriginHeaders {
-    /// `None` if the headers of the stages depend on more than the origin.
+    /// Prepares the headers for an origin; `None` if they depend on more than
+    /// the origin.
     fn new(stages: &Stages, origin: Option<HeaderValue>) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
@@ -117,8 +118,8 @@ impl OriginHeaders {
         Some(Self { added, shapes: Default::default() })
     }
 
-    /// `None`, and nothing is added, if the response has one of these headers
-    /// itself.
+    /// Adds the headers. Returns `None`, and adds nothing, if the response has
+    /// one of these headers itself.
     fn add_to(&self, headers: &mut HeaderMap, left: Option<HeaderValue>) -> Option<()> {
         if self.added.is_empty() {
             return Some(());
@@ -143,8 +144,8 @@ impl OriginHeaders {
         Some(())
     }
 
-    /// A map with all headers of such a response, if there is one, with other
-    /// values of its own headers.
+    /// Returns a map with all headers of such a response, if there is one, with
+    /// other values of its own headers.
     fn shape(&self, own: &HeaderMap) -> Option<Option<&HeaderMap>> {
         let single = own.len() == own.keys_len();
         let fits = |shape: &&HeaderMap| {
@@ -202,7 +203,7 @@ const LOOKED_AT: [HeaderName; 4] =
 /// For `Retry-After` and the name of the request.
 const ROOM: usize = 2;
 
-/// So many sets of names are remembered for an origin.
+/// The number of sets of names that are remembered for an origin.
 const SHAPES: usize = 6;
 
 /// A set of more names is not remembered.

@@ -90,12 +90,12 @@ macro_rules! method {
 }
 
 impl Router {
-    /// A router without routes, with the default options.
+    /// Makes a router without routes, with the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A router without routes.
+    /// Makes a router without routes.
     pub fn with_options(options: RouterOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -180,7 +180,7 @@ impl Router {
         }
     }
 
-    /// The mistakes of a tree whose routes cannot be added.
+    /// Keeps the mistakes of a tree whose routes cannot be added.
     fn keep_mistakes(&mut self, tree: RouteTree, path: &str) {
         self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(path)));
         for child in tree.children {
@@ -241,7 +241,7 @@ impl Router {
         self
     }
 
-    /// The path of a named route with its parameters filled in.
+    /// Returns the path of a named route with its parameters filled in.
     ///
     /// Values are encoded like a component of a URL; surplus parameters are
     /// ignored. See [`App::generate_url`].

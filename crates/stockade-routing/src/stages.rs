@@ -1,5 +1,5 @@
-//! The fixed stages: the work of a router for every request, whatever its routes
-//! are. They can be configured and switched off, and never be reordered.
+//! The fixed stages: the work of a router for every request, with or without a
+//! route. They can be configured and switched off, and never be reordered.
 //!
 //! | stage | before or after the routes |
 //! |---|---|
@@ -96,7 +96,7 @@ impl Stages {
     }
 
     /// Finds the client and the rules for this request, whose route is known,
-    /// and begins to take note of it.
+    /// and begins to observe it: name, access log, counters.
     pub(crate) fn enter(&self, req: &mut Request) -> RequestScope {
         self.find_client(req);
         let mut scope = self.scope_of(req);
@@ -126,7 +126,7 @@ impl Stages {
         self.trust.is_set()
     }
 
-    /// The rules for a request, whoever the client is.
+    /// Finds the rules for a request that do not depend on the client.
     fn scope_of(&self, req: &Request) -> RequestScope {
         let mut scope =
             RequestScope { own_cors: None, origin: None, charged: None, observation: None };
@@ -136,7 +136,7 @@ impl Stages {
         scope
     }
 
-    /// The rules of CORS by which a request is answered.
+    /// Returns the rules of CORS by which a request is answered.
     pub(crate) fn cors_of<'s>(&'s self, scope: &'s RequestScope) -> Option<&'s Cors> {
         scope.own_cors.as_deref().or(self.cors.as_deref())
     }
@@ -195,7 +195,7 @@ pub(crate) struct RequestScope {
     pub(crate) origin: Option<HeaderValue>,
     /// By the limit of the router.
     pub(crate) charged: Option<Decision>,
-    /// Boxed, so that a request that nobody takes note of is not larger.
+    /// Boxed, so that a request without observation is not larger.
     pub(crate) observation: Option<Box<Observation>>,
 }
 
@@ -217,7 +217,8 @@ impl RequestScope {
         self.own_cors.is_none() && self.charged.is_none() && self.observation.is_none()
     }
 
-    /// The response goes out as it is now.
+    /// Hands the response to the access log and the counters. It goes out as it
+    /// is now.
     pub(crate) fn end(&mut self, response: &mut Response) {
         if let Some(observation) = self.observation.take() {
             observation.leave(response);

@@ -48,7 +48,7 @@ pub(crate) struct Child {
 }
 
 impl RouteTree {
-    /// An empty tree.
+    /// Makes an empty tree.
     pub fn new() -> Self {
         Self::default()
     }
@@ -217,8 +217,8 @@ where
 pub(crate) const TREE_METHODS: [Method; 5] =
     [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
 
-/// A key without the names of its parameters; itself if it cannot be read,
-/// which is a mistake of its own.
+/// Returns a key without the names of its parameters; the key itself if it
+/// cannot be read, which is a mistake of its own.
 fn canonical(key: &str) -> String {
     Pattern::parse(key).map_or_else(|_| key.to_owned(), |pattern| pattern.canonical())
 }

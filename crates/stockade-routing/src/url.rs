@@ -50,7 +50,8 @@ pub enum UrlError {
     },
 }
 
-/// The path of `pattern` with the values that `param` gives for its names.
+/// Returns the path of `pattern` with the values that `param` gives for its
+/// names.
 ///
 /// Values are encoded as by `encodeURIComponent`: a `/` becomes `%2F`. That of
 /// `**` keeps its slashes and may be empty. An optional parameter without a
@@ -99,7 +100,7 @@ impl UrlPattern {
         Self { pattern, expressions }
     }
 
-    /// See [`build_url`].
+    /// Builds a path as [`build_url`] does.
     pub(crate) fn build<'v>(
         &self,
         param: impl Fn(&str) -> Option<Cow<'v, str>>,
@@ -161,7 +162,8 @@ impl UrlPattern {
         Ok(text)
     }
 
-    /// The encoded value, checked; empty if the parameter is absent and may be.
+    /// Returns the encoded value, checked; empty if the parameter is absent and
+    /// may be.
     fn value(&self, param: &Param, value: Option<Cow<'_, str>>) -> Result<String, UrlError> {
         let is_absent = value.as_deref().is_none_or(str::is_empty);
         if param.optional && is_absent {

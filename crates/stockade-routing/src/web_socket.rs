@@ -59,8 +59,8 @@ impl Router {
 }
 
 impl RouteEntry {
-    /// The entry of a WebSocket: its handler is an `async fn` of a `WebSocket`
-    /// and extractors.
+    /// Makes the entry of a WebSocket: its handler is an `async fn` of a
+    /// `WebSocket` and extractors.
     ///
     /// Experimental.
     #[track_caller]
@@ -76,8 +76,8 @@ impl RouteEntry {
         entry
     }
 
-    /// The options of a WebSocket; elsewhere a mistake, found when the router
-    /// is built.
+    /// Sets the options of a WebSocket. On another route this is a mistake,
+    /// found when the router is built.
     pub fn options(mut self, options: WebSocketOptions) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
         self.web_socket = self.web_socket.map(|_| Box::new(options));

@@ -72,7 +72,7 @@ impl<T> Default for TableBuilder<T> {
 }
 
 impl<T> TableBuilder<T> {
-    /// A builder without patterns.
+    /// Makes a builder without patterns.
     pub fn new() -> Self {
         Self { values: Vec::new(), known: HashMap::new(), candidates: Vec::new() }
     }
@@ -110,7 +110,7 @@ impl<T> TableBuilder<T> {
         Ok(index)
     }
 
-    /// The table of all that was added.
+    /// Returns the table of all that was added.
     #[must_use]
     pub fn build(self) -> Table<T> {
         let mut candidates = self.candidates;

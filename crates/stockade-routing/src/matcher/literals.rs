@@ -1,8 +1,8 @@
 //! Hot: [`Literals`], a hash table of the children that are text, those of all
 //! nodes together. It never changes once it is built.
 //!
-//! The texts are those of the program's own routes, so nobody can choose them
-//! such that they collide, and a fast hash is enough. A lookup allocates
+//! The texts are those of the program's own routes. An attacker cannot choose
+//! them so that they collide, so a fast hash is enough. A lookup allocates
 //! nothing.
 
 use super::text::{ODD, SHORT, Text};
@@ -31,8 +31,8 @@ struct Slot {
 }
 
 impl Literals {
-    /// The table of these parents, texts and children. No two parents and texts
-    /// may be the same.
+    /// Returns the table of these parents, texts and children. No two parents
+    /// and texts may be the same.
     pub(super) fn new(texts: &[(u32, &str, u32)]) -> Self {
         let size = (texts.len() * 2).next_power_of_two().max(2);
         let mut slots = vec![Slot::default(); size].into_boxed_slice();
@@ -54,7 +54,7 @@ impl Literals {
         Self { slots, shift, long: long.into_boxed_slice() }
     }
 
-    /// The child of `parent` for `text`, whose bytes are `bytes`.
+    /// Returns the child of `parent` for `text`, whose bytes are `bytes`.
     #[inline]
     pub(super) fn get(&self, parent: u32, text: &Text, bytes: &[u8]) -> Option<u32> {
         let last = self.slots.len() - 1;
@@ -79,28 +79,29 @@ impl Literals {
     }
 }
 
-/// A parent and a length as a number that is not 0. A length has at most 16
-/// bits: longer paths have no match, and no pattern is so long.
+/// Packs a parent and a length into a number that is not 0. A length has at
+/// most 16 bits: longer paths have no match, and no pattern is so long.
 #[inline]
 fn key(parent: u32, text: &Text) -> u64 {
     (u64::from(parent) + 1) << 16 | text.length as u64 & 0xFFFF
 }
 
-/// At most as many bits as there are slots. The parent comes in late, because
-/// the text is read before its parent is known.
+/// Returns the slot of a text, by as many bits as the number of slots needs.
+/// The parent comes in late, because the text is read before its parent is
+/// known.
 #[inline]
 fn slot_of(text: &Text, key: u64, shift: u32) -> usize {
     usize::try_from((text.hash ^ key.wrapping_mul(ODD[2])) >> shift).unwrap_or(0)
 }
 
-/// The bit of a length, which some lengths share: which ones the texts of a node
-/// have is what most misses end at.
+/// Returns the bit of a length; some lengths share one. A node has the bits of
+/// its texts, and most misses end at that check.
 #[inline]
 pub(super) fn length_bit(length: usize) -> u64 {
     1 << (length % 64)
 }
 
-/// An index in 32 bits: memory ends before they do.
+/// Returns an index in 32 bits: memory ends before they do.
 pub(super) fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

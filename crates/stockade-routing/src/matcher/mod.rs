@@ -9,24 +9,24 @@
 //! # How it works
 //!
 //! The variants form a tree with a level for each segment. A node has children
-//! that are text, a list of the others in the order of their precedence, and what
-//! `**` leads to. The lookup goes down the first child that fits and comes back
-//! for the next one if that leads nowhere; the first end that it reaches is the
-//! best one.
+//! that are text, a list of the others in the order of their precedence, and
+//! the end of `**`. The lookup goes down the first child that fits, and comes
+//! back for the next one if no end is found there. The first end that it
+//! reaches is the best one.
 //!
-//! The children that are text are in one hash table, by their parent and the text,
-//! so that ten thousand routes are a few blocks of memory. A segment is read eight
-//! bytes at a time, and the words in which the slash is looked for are what is
-//! hashed and compared.
+//! The children that are text are in one hash table, by their parent and the
+//! text, so that ten thousand routes are a few blocks of memory. A segment is
+//! read in words of eight bytes. The search for the slash, the hash and the
+//! comparison use the same words.
 //!
 //! # Why it is linear
 //!
 //! A node belongs to one level, so it is only ever asked about one segment of
-//! the path, and it has one parent, so it is visited once at most. The work at a
-//! node is linear in the length of that segment: a search for the slash and a
+//! the path, and it has one parent, so it is visited once at most. The work at
+//! a node is linear in the length of that segment: a search for the slash and a
 //! hash, and for each child one pass, be it the search for the text between
-//! parameters or a regular expression without backtracking. So a lookup is linear
-//! in the length of the path, whatever the patterns are.
+//! parameters or a regular expression without backtracking. So a lookup is
+//! linear in the length of the path, for any patterns.
 //!
 //! # Where things are
 //!

@@ -15,7 +15,7 @@ use stockade_path::{Part, Pattern, Segment};
 
 use super::tests::{find, table};
 
-/// The index of the best pattern, and what it captures by name.
+/// Returns the index of the best pattern, and its captures by name.
 fn model(patterns: &[Pattern], path: &str) -> Option<(usize, Vec<(String, String)>)> {
     let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     let mut found = Vec::new();

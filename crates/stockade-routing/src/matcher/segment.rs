@@ -173,7 +173,7 @@ pub(super) fn push(spans: &mut Spans, start: usize, end: usize) {
     spans.push(narrow(start), narrow(end));
 }
 
-/// The part as an expression; a group if it is a parameter.
+/// Returns the part as an expression; a group if it is a parameter.
 fn expression(part: &Part) -> String {
     match part {
         Part::Literal(text) => regex::escape(text),
@@ -186,8 +186,8 @@ fn expression(part: &Part) -> String {
     }
 }
 
-/// An expression that must match all of the text, byte by byte: `\d` is an ASCII
-/// digit. It runs in linear time.
+/// Compiles an expression that must match all of the text, byte by byte: `\d`
+/// is an ASCII digit. It runs in linear time.
 pub(crate) fn anchored(expression: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(&format!(r"\A(?:{expression})\z")).unicode(false).build()
 }

@@ -60,13 +60,14 @@ pub(super) struct TableNode {
 }
 
 impl<T> Table<T> {
-    /// The values, in the order in which they were added.
+    /// Returns the values, in the order in which they were added.
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// The value of the best pattern that matches the raw path, if there is one.
+    /// Returns the value of the best pattern that matches the raw path, if
+    /// there is one.
     ///
     /// The path is taken as it is: not decoded, and without its query. One that
     /// does not begin with `/`, or is longer than 65,535 bytes, never matches.
@@ -92,7 +93,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// The best end below `node` for the segments from byte `start` on.
+    /// Returns the best end below `node` for the segments from byte `start` on.
     ///
     /// Without one, `spans` may have anything added: who comes back truncates it.
     fn find(&self, mut node: u32, mut start: usize, spans: &mut Spans) -> Option<u32> {

@@ -16,7 +16,7 @@ pub struct Tables<T> {
 }
 
 impl<T> Tables<T> {
-    /// The table of a method, if there is one.
+    /// Returns the table of a method, if there is one.
     #[inline]
     #[must_use]
     pub fn get(&self, method: &Method) -> Option<&Table<T>> {
@@ -33,7 +33,8 @@ impl<T> Tables<T> {
         self.tables.iter().find(|(own, _)| own == method).map(|(_, table)| table)
     }
 
-    /// The methods with their tables, in the order in which they were given.
+    /// Returns the methods with their tables, in the order in which they were
+    /// given.
     pub fn iter(&self) -> slice::Iter<'_, (Method, Table<T>)> {
         self.tables.iter()
     }
@@ -52,8 +53,8 @@ impl<T> FromIterator<(Method, Table<T>)> for Tables<T> {
     }
 }
 
-/// A number for each standard method, in the order of `http`: there the compiler
-/// sees that nothing has to be decided.
+/// Returns a number for each standard method, in the order of `http`: there the
+/// compiler sees that nothing has to be decided.
 #[inline]
 fn number(method: &Method) -> usize {
     match *method {

@@ -18,7 +18,7 @@ pub(super) const SHORT: usize = 2 * WORD;
 
 impl Text {
     /// The text from byte `start` up to the next slash or the end.
-    // Where it is called, its fields are in registers; so all of it is there.
+    // Inlined, so that the fields stay in registers.
     #[inline(always)]
     pub(super) fn read(path: &[u8], start: usize) -> Self {
         let word = load(path, start);
@@ -57,7 +57,8 @@ impl Text {
     }
 }
 
-/// Eight bytes from `start` on. If there are fewer, a slash comes after them.
+/// Loads eight bytes from `start` on. If there are fewer, a slash comes after
+/// them.
 #[inline(always)]
 fn load(path: &[u8], start: usize) -> u64 {
     let left = &path[start..];
@@ -77,15 +78,16 @@ fn gather(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The highest bit of each byte that is a slash, and perhaps of some above the
-/// first such byte.
+/// Returns the highest bit of each byte that is a slash, and perhaps of some
+/// above the first such byte.
 #[inline(always)]
 fn slashes(word: u64) -> u64 {
     let differences = word ^ (SLASH * LOWEST);
     differences.wrapping_sub(LOWEST) & !differences & (LOWEST << 7)
 }
 
-/// The bytes below the first slash, and how many they are. There must be one.
+/// Returns the bytes below the first slash, and their number. There must be
+/// one.
 #[inline(always)]
 fn cut(word: u64, slashes: u64) -> (u64, usize) {
     let below = (slashes ^ slashes.wrapping_sub(1)) >> 8;
