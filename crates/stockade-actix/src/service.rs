@@ -38,7 +38,7 @@ pub struct ActixService {
 }
 
 impl ActixService {
-    /// A service of an application that is built.
+    /// Makes a service of an application that is built.
     #[must_use]
     pub fn new(app: App) -> Self {
         Self { app }
@@ -53,7 +53,7 @@ impl ActixService {
         Ok(Self { app: self.app.with_options(options)? })
     }
 
-    /// The application, such as for its list of routes.
+    /// Returns the application, such as for its list of routes.
     #[must_use]
     pub fn app(&self) -> &App {
         &self.app

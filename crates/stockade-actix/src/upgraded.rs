@@ -41,7 +41,8 @@ async fn receive(mut payload: Payload, mut pipe: WriteHalf<DuplexStream>) {
             return;
         }
     }
-    // The protocol reads the end then; if it has ended, nobody needs to know.
+    // The protocol reads the end then. An error means that it has ended
+    // already, and needs no report.
     let _ = pipe.shutdown().await;
 }
 

@@ -32,7 +32,7 @@ pub struct AxumService {
 }
 
 impl AxumService {
-    /// A service of an application that is built.
+    /// Makes a service of an application that is built.
     #[must_use]
     pub fn new(app: App) -> Self {
         Self { app }
@@ -47,7 +47,7 @@ impl AxumService {
         Ok(Self { app: self.app.with_options(options)? })
     }
 
-    /// The application, such as for its list of routes.
+    /// Returns the application, such as for its list of routes.
     #[must_use]
     pub fn app(&self) -> &App {
         &self.app

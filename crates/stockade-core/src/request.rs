@@ -100,7 +100,7 @@ impl Request {
         Self { inner: Box::new(inner) }
     }
 
-    /// Says who is at the other end of the connection.
+    /// Sets the peer at the other end of the connection.
     #[must_use]
     pub fn with_peer(mut self, peer: PeerAddr) -> Self {
         self.inner.peer = Some(peer);

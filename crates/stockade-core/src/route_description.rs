@@ -71,13 +71,13 @@ impl RouteDoc {
         self.mistakes.extend(mistakes);
     }
 
-    /// Says that a value of type `T` must be provided.
+    /// Notes that a value of type `T` must be provided.
     pub fn needs_state<T: 'static>(&mut self) {
         self.needs.push((TypeId::of::<T>(), type_name::<T>()));
     }
 
-    /// Says in which form the body is taken. Several arguments may read it, unless
-    /// one of them is a stream.
+    /// Notes the form in which the body is taken. Several arguments may read
+    /// it, unless one of them is a stream.
     pub fn reads_body(&mut self, kind: BodyKind) {
         let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
         if reads && (self.method == Method::GET || self.method == Method::HEAD) {
@@ -86,14 +86,15 @@ impl RouteDoc {
         self.body = Some(kind);
     }
 
-    /// Says that middleware called `name` reads the body, which middleware
+    /// Notes that middleware called `name` reads the body, which middleware
     /// behind it may therefore no longer decode.
     pub fn middleware_reads_body(&mut self, name: &str) {
         self.body_reader.get_or_insert_with(|| name.to_owned());
     }
 
-    /// Says that middleware called `name` decodes the body. It is a mistake
-    /// behind middleware that reads it: that would see, check and clean nothing.
+    /// Notes that middleware called `name` decodes the body. It is a mistake
+    /// behind middleware that reads it: that would see, check and clean
+    /// nothing.
     pub fn middleware_decodes_body(&mut self, name: &str) {
         if let Some(reader) = self.body_reader.clone() {
             self.mistake(format!(
@@ -154,7 +155,7 @@ impl RouteDoc {
         self.upgrades += 1;
     }
 
-    /// Says which type the parameters of the path are read into: `T` of a
+    /// Notes the type that the parameters of the path are read into: `T` of a
     /// `Path<T>`.
     pub fn reads_params<T: HasSchema + DeserializeOwned>(&mut self) {
         self.reads_type(TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>());

@@ -65,7 +65,7 @@ impl fmt::Debug for Upgraded {
     }
 }
 
-/// Says in the extensions of a request that the host can give the connection
+/// A mark in the extensions of a request whose host can give the connection
 /// away.
 ///
 /// ```

@@ -239,8 +239,8 @@ setters! {
         entry.validation.params = entry.checked("params", schema.into_schema());
     }
 
-    /// Says how the schemas of the route judge, those of the types that its
-    /// handler takes included.
+    /// Sets the options by which the schemas of the route judge, also those of
+    /// the types that its handler takes included.
     fn validation_options(entry, options: ValidationOptions) {
         entry.validation.options = options;
     }

@@ -201,8 +201,8 @@ impl RouterOptions {
         /// a `Value`. And they are the values that are judged without their
         /// type, because its schema has functions, unions or unique items, or
         /// is not fulfilled. Typed values are bounded by their schema and the
-        /// size of the body: an element of a list takes the size of its type,
-        /// of which `{},` may be the whole text, so that a list of large types
+        /// size of the body. An element of a list takes the size of its type,
+        /// and its text may be as short as `{},`. So a list of large types
         /// needs `max_items`.
         ///
         /// A `Value` takes up to 400 bytes, and its text as few as two. So the
@@ -246,9 +246,9 @@ impl RouterOptions {
         #[doc(alias = "rateLimit")]
         rate_limit: into Option<RateLimit>;
 
-        /// Sets how many proxies stand before this server and are believed: a
-        /// number, or `true` for one. Default: none, and the client is the other end
-        /// of the connection.
+        /// Sets the number of trusted proxies before this server: a number, or
+        /// `true` for one. Default: none, and the client is the other end of
+        /// the connection.
         #[doc(alias = "trustProxy")]
         trust_proxy: into TrustProxy;
 
@@ -286,12 +286,13 @@ impl RouterOptions {
         #[doc(alias = "wsMaxPayload")]
         ws_max_payload: u64;
 
-        /// Sets how many WebSockets may be open; a further handshake gets 503.
-        /// Default: 10,000.
+        /// Sets the largest number of open WebSockets; a further handshake gets
+        /// 503. Default: 10,000.
         ws_max_connections: u32;
 
-        /// Sets how many WebSockets may be open of one client's address (a network
-        /// of 64 bits in IPv6); a further handshake gets 429. Default: 100.
+        /// Sets the largest number of open WebSockets of one client's address
+        /// (a network of 64 bits in IPv6); a further handshake gets 429.
+        /// Default: 100.
         ws_max_connections_per_client: u32;
     }
 }

@@ -46,8 +46,8 @@ impl Clients {
         Self { most, clients: HashMap::new() }
     }
 
-    /// Decides about a further connection of a client. [`IdleQueue::pop`] says what
-    /// `idle_since` returns.
+    /// Decides about a further connection of a client. For the result of
+    /// `idle_since` see [`IdleQueue::pop`].
     pub(crate) fn admit(
         &mut self,
         key: &RateKey,

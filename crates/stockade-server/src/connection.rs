@@ -16,11 +16,11 @@
 //!   closed the connection and is ready.
 //! - The last write was taken whole. `Dispatcher::poll_loop` ends each round
 //!   with a flush, and a flush of `Buffered` is only pending when the socket
-//!   took no more, which [`TrackedStream`] notes in the record. The same goes for what TLS
-//!   holds back, because hyper flushes after it writes.
-//! - What hyper has read and not used comes with `into_parts`, and is read
-//!   again, by a [`Guard`](crate::guard::Guard) that begins anew as well. Then
-//!   nothing is parked: a head has begun.
+//!   took no more, which [`TrackedStream`] notes in the record. The same holds
+//!   for bytes in the buffer of TLS, because hyper flushes after it writes.
+//! - Bytes that hyper has read and not used come with `into_parts`, and are
+//!   read again, by a [`Guard`](crate::guard::Guard) that begins anew as well.
+//!   Then nothing is parked: a head has begun.
 //!
 //! Each is private behaviour of hyper, so the workspace takes 1.12 and no later
 //! minor version. `tests/parking.rs` guards them, in this order:

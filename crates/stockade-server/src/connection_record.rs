@@ -227,8 +227,8 @@ impl ConnectionRecord {
             && !self.awaits_body.load(Ordering::Relaxed)
     }
 
-    /// Notes whether more of a request's body is awaited, so that the end of the
-    /// client is seen by reading.
+    /// Notes if more of a request's body is awaited. Then reading shows the end
+    /// of the client.
     pub(crate) fn set_awaits_body(&self, awaits: bool) {
         self.awaits_body.store(awaits, Ordering::Relaxed);
     }

@@ -93,25 +93,26 @@ impl ServerOptions {
     }
 
     setters! {
-        /// Sets how long a client may take for the head of a request: from its
-        /// first byte, and on a new connection from its opening, TLS included. Then
-        /// the connection is closed. Default: 10 s.
+        /// Sets the time that a client may take for the head of a request: from
+        /// its first byte, and on a new connection from its opening, TLS
+        /// included. Then the connection is closed. Default: 10 s.
         header_read_timeout: Duration;
 
-        /// Sets how long a connection may stay open without a request. Default:
-        /// 60 s.
+        /// Sets the time that a connection may stay open without a request.
+        /// Default: 60 s.
         idle_timeout: Duration;
 
-        /// Sets how long a connection of HTTP/1 is idle before it is parked: it
-        /// gives back its buffers, and takes them again for its next request,
-        /// which costs some microseconds. Default: 2 s.
+        /// Sets the time that a connection of HTTP/1 is idle before it is
+        /// parked: it gives back its buffers, and takes them again for its next
+        /// request, which costs some microseconds. Default: 2 s.
         ///
         /// While many new connections come, those that have nothing to ask are
         /// parked sooner. No effect if it is not below
         /// [`idle_timeout`](Self::idle_timeout); `Duration::MAX` is never.
         park_after: Duration;
 
-        /// Sets how long the server waits for the body of a request, in all. Then:
+        /// Sets the time that the server waits for the body of a request, in
+        /// all. Then:
         /// 408. Default: 30 s.
         ///
         /// Only the time in which it waits counts, and bytes that come give time back,
@@ -152,12 +153,13 @@ impl ServerOptions {
         /// all of it back. Default: 500.
         min_write_rate: u32;
 
-        /// Sets how long requests that are running may go on after a shutdown has
+        /// Sets the time that running requests may go on after a shutdown has
         /// begun. Default: 10 s.
         shutdown_timeout: Duration;
 
-        /// Sets how long the server goes on as before when a shutdown begins, while
-        /// the [`Readiness`](stockade_middleware::health::Readiness) of the
+        /// Sets the time that the server goes on as before when a shutdown
+        /// begins, while the
+        /// [`Readiness`](stockade_middleware::health::Readiness) of the
         /// application says no: the time in which those who distribute requests
         /// learn to send them elsewhere. Then
         /// [`shutdown_timeout`](Self::shutdown_timeout) begins. Default: 0.
@@ -185,30 +187,30 @@ impl ServerOptions {
         /// that is not below `max_connections` is no limit.
         max_connections_per_client: some u32;
 
-        /// Sets how many header lines a request may have; more are answered with
+        /// Sets the largest number of header lines of a request; more are
+        /// answered with
         /// 431. On HTTP/1 another value than the default costs an allocation for
         /// each request. Default: 100.
         max_headers: usize;
 
-        /// Sets how long the head of a request may be, in bytes; a longer one is
-        /// answered with 431. Default: 16 KiB (16,384).
+        /// Sets the largest size of the head of a request, in bytes; a longer
+        /// one is answered with 431. Default: 16 KiB (16,384).
         max_header_bytes: u32;
 
-        /// Says whether HTTP/2 is spoken with clients that begin with it. Default:
+        /// Speaks HTTP/2 with clients that begin with it, if true. Default:
         /// true.
         http2: bool;
 
-        /// Sets how many requests may run at a time on one HTTP/2 connection.
-        /// Default: 200.
+        /// Sets the largest number of requests that run at a time on one HTTP/2
+        /// connection. Default: 200.
         http2_max_streams: u32;
 
-        /// Says whether small packets are sent at once (`TCP_NODELAY`). Default:
-        /// true.
+        /// Sends small packets at once (`TCP_NODELAY`), if true. Default: true.
         tcp_nodelay: bool;
 
-        /// Sets how many bytes of an answer the system takes before it can send them
-        /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere).
-        /// Default: 512 KiB (524,288).
+        /// Sets the number of bytes of an answer that the system takes before
+        /// it can send them (`TCP_NOTSENT_LOWAT`, on Linux and Android; no
+        /// effect elsewhere). Default: 512 KiB (524,288).
         ///
         /// Else each client that does not read would hold some 4 MiB of the memory
         /// that all sockets of the machine share. Far less than the default costs
@@ -223,8 +225,9 @@ impl ServerOptions {
         /// a second of 100 ms for both ways.
         tcp_send_buffer: Option<u32>;
 
-        /// Sets how many connections the system may keep waiting until they are
-        /// accepted; the system may have a lower limit. Default: 4,096.
+        /// Sets the number of connections that the system may keep waiting
+        /// until they are accepted; the system may have a lower limit. Default:
+        /// 4,096.
         backlog: u32;
 
         /// Sets the options that override those of the router. Default: none.
@@ -253,17 +256,17 @@ impl ServerOptions {
         self
     }
 
-    /// The rule for a body that is waited for.
+    /// Returns the rule for a body that is waited for.
     pub(crate) fn body_terms(&self) -> StallPolicy {
         StallPolicy { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
     }
 
-    /// The rule for an answer that is not read.
+    /// Returns the rule for an answer that is not read.
     pub(crate) fn write_terms(&self) -> StallPolicy {
         StallPolicy { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
     }
 
-    /// Everything that is wrong with the options.
+    /// Finds all mistakes in the options.
     pub(crate) fn mistakes(&self) -> Vec<Mistake> {
         let zeros = [
             ("header_read_timeout", self.header_read_timeout.is_zero()),
@@ -303,8 +306,9 @@ fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-/// A duration of the options as it is used: `Duration::MAX`, which people write
-/// for "never", must not overflow when it is added to the time of day.
+/// Returns a duration of the options as it is used: `Duration::MAX`, which
+/// people write for "never", must not overflow when it is added to the time of
+/// day.
 pub(crate) fn bounded(duration: Duration) -> Duration {
     duration.min(MAX_DURATION)
 }
@@ -312,7 +316,7 @@ pub(crate) fn bounded(duration: Duration) -> Duration {
 /// One year.
 const MAX_DURATION: Duration = Duration::from_secs(31_536_000);
 
-/// That of hyper, which keeps so many on the stack.
+/// The default of hyper, which keeps this number of headers on the stack.
 pub(crate) const DEFAULT_MAX_HEADERS: usize = 100;
 
 /// The least that a client may have by default: a house of people behind one

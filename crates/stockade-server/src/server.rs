@@ -136,7 +136,7 @@ impl BoundServer {
         self.handle.clone()
     }
 
-    /// Also shuts down at SIGTERM and SIGINT (Ctrl-C); a second signal ends it
+    /// Shuts down at SIGTERM and SIGINT (Ctrl-C) too; a second signal ends it
     /// at once.
     ///
     /// From the call of [`serve`](Self::serve) on, these signals no longer end the

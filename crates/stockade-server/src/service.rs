@@ -41,7 +41,8 @@ pub(crate) trait Answer: Send + Sync + 'static {
     /// Polls an answer, and writes its outcome to `slot`.
     fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
 
-    /// The answer to a request that the application does not get to see.
+    /// Returns the answer to a request that the application does not get to
+    /// see.
     fn refuse(&self, request: Request, error: ApiError) -> Self::Answering;
 
     /// Returns true when connections are those of proxies and not of clients.
@@ -49,7 +50,7 @@ pub(crate) trait Answer: Send + Sync + 'static {
         false
     }
 
-    /// A shutdown begins.
+    /// Notes that a shutdown begins.
     fn leaving(&self) {}
 }
 
@@ -101,8 +102,9 @@ pub(crate) struct Peer<A> {
 }
 
 impl<A> Peer<A> {
-    /// A client that asks too often does not keep a connection that others
-    /// need: an answer would make it count as used.
+    /// Ends the connection where connections are scarce: a client that asks too
+    /// often does not keep a connection that others need: an answer would make
+    /// it count as used.
     #[cold]
     fn end_if_scarce(&self, http2: bool) {
         if !self.capacity.is_scarce() {

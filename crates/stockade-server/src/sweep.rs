@@ -132,7 +132,7 @@ impl Limits {
     /// Returns the time between two sweeps: a second, less for short timeouts.
     pub(crate) fn interval(self) -> Duration {
         let shortest = self.header_read.min(self.idle).min(millis(self.write.most));
-        // Nobody waits for parking, so that it may be less precise.
+        // Parking may be less precise, because no client waits for it.
         Duration::from_millis((shortest / 4).min(self.park / 2).clamp(5, 1_000))
     }
 

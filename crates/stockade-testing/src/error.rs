@@ -5,8 +5,8 @@ use std::fmt;
 
 use stockade_errors::BoxError;
 
-/// The failure of an exchange: nobody listens, the body broke off, or the time
-/// is up.
+/// The failure of an exchange: no server listens, the body broke off, or the
+/// time is up.
 ///
 /// A response with an error status is a response and no error.
 pub struct TestError {

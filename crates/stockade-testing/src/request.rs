@@ -180,8 +180,8 @@ impl TestRequest {
     /// Sends the request and reads the whole response.
     ///
     /// # Errors
-    /// When there is no whole response: nobody listens, the body breaks off,
-    /// the time is up.
+    /// When there is no whole response: no server listens, the body breaks off,
+    /// or the time is up.
     pub async fn try_send(self) -> Result<TestResponse, TestError> {
         self.try_stream().await?.try_into_response().await
     }

@@ -135,8 +135,8 @@ impl TestResponse {
         self
     }
 
-    /// Asserts that the body is JSON of this value, whatever the order of its
-    /// members.
+    /// Asserts that the body is JSON of this value, with its members in any
+    /// order.
     ///
     /// # Panics
     /// When it is not; the message lists the differences.

@@ -65,7 +65,7 @@ impl TestStream {
     /// Returns the next piece of the body; `None` at its end.
     ///
     /// Over a port the pieces are those of the transport, which may join or
-    /// split what the handler sent.
+    /// split the pieces of the handler.
     ///
     /// # Panics
     /// When the body breaks off, or nothing comes in time.

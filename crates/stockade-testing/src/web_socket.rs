@@ -203,7 +203,7 @@ impl TestWebSocket {
     /// Returns the next message, the close frame, or the end.
     ///
     /// # Panics
-    /// When nothing comes in time, or what comes is no WebSocket.
+    /// When nothing comes in time, or the answer is no WebSocket.
     pub async fn receive(&mut self) -> TestMessage {
         loop {
             let message = self.client.in_time("message", self.socket.next()).await;

@@ -107,7 +107,7 @@ fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     http1.header_read_timeout(None).half_close(true).max_header_size(16_384);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        // An error is seen in what was written.
+        // An error shows in the bytes that were written.
         let _ = if guarded {
             http1.serve_connection(TokioIo::new(GuardedIo::new(script)), service).await
         } else {
