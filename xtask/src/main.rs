@@ -253,6 +253,7 @@ fn lint() -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
     // A workspace build unifies features and hides what a lone crate lacks.
     check_features("stockade", FACADE_FEATURES)?;
+    check_features("stockade", &[&TYPE_FEATURES.join(",")])?;
     cargo(&["check", "-p", "stockade", "--no-default-features"])
 }
 
@@ -282,6 +283,22 @@ const FACADE_FEATURES: &[&str] = &[
 /// Features of the facade that add whole crates, most of them foreign.
 const FACADE_CRATES: &[&str] = &["actix", "axum", "testing"];
 
+/// Features that give schemas to the types of a crate. From the facade they are
+/// compiled together by `lint`; each is compiled alone by `test-alone`.
+const TYPE_FEATURES: &[&str] = &[
+    "bigdecimal",
+    "bytes",
+    "chrono",
+    "indexmap",
+    "jiff",
+    "rust_decimal",
+    "secrecy",
+    "smallvec",
+    "time",
+    "url",
+    "uuid",
+];
+
 /// Features of a crate that is used alone, without what others switch on.
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 
@@ -294,6 +311,7 @@ fn test() -> Outcome {
 fn test_alone() -> Outcome {
     check_features("stockade", FACADE_CRATES)?;
     check_features("stockade-auth", AUTH_FEATURES)?;
+    check_features("stockade-validation", TYPE_FEATURES)?;
     for krate in STANDALONE {
         cargo(&["test", "-p", krate])?;
     }

@@ -37,6 +37,8 @@ fn rule(node: &Node, definitions: &[Definition]) -> Value {
     if let Some(Value::String(format)) = node.keywords.get("format") {
         let format = if format == Format::Url.name() { Format::Uri.name() } else { format };
         out.insert("format".to_owned(), format.into());
+    } else if let Some(format) = node.text.as_deref().and_then(|rules| rules.form?.format) {
+        out.insert("format".to_owned(), format.into());
     }
     copy(node, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], &mut out);
     if let Some(items) = node.array.as_deref().and_then(|rules| rules.items.as_ref()) {

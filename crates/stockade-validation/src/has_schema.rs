@@ -2,6 +2,7 @@
 //!
 //! - here: the trait, and [`Unchecked`].
 //! - `has_schema_impls`: the types of the standard library.
+//! - `foreign_types`: the types of other crates, each behind a feature.
 //!
 //! Spec: Validation schemas.
 
@@ -35,6 +36,50 @@ use crate::schema::Schema;
 /// assert_eq!(errors[0].message, "[1] is invalid");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Types that have it
+///
+/// A schema takes what serde reads a type from, and refuses the rest. `format`
+/// in documents is that of the text which the type is written as: a type may
+/// read more, such as a UUID in braces.
+///
+/// | Feature | Types | In JSON | `format` |
+/// |---|---|---|---|
+/// | | `bool`, integers, floats, `char`, `String`, `Box<str>`, `Rc<str>`, `Arc<str>`, `Cow<str>`, `()` | as they are | |
+/// | | `NonZero` of an integer, `Wrapping<T>`, `Saturating<T>`, `Reverse<T>`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Option<T>` | as what they hold | |
+/// | | lists, sets, arrays, maps and tuples | arrays and objects | |
+/// | | `Ipv4Addr`, `Ipv6Addr` | a string | `ipv4`, `ipv6` |
+/// | | `IpAddr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6`, `PathBuf`, `Box<Path>` | a string | |
+/// | | `Duration`, `SystemTime` | an object of seconds and nanoseconds | |
+/// | | `Range`, `RangeInclusive`, `RangeFrom`, `RangeTo` | an object with `start` and `end` | |
+/// | | `serde_json::Value`, `serde_json::Map` | anything, any object | |
+/// | `bigdecimal` | `BigDecimal` | a string or a number | `decimal` |
+/// | `bytes` | `Bytes`, `BytesMut` | an array of bytes, or a string | |
+/// | `chrono` | `DateTime` of any zone | a string | `date-time` |
+/// | | `NaiveDate`, `NaiveTime`, `NaiveDateTime` | a string | `date`, `time-local`, `date-time-local` |
+/// | | `Month`, `Weekday` | a string | |
+/// | | `TimeDelta` | an array of seconds and nanoseconds | |
+/// | `indexmap` | `IndexMap`, `IndexSet` | an object, an array | |
+/// | `jiff` | `Timestamp` | a string | `date-time` |
+/// | | `Date`, `Time`, `DateTime` of `civil` | a string | `date`, `time-local`, `date-time-local` |
+/// | | `Span`, `SignedDuration` | a string | `duration` |
+/// | | `Zoned`, `civil::ISOWeekDate` | a string | |
+/// | `rust_decimal` | `Decimal` | a string or a number | `decimal` |
+/// | `secrecy` | `SecretString`, `SecretBox<T>` | a string, as `T` | `password` |
+/// | `smallvec` | `SmallVec` | an array | |
+/// | `time` | `Date` | a string | `date` |
+/// | | `Time`, `PrimitiveDateTime`, `OffsetDateTime`, `UtcDateTime`, `UtcOffset`, `Duration` | a string of that crate's own form | |
+/// | | `Month`, `Weekday` | a string, or a number | |
+/// | `url` | `Url` | a string | `uri` |
+/// | `uuid` | `Uuid`, `NonNilUuid` | a string | `uuid` |
+///
+/// A feature brings the crate and its serde, without the crate's default
+/// features. Where a feature of such a crate changes what its serde reads, the
+/// schema is that of the crate as it is without.
+///
+/// The crate `time` writes `2024-02-29 12:30:00.0 +00:00:00`. For the form of
+/// RFC 3339 a field needs `#[serde(with = "time::serde::rfc3339")]` and
+/// `#[schema(kind = "string", format = "date-time")]`.
 ///
 /// Spec: Validation schemas.
 #[diagnostic::on_unimplemented(

@@ -1,10 +1,15 @@
 //! [`HasSchema`] for the types of the standard library and of serde_json.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::{NonZero, Saturating, Wrapping};
+use std::ops::{Range, RangeFrom, RangeInclusive, RangeTo};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
@@ -50,11 +55,82 @@ rules! {
     Map<String, Value> => Rule::kind("object").additional_properties(true);
     Ipv4Addr => Rule::string().format(Format::Ipv4);
     Ipv6Addr => Rule::string().format(Format::Ipv6);
+    PathBuf => Rule::string();
+    Box<Path> => Rule::string();
+    SocketAddr => Rule::text_of::<Self>(None, "Invalid socket address");
+    SocketAddrV4 => Rule::text_of::<Self>(None, "Invalid socket address");
+    SocketAddrV6 => Rule::text_of::<Self>(None, "Invalid socket address");
+    Duration => fields([("secs", u64::rule()), ("nanos", u32::rule())]);
+    SystemTime => {
+        fields([("secs_since_epoch", u64::rule()), ("nanos_since_epoch", u32::rule())])
+    };
     // One of two formats, which a list of types cannot say.
     IpAddr => Rule::string().custom(|value, _, _| {
         let is_address = value.as_str().is_none_or(|text| text.parse::<Self>().is_ok());
         if is_address { Ok(()) } else { Err("Invalid IP address") }
     });
+}
+
+/// Exactly these fields.
+fn fields<const N: usize>(fields: [(&str, Rule); N]) -> Rule {
+    let names = fields.each_ref().map(|(name, _)| *name);
+    Rule::object(fields).required_fields(names).additional_properties(false)
+}
+
+/// Whole numbers but 0.
+macro_rules! non_zero {
+    ($($number:ty => $without_zero:expr;)*) => {
+        $(impl HasSchema for NonZero<$number> {
+            fn rule() -> Rule {
+                $without_zero(<$number>::rule())
+            }
+        })*
+    };
+}
+
+non_zero! {
+    i8 => but_zero;
+    i16 => but_zero;
+    i32 => but_zero;
+    i64 => but_zero;
+    i128 => but_zero;
+    isize => but_zero;
+    u8 => from_one;
+    u16 => from_one;
+    u32 => from_one;
+    u64 => from_one;
+    u128 => from_one;
+    usize => from_one;
+}
+
+fn from_one(rule: Rule) -> Rule {
+    rule.minimum(1)
+}
+
+/// No keyword says it.
+fn but_zero(rule: Rule) -> Rule {
+    rule.custom(|value, _, _| {
+        let is_zero = value.as_f64().is_some_and(|number| number == 0.0);
+        if is_zero { Err("Number must not be 0") } else { Ok(()) }
+    })
+}
+
+/// Ranges, by the names of their ends.
+macro_rules! ranges {
+    ($($range:ident: $($end:literal)+;)*) => {
+        $(impl<T: HasSchema> HasSchema for $range<T> {
+            fn rule() -> Rule {
+                fields([$(($end, T::field_rule())),+])
+            }
+        })*
+    };
+}
+
+ranges! {
+    Range: "start" "end";
+    RangeFrom: "start";
+    RangeInclusive: "start" "end";
+    RangeTo: "end";
 }
 
 /// Types that are written as what they hold.
@@ -76,7 +152,7 @@ macro_rules! pointers {
     };
 }
 
-pointers!(Box, Rc, Arc);
+pointers!(Box, Rc, Arc, Reverse, Saturating, Wrapping);
 
 impl<T: HasSchema> HasSchema for Option<T> {
     fn rule() -> Rule {

@@ -58,8 +58,8 @@
 //! # Where things are
 //!
 //! - `schema`: [`Schema`]; `rule`: [`Rule`], which builds one.
-//! - `has_schema`: [`HasSchema`], types with a schema; `inner`: rules made of
-//!   other rules.
+//! - `has_schema`: [`HasSchema`], types with a schema; `text_form`: types that
+//!   judge their own text; `inner`: rules made of other rules.
 //! - `build`: reading the notations, finding the mistakes, compiling.
 //! - `node`: the compiled form of a schema, and the rules that judge.
 //! - `check`: the walk over a value, quiet or with all its errors and changes.
@@ -74,6 +74,9 @@
 //! - `derive`: `#[derive(Schema)]`.
 //! - `schemars`: `Schema::from_schemars`, for types that derive
 //!   `schemars::JsonSchema`.
+//! - `bigdecimal`, `bytes`, `chrono`, `indexmap`, `jiff`, `rust_decimal`,
+//!   `secrecy`, `smallvec`, `time`, `url`, `uuid`: [`HasSchema`] for the types of
+//!   these crates.
 //!
 //! [`Schema`]: struct@Schema
 
@@ -83,6 +86,20 @@ mod data;
 mod depth;
 mod equal;
 mod export;
+#[cfg(any(
+    feature = "bigdecimal",
+    feature = "bytes",
+    feature = "chrono",
+    feature = "indexmap",
+    feature = "jiff",
+    feature = "rust_decimal",
+    feature = "secrecy",
+    feature = "smallvec",
+    feature = "time",
+    feature = "url",
+    feature = "uuid"
+))]
+mod foreign_types;
 pub mod format;
 mod function;
 mod has_schema;
@@ -101,6 +118,7 @@ mod schema;
 #[cfg(feature = "schemars")]
 mod schemars;
 mod suggest;
+mod text_form;
 mod validated;
 
 pub use function::{CustomOutcome, TransformOutcome, Verdict};

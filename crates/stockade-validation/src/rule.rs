@@ -13,6 +13,7 @@ use crate::build;
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
 use crate::inner::InnerRule;
+use crate::text_form::TextForm;
 
 /// A rule in the making; [`build`](Self::build) makes a
 /// [`Schema`](struct@Schema) of it.
@@ -54,6 +55,7 @@ pub struct Rule {
     pub(crate) inner: Option<InnerRule>,
     /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
+    pub(crate) form: Option<TextForm>,
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
@@ -205,6 +207,7 @@ impl Rule {
             items: None,
             inner: None,
             flattened: Vec::new(),
+            form: None,
             custom: None,
             transform: None,
             default: None,

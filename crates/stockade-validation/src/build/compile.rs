@@ -21,6 +21,7 @@ use crate::number::Num;
 use crate::pattern::Pattern;
 use crate::rule::{Additional, Rule};
 use crate::suggest::did_you_mean;
+use crate::text_form::TextForm;
 
 /// Compiles a whole schema.
 pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
@@ -91,7 +92,7 @@ impl<'m> Compiler<'m> {
             trim: flag(&keywords, "trim"),
             never: rule.boolean == Some(false),
             literals: literals(&keywords),
-            text: self.text(&keywords),
+            text: self.text(&keywords, rule.form),
             number: Limit::all(&keywords, NUMBER, ("Number must be", "")),
             array,
             object,
@@ -196,7 +197,11 @@ impl<'m> Compiler<'m> {
         default
     }
 
-    fn text(&mut self, keywords: &Map<String, Value>) -> Option<Box<TextRules>> {
+    fn text(
+        &mut self,
+        keywords: &Map<String, Value>,
+        form: Option<TextForm>,
+    ) -> Option<Box<TextRules>> {
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
@@ -213,9 +218,11 @@ impl<'m> Compiler<'m> {
             format
         });
         let limits = Limit::all(keywords, TEXT, ("String must be", " characters"));
-        let rules = TextRules { lengths: Counts::new(limits), pattern, format };
-        let is_empty =
-            rules.lengths.is_empty() && rules.pattern.is_none() && rules.format.is_none();
+        let rules = TextRules { lengths: Counts::new(limits), pattern, format, form };
+        let is_empty = rules.lengths.is_empty()
+            && rules.pattern.is_none()
+            && rules.format.is_none()
+            && rules.form.is_none();
         (!is_empty).then(|| Box::new(rules))
     }
 

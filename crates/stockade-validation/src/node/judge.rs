@@ -105,6 +105,11 @@ impl Node {
         {
             no(Broken::Rule("format", format.message()))?;
         }
+        if let Some(form) = &rules.form
+            && !(form.fits)(text)
+        {
+            no(Broken::Rule("format", form.message))?;
+        }
         Continue(())
     }
 

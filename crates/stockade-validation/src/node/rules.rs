@@ -12,6 +12,7 @@ use crate::equal::{equal, order, same};
 use crate::format::Format;
 use crate::number::{Num, shown};
 use crate::pattern::Pattern;
+use crate::text_form::TextForm;
 
 /// The values of an `enum` or of a `const`, in a form for searching.
 #[derive(Debug)]
@@ -265,6 +266,7 @@ pub(crate) struct TextRules {
     pub(crate) lengths: Counts,
     pub(crate) pattern: Option<Pattern>,
     pub(crate) format: Option<Format>,
+    pub(crate) form: Option<TextForm>,
 }
 
 /// Keywords for arrays.
