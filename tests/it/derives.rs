@@ -201,6 +201,97 @@ fn structs_and_generic_types_are_errors_too() {
     assert!(None::<Never>.map(ApiError::from).is_none());
 }
 
+/// Answered as the error within it, beside variants of its own.
+#[derive(ApiError, Debug)]
+enum AppError {
+    #[status(transparent)]
+    Shop(#[from] ShopError),
+    #[status(transparent)]
+    Known(ApiError),
+    #[status(transparent)]
+    Boxed { inner: stockade::BoxError },
+    #[status(422, "{reason}")]
+    Own {
+        reason: &'static str,
+        #[details]
+        more: u8,
+    },
+}
+
+#[derive(ApiError, Debug)]
+enum Either<T: std::error::Error + 'static, U: Into<ApiError>> {
+    #[status(transparent)]
+    Left(T),
+    #[status(transparent)]
+    Right(U),
+}
+
+#[derive(ApiError, Debug)]
+#[status(transparent)]
+struct Same<E>(E);
+
+#[derive(ApiError, Debug)]
+enum Mixed<E> {
+    #[status(transparent)]
+    Inner(E),
+    #[status(410, "gone")]
+    Gone,
+}
+
+/// Without messages, the type writes its text for its own variants.
+#[derive(ApiError, Debug)]
+enum Silent {
+    #[status(transparent)]
+    Plain(Plain),
+    #[status(409)]
+    Busy,
+}
+
+impl fmt::Display for Silent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("silent")
+    }
+}
+
+impl std::error::Error for Silent {}
+
+#[test]
+fn transparent_variants_answer_as_their_field() {
+    answers(AppError::from(ShopError::Gone), r#"410 {"error":"gone"}"#);
+    let missing = vec![Item(4)];
+    answers(
+        AppError::Shop(ShopError::Order { missing, cause: None }),
+        r#"400 {"error":"the order cannot be filled","details":[4]}"#,
+    );
+    answers(AppError::Own { reason: "own", more: 3 }, r#"422 {"error":"own","details":3}"#);
+    answers(Same(Wait(2)), r#"429 {"error":"wait 2 s"}"#);
+    answers(Either::<_, ApiError>::Left(Wait(2)), r#"429 {"error":"wait 2 s"}"#);
+    answers(Either::<Wait, _>::Right(Same(Cause)), r#"418 {"error":"no cause"}"#);
+    answers(Mixed::Inner(Cause), r#"418 {"error":"no cause"}"#);
+    answers(Mixed::<Cause>::Gone, r#"410 {"error":"gone"}"#);
+    answers(Silent::Plain(Plain::Broken(3)), r#"500 {"error":"broken 3"}"#);
+    answers(Silent::Busy, r#"409 {"error":"silent"}"#);
+}
+
+#[test]
+fn transparent_variants_keep_headers_and_causes_of_their_field() {
+    let known = ApiError::new(503, "busy").with_header("retry-after", "3").with_source(Cause);
+    let error = ApiError::from(AppError::Known(known));
+    assert_eq!(error.headers().collect::<Vec<_>>(), [("retry-after", "3")]);
+    assert!(error.source().is_some_and(|source| source.is::<Cause>()));
+
+    // The source of the answer is the inner error, and not the one around it.
+    let bank = || AppError::from(ShopError::from(std::io::Error::other("reset")));
+    assert_eq!(bank().to_string(), "the bank did not answer");
+    assert_eq!(bank().source().map(ToString::to_string).as_deref(), Some("reset"));
+    let error = ApiError::from(bank());
+    assert!(error.source().is_some_and(|source| source.is::<ShopError>()));
+
+    let boxed = AppError::Boxed { inner: Box::new(Wrapped(fmt::Error)) };
+    assert_eq!(boxed.source().map(ToString::to_string), Some(fmt::Error.to_string()));
+    assert_eq!(ApiError::from(boxed).status(), 500);
+}
+
 #[test]
 fn handlers_return_them_and_convert_with_a_question_mark() {
     async fn show(Path(id): Path<u64>) -> Result<User, ShopError> {

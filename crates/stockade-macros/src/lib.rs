@@ -233,6 +233,18 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 /// // A message of 5xx is logged with its causes and not sent.
 /// let error = ApiError::from(pay().unwrap_err());
 /// assert_eq!(error.body(false), json!({ "error": "Bad Gateway" }));
+///
+/// // A transparent variant is answered as the error within it.
+/// #[derive(ApiError, Debug)]
+/// enum AppError {
+///     #[status(transparent)]
+///     Shop(#[from] ShopError),
+///     #[status(401, "who are you?")]
+///     Stranger,
+/// }
+/// let error = ApiError::from(AppError::from(ShopError::SoldOut("coat".into())));
+/// assert_eq!((error.status(), error.message()), (409, "coat is sold out"));
+/// # let _ = AppError::Stranger;
 /// ```
 ///
 /// # What is written
@@ -243,7 +255,11 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 ///   text from the `Display` of the type. So it works together with another
 ///   derive that writes `Display` and `Error`.
 ///
-/// The `ApiError` keeps the value as its source, so that middleware and the log
+/// A transparent variant goes with both, and has no message of its own. A type
+/// with no other variants counts as one without messages.
+///
+/// The `ApiError` of a transparent variant is that of its field, with status,
+/// message, details, headers and source. Any other keeps the value as its source, so that middleware and the log
 /// can look at it: `error.source()?.downcast_ref::<ShopError>()`. Where the
 /// text of a cause only repeats the message, the log leaves it out.
 ///
@@ -252,6 +268,7 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 /// | on | attribute | meaning |
 /// |---|---|---|
 /// | a variant, or a struct | `#[status(404)]`, `#[status(404, "…")]` | the status, and the message |
+/// | a variant, or a struct | `#[status(transparent)]` | the answer is that of the only field, which is an `Into<ApiError>`; `Display` and `Error::source` are those of the field too |
 /// | a field | `#[details]` | sent as `details` if the status is below 500: any `Serialize`; an absent `Option` is left out |
 /// | a field | `#[source]` | the cause; a field named `source` is one without it |
 /// | the only field | `#[from]` | the cause, which becomes the variant by `From` |

@@ -22,6 +22,8 @@ pub(crate) struct Variant<'i> {
     /// True if the status was readable; else it is 500.
     readable: bool,
     pub(crate) message: Option<LitStr>,
+    /// The field whose answer is that of the variant: `#[status(transparent)]`.
+    pub(crate) transparent: Option<Field<'i>>,
     pub(crate) fields: Vec<Field<'i>>,
     pub(crate) source: Option<Field<'i>>,
     /// True if `From` makes this variant of the source.
@@ -73,8 +75,7 @@ impl<'i> Input<'i> {
         };
         let read = Self { name, generics: &input.generics, variants };
         if read.has_messages() {
-            let silent = |variant: &&Variant<'_>| variant.readable && variant.message.is_none();
-            for variant in read.variants.iter().filter(silent) {
+            for variant in read.variants.iter().filter(|variant| variant.lacks_message()) {
                 let name = variant.variant.unwrap_or(name);
                 let message = format!(
                     "`{name}` has no message and another variant has: write \
@@ -94,6 +95,10 @@ impl<'i> Input<'i> {
 }
 
 impl<'i> Variant<'i> {
+    fn lacks_message(&self) -> bool {
+        self.readable && self.message.is_none() && self.transparent.is_none()
+    }
+
     fn read(
         variant: Option<&'i Ident>,
         name: &Ident,
@@ -120,17 +125,36 @@ impl<'i> Variant<'i> {
         {
             errors.push(from.span, "`#[from]` needs a variant with this one field");
         }
+        let details = marked(&all, "details", errors);
         let status = status(name, attributes, errors);
         let readable = status.is_some();
-        let Status { code, message } = status.unwrap_or(Status { code: 500, message: None });
+        let status = status.unwrap_or(Status::Own { code: 500, message: None });
+        let is_own = matches!(status, Status::Own { .. });
+        let (code, message, transparent) = match status {
+            Status::Own { code, message } => (code, message, None),
+            Status::Transparent(span) => {
+                let inner = all.first().map(|(field, _)| field.clone());
+                let inner = inner.filter(|_| all.len() == 1);
+                if inner.is_none() {
+                    errors.push(span, "`transparent` needs a variant with one field");
+                }
+                if let Some(details) = &details {
+                    let message = "`#[details]` has no meaning where the answer is `transparent`";
+                    errors.push(details.span, message);
+                }
+                (500, None, inner)
+            }
+        };
         Self {
             variant,
             status: code,
-            readable,
+            // Without its field a transparent variant has nothing to answer with.
+            readable: readable && (is_own || transparent.is_some()),
             message,
             from: from.is_some() && all.len() == 1,
-            source,
-            details: marked(&all, "details", errors),
+            source: transparent.clone().or(source),
+            transparent,
+            details,
             fields: all.into_iter().map(|(field, _)| field).collect(),
         }
     }
@@ -159,10 +183,12 @@ fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
 }
 
-/// `404` or `404, "no product {id}"`.
-struct Status {
-    code: u16,
-    message: Option<LitStr>,
+/// The text between the parentheses of `#[status(…)]`.
+enum Status {
+    /// `404` or `404, "no product {id}"`.
+    Own { code: u16, message: Option<LitStr> },
+    /// `transparent`.
+    Transparent(Span),
 }
 
 /// Reads `#[status(…)]`.
@@ -182,6 +208,9 @@ fn status(name: &Ident, attributes: &[Attribute], errors: &mut Errors) -> Option
 impl Parse for Status {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         const FORM: &str = "expected a status and perhaps a message: `404, \"no product {id}\"`";
+        if let Some(word) = input.call(transparent)? {
+            return Ok(Self::Transparent(word));
+        }
         if !input.peek(LitInt) {
             return Err(input.error(FORM));
         }
@@ -201,6 +230,23 @@ impl Parse for Status {
             );
             input.parse::<Option<Token![,]>>()?;
         }
-        Ok(Self { code, message })
+        Ok(Self::Own { code, message })
     }
+}
+
+/// Reads `transparent`, if it comes next, and refuses whatever stands behind it.
+fn transparent(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
+    mod word {
+        syn::custom_keyword!(transparent);
+    }
+    if !input.peek(word::transparent) {
+        return Ok(None);
+    }
+    let word: word::transparent = input.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    if input.is_empty() {
+        return Ok(Some(word.span));
+    }
+    let message = "`transparent` stands alone: status and message are those of the field";
+    Err(input.error(message))
 }

@@ -49,40 +49,23 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
     let (name, span) = (input.name, input.name.span());
     let root = root.at(span);
     let (parameters, types, _) = input.generics.split_for_impl();
-    let bound = quote_spanned!(span=> #name #types: __HasText);
+    let has_parameters = input.generics.type_params().next().is_some();
+    let has_own = input.variants.iter().any(|variant| variant.transparent.is_none());
+    let mut bounds: Vec<WherePredicate> = Vec::new();
     // Of a type without parameters it would be checked twice.
-    let bound = syn::parse2(bound).ok().filter(|_| input.generics.type_params().next().is_some());
-    let bounds = with_bounds(input.generics, bound);
-    let statuses = input.variants.iter().map(|variant| {
-        let (pattern, status) = (variant.pattern(name, None), variant.status);
-        quote!(#pattern => #status)
-    });
-    let status = match_on(&quote!(&error), statuses);
-    let answer = quote_spanned!(span=> __answer(status, error));
-    let cause = cause(&root);
-    let with_details = (!details.is_empty()).then(|| {
-        quote! {
-            let answer = match details {
-                // `null` is an absent `Option`.
-                ::core::option::Option::Some(details) if !details.is_null() => {
-                    answer.with_details(details)
-                }
-                _ => answer,
-            };
-        }
-    });
-    let body = quote! {
-        let status: u16 = #status;
-        #details
-        let answer = #answer;
-        #with_details
-        answer
-    };
-    // Nothing can follow the `match` on an enum without variants.
-    let body = if input.variants.is_empty() { quote!(match error {}) } else { body };
+    if has_parameters && has_own {
+        bounds.extend(syn::parse2(quote_spanned!(span=> #name #types: __HasText)));
+    }
+    let inner = input.variants.iter().filter_map(|variant| variant.transparent.as_ref());
+    for Field { ty, .. } in inner.filter(|field| mentions_parameter(field.ty, input.generics)) {
+        bounds.push(parse_quote!(#ty: ::core::convert::Into<#root::ApiError>));
+    }
+    let bounds = with_bounds(input.generics, bounds);
+    let body = answer(input, details);
+    let traits = has_text(&root, has_own);
     quote! {
         const _: () = {
-            #cause
+            #traits
 
             #[automatically_derived]
             impl #parameters ::core::convert::From<#name #types> for #root::ApiError #bounds {
@@ -94,11 +77,57 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
     }
 }
 
-/// Makes the code for the answer, with a bound whose message names the missing
-/// trait.
+/// Makes the body of `From`: the answer of the field of a transparent variant,
+/// or status, text and details of any other.
+fn answer(input: &Input<'_>, details: &TokenStream) -> TokenStream {
+    let (name, span) = (input.name, input.name.span());
+    let is_own = |variant: &&Variant<'_>| variant.transparent.is_none();
+    let inner = input.variants.iter().filter_map(|variant| {
+        let field = variant.transparent.as_ref()?;
+        let inner = Ident::new("inner", Span::mixed_site());
+        let pattern = variant.pattern(name, Some((&field.member, &inner)));
+        Some((pattern, quote_spanned!(field.span=> ::core::convert::Into::into(#inner))))
+    });
+    let own: Vec<_> = input.variants.iter().filter(is_own).collect();
+    if own.is_empty() {
+        // Also of an enum without variants, whose `match` nothing can follow.
+        let arms = inner.map(|(pattern, answer)| quote!(#pattern => #answer));
+        return quote!(match error { #(#arms,)* });
+    }
+    let own = own.into_iter().map(|variant| {
+        let (pattern, status) = (variant.pattern(name, None), variant.status);
+        quote!(error @ #pattern => (#status, error))
+    });
+    let arms = own.chain(inner.map(|(pattern, answer)| quote!(#pattern => return #answer)));
+    let answer = quote_spanned!(span=> __answer(status, error));
+    let with_details = (!details.is_empty()).then(|| {
+        quote! {
+            let answer = match details {
+                // `null` is an absent `Option`.
+                ::core::option::Option::Some(details) if !details.is_null() => {
+                    answer.with_details(details)
+                }
+                _ => answer,
+            };
+        }
+    });
+    quote! {
+        let (status, error): (u16, _) = match error { #(#arms,)* };
+        #details
+        let answer = #answer;
+        #with_details
+        answer
+    }
+}
+
+/// Makes the code for the answer of a variant that is not transparent, with a
+/// bound whose message names the missing trait.
 ///
 /// The names share a scope with those of the caller.
-fn cause(root: &TokenStream) -> TokenStream {
+fn has_text(root: &TokenStream, is_used: bool) -> TokenStream {
+    if !is_used {
+        return TokenStream::new();
+    }
     let bounds = quote! {
         ::core::error::Error + ::core::marker::Send + ::core::marker::Sync + 'static
     };
@@ -153,6 +182,17 @@ fn display(input: &Input<'_>, errors: &mut Errors) -> TokenStream {
     let mut bounds = Vec::new();
     let mut arms = Vec::new();
     for variant in &input.variants {
+        if let Some(Field { member, ty, span }) = &variant.transparent {
+            let inner = Ident::new("inner", Span::mixed_site());
+            let pattern = variant.pattern(name, Some((member, &inner)));
+            let f = quote!(f);
+            let text = quote_spanned!(*span=> ::core::fmt::Display::fmt(#inner, #f));
+            arms.push(quote!(#pattern => #text));
+            if mentions_parameter(ty, input.generics) {
+                bounds.push(parse_quote!(#ty: ::core::fmt::Display));
+            }
+            continue;
+        }
         let message = variant.message.as_ref();
         let message = message.map(|literal| Message::read(literal, variant, errors));
         let Some(Message { text, arguments }) = message else {
@@ -208,7 +248,11 @@ fn error(input: &Input<'_>) -> TokenStream {
         let pattern = variant.pattern(name, Some((&field.member, &source)));
         let span = field.span;
         let some = quote!(::core::option::Option::Some);
-        if is_option(field.ty) {
+        if variant.transparent.is_some() {
+            // The causes are those of the field, as its text is that of the variant.
+            let cause = quote_spanned!(span=> #source.as_dyn_error().source());
+            quote!(#pattern => #cause)
+        } else if is_option(field.ty) {
             let cause = quote_spanned!(span=> cause.as_dyn_error());
             quote!(#pattern => match #source { #some(cause) => #some(#cause), _ => ::core::option::Option::None })
         } else {

@@ -105,6 +105,43 @@ fn causes_are_found() {
 }
 
 #[test]
+fn transparent_stands_alone_on_one_field() {
+    let one = "`transparent` needs a variant with one field";
+    check("enum E { #[status(transparent)] A }", &[&format!("1:18 {one}")]);
+    check("enum E { #[status(transparent)] A(B, C) }", &[&format!("1:18 {one}")]);
+    let alone = "`transparent` stands alone: status and message are those of the field";
+    check("enum E { #[status(transparent, \"x\")] A(B) }", &[&format!("1:31 {alone}")]);
+    check("enum E { #[status(transparent, 404)] A(B) }", &[&format!("1:31 {alone}")]);
+    check(
+        "enum E { #[status(404, transparent)] A(B) }",
+        &["1:23 expected a status and perhaps a message: `404, \"no product {id}\"`"],
+    );
+    check(
+        "enum E { #[status(transparent)] #[status(404)] A(B) }",
+        &["1:32 `#[status(…)]` is there twice"],
+    );
+    check(
+        "enum E { #[status(transparent)] A(#[details] B) }",
+        &["1:45 `#[details]` has no meaning where the answer is `transparent`"],
+    );
+    check("enum E { #[status(transparent,)] A { inner: B } }", &[]);
+}
+
+#[test]
+fn transparent_goes_with_messages_and_without() {
+    let (errors, tokens) =
+        run("enum E { #[status(404, \"x\")] A, #[status(transparent)] B(#[from] C) }");
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(tokens.contains("Display for E") && tokens.contains("From < C > for E"), "{tokens}");
+    let (errors, tokens) = run("enum E { #[status(404)] A, #[status(transparent)] B(C) }");
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(!tokens.contains("Display for E"), "{tokens}");
+    let (errors, tokens) = run("#[status(transparent)] struct E(C);");
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(!tokens.contains("__HasText"), "{tokens}");
+}
+
+#[test]
 fn a_union_is_no_error() {
     check("union E { a: u8 }", &["1:0 `ApiError` can be derived for enums and structs"]);
 }
