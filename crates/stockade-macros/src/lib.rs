@@ -318,7 +318,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// # Fields
 ///
 /// A field must be there, though it may be empty text, unless it is an `Option`
-/// or has a default, of serde or of the schema. With `required` it must not be
+/// or has a default, of serde or of the schema. A `Patch` may be absent or null
+/// and tells the two apart; an `Optional` may be absent and must not be null. With `required` it must not be
 /// empty text either. A field that a function reads (`with`,
 /// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
 /// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,

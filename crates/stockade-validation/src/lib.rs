@@ -60,6 +60,7 @@
 //! - `schema`: [`Schema`]; `rule`: [`Rule`], which builds one.
 //! - `has_schema`: [`HasSchema`], types with a schema; `text_form`: types that
 //!   judge their own text; `inner`: rules made of other rules.
+//! - `patch_field`: [`Patch`] and [`Optional`], fields that may be absent.
 //! - `build`: reading the notations, finding the mistakes, compiling.
 //! - `node`: the compiled form of a schema, and the rules that judge.
 //! - `check`: the walk over a value, quiet or with all its errors and changes.
@@ -111,6 +112,7 @@ mod macros;
 mod node;
 mod number;
 mod options;
+mod patch_field;
 mod pattern;
 mod read;
 mod rule;
@@ -124,6 +126,7 @@ mod validated;
 pub use function::{CustomOutcome, TransformOutcome, Verdict};
 pub use has_schema::{HasSchema, Unchecked};
 pub use options::ValidationOptions;
+pub use patch_field::{Optional, Patch};
 pub use read::{ReadError, read_value};
 pub use rule::{Additional, Rule};
 pub use schema::Schema;

@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Field, Fields, Lit, Type};
 
 use super::case::Case;
-use super::keyword::{Keyword, Keywords, Place, Value, doc_text, is_option};
+use super::keyword::{Keyword, Keywords, Place, Value, doc_text, may_be_absent};
 use super::serde_attribute::Serde;
 use crate::errors::Errors;
 use crate::paths::CratePath;
@@ -110,7 +110,7 @@ impl Writer<'_> {
             || keywords.has_flag("required");
         let (rule, optional) = if let Some(with) = keywords.expr("with") {
             let with = call(with);
-            (quote_spanned!(span=> #with), is_option(ty) && !serde.with)
+            (quote_spanned!(span=> #with), may_be_absent(ty) && !serde.with)
         } else if serde.with {
             (quote_spanned!(span=> #root::Rule::any()), false)
         } else {

@@ -414,9 +414,9 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
-/// Returns true if the source writes the type as an `Option`.
-pub(crate) fn is_option(ty: &Type) -> bool {
-    argument(ty, &["Option"]).is_some()
+/// Returns true if a type is written as one that may be absent.
+pub(crate) fn may_be_absent(ty: &Type) -> bool {
+    argument(ty, &["Option", "Optional", "Patch"]).is_some()
 }
 
 /// Returns the text of the doc comments.

@@ -25,6 +25,8 @@ mod nested;
 mod objects;
 mod options;
 mod pairs;
+#[cfg(feature = "derive")]
+mod patch_fields;
 mod properties;
 mod reading;
 mod rules;
