@@ -16,7 +16,7 @@ use serde::Deserialize;
 use stockade::extract::Headers;
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::reply::{ResponseWriter, Streamed};
+use stockade::reply::{Accepted, Created, ResponseWriter, Status, Streamed};
 use stockade::{FromRequest, HttpBody, http};
 
 use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
@@ -41,6 +41,10 @@ fn what_a_handler_returns_decides_the_answer() {
         "some": { GET: async || Some(Point { x: 2 }) },
         "status": { GET: async || StatusCode::ACCEPTED },
         "pair": { GET: async || (StatusCode::CREATED, Point { x: 3 }) },
+        "created": { GET: async || Created::new(Point { x: 4 }).location("/points/4") },
+        "accepted": { GET: async || Accepted("soon") },
+        "teapot": { GET: async || Status::<418, _>("short") },
+        "nocontent": { GET: async || Status::<204, _>("dropped") },
         "redirect": { GET: async || Redirect::to("/text") },
         "response": { GET: async || http::Response::new(HttpBody::from("whole")) },
         "ok": { GET: async || Ok::<_, ApiError>("fine") },
@@ -56,6 +60,10 @@ fn what_a_handler_returns_decides_the_answer() {
         ("html", "200 <p>", "text/html; charset=utf-8"),
         ("bytes", "200 bytes", "application/octet-stream"),
         ("nothing", "204", "-"),
+        ("created", r#"201 {"x":4}"#, "application/json"),
+        ("accepted", "202 soon", "text/plain; charset=utf-8"),
+        ("teapot", "418 short", "text/plain; charset=utf-8"),
+        ("nocontent", "204", "-"),
         ("none", "204", "-"),
         ("some", r#"200 {"x":2}"#, "application/json"),
         ("status", "202", "-"),
@@ -71,6 +79,42 @@ fn what_a_handler_returns_decides_the_answer() {
         assert_eq!(header_of(&app, &request, "content-type"), content_type, "{path}");
     }
     assert_eq!(header_of(&app, "GET /redirect", "location"), "/text");
+    assert_eq!(header_of(&app, "GET /created", "location"), "/points/4");
+}
+
+#[test]
+fn pairs_are_headers() {
+    const BAD: &str = r#"500 {"error":"Internal Server Error"}"#;
+    let app = app_of(routes! {
+        "list": { GET: async || ([("x-a", "1"), ("X-B", "2")], "text") },
+        "typed": { GET: async || (
+            StatusCode::CREATED,
+            [(header::CONTENT_TYPE, "text/csv"), (header::VARY, "accept")],
+            "a,b",
+        ) },
+        "many": { GET: async || ([("set-cookie", "a=1"), ("set-cookie", "b=2")], "text") },
+        "vec": { GET: async || (vec![(String::from("x-a"), 7_u64)], Created::new(())) },
+        "three": { GET: async || ([("x-a", "1")], StatusCode::ACCEPTED, "text") },
+        "name": { GET: async || ([("a name", "1")], "text") },
+        "value": { GET: async || ([("x-a", "1\r\nx-b: 2")], "text") },
+        "location": { GET: async || Created::new("text").location("/a\r\nx-b: 2") },
+    });
+    check(&app, "GET /list", "200 text");
+    assert_eq!(header_of(&app, "GET /list", "x-a"), "1");
+    assert_eq!(header_of(&app, "GET /list", "x-b"), "2");
+    assert_eq!(header_of(&app, "GET /list", "content-type"), "text/plain; charset=utf-8");
+    check(&app, "GET /typed", "201 a,b");
+    assert_eq!(header_of(&app, "GET /typed", "content-type"), "text/csv");
+    check(&app, "GET /vec", "201");
+    assert_eq!(header_of(&app, "GET /vec", "x-a"), "7");
+    check(&app, "GET /three", "202 text");
+    for path in ["name", "value", "location"] {
+        check(&app, &format!("GET /{path}"), BAD);
+        assert_eq!(header_of(&app, &format!("GET /{path}"), "x-b"), "-");
+    }
+    let response = block_on(app.handle(request("GET /many")));
+    let cookies: Vec<_> = response.headers().get_all("set-cookie").iter().collect();
+    assert_eq!(cookies, ["a=1", "b=2"]);
 }
 
 #[test]

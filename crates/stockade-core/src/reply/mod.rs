@@ -11,7 +11,8 @@
 //! | [`Streamed`], [`Sse`] | 200, sent as it comes |
 //! | [`Redirect`] | 303, 307 or 308 with `Location` |
 //! | `StatusCode` | that status, no body |
-//! | `(P, R)` | the answer of `R`, changed by the part `P`: a `StatusCode`, a `HeaderMap`, another [`ReplyPart`] |
+//! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the answer of `R` with status 201, 202 or `CODE` |
+//! | `(P, R)`, `(P, Q, R)` | the answer of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, another [`ReplyPart`] |
 //! | `Response` | itself |
 //! | `Result<R, E>` | `R`, or `E` as an error |
 //!
@@ -22,16 +23,18 @@
 mod json;
 mod plain;
 mod sse;
+mod status;
 mod streamed;
 pub(crate) mod writer;
 
 pub use json::{Json, json_response};
 pub use plain::{Html, JsonText, Redirect};
 pub use sse::{EndsAtShutdown, Event, Sse};
+pub use status::{Accepted, Created, Status};
 pub use streamed::Streamed;
 pub use writer::ResponseWriter;
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_errors::ApiError;
 
 use crate::{Response, RouteDoc};
@@ -149,6 +152,62 @@ impl ReplyPart for HeaderMap {
     }
 }
 
+/// Pairs of name and value, such as `[(header::ETAG, tag), (header::VARY, …)]`.
+///
+/// They replace the headers of the reply with the same names; a name that is
+/// there several times keeps all its values. One that cannot stand in a header
+/// is a 500.
+///
+/// ```
+/// use http::{StatusCode, header};
+/// use stockade_core::Reply;
+///
+/// let headers = [(header::CONTENT_TYPE, "text/csv"), (header::CACHE_CONTROL, "no-store")];
+/// let response = (StatusCode::CREATED, headers, "a,b").into_response()?;
+/// assert_eq!(response.headers()["content-type"], "text/csv");
+///
+/// assert_eq!(([("x-file", "a\nb")], "text").into_response().unwrap_err().status(), 500);
+/// # Ok::<(), stockade_core::ApiError>(())
+/// ```
+impl<N, V, const COUNT: usize> ReplyPart for [(N, V); COUNT]
+where
+    N: TryInto<HeaderName, Error: Into<http::Error>>,
+    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+{
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        add_pairs(response, self)
+    }
+}
+
+/// As an array of pairs, for a number of headers that is not known beforehand.
+impl<N, V> ReplyPart for Vec<(N, V)>
+where
+    N: TryInto<HeaderName, Error: Into<http::Error>>,
+    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+{
+    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
+        add_pairs(response, self)
+    }
+}
+
+fn add_pairs<N, V>(
+    response: &mut Response,
+    pairs: impl IntoIterator<Item = (N, V)>,
+) -> Result<(), ApiError>
+where
+    N: TryInto<HeaderName, Error: Into<http::Error>>,
+    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+{
+    let invalid = |error: http::Error| ApiError::internal(error);
+    let mut headers = HeaderMap::new();
+    for (name, value) in pairs {
+        let name = name.try_into().map_err(|error| invalid(error.into()))?;
+        let value = value.try_into().map_err(|error| invalid(error.into()))?;
+        headers.try_append(name, value).map_err(ApiError::internal)?;
+    }
+    headers.apply(response)
+}
+
 impl<P: ReplyPart> ReplyPart for Vec<P> {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         self.into_iter().try_for_each(|part| part.apply(response))
@@ -167,7 +226,7 @@ impl<P: ReplyPart, R: Reply> Reply for (P, R) {
     }
 }
 
-impl<R: Reply> Reply for (StatusCode, HeaderMap, R) {
+impl<P: ReplyPart, Q: ReplyPart, R: Reply> Reply for (P, Q, R) {
     fn into_response(self) -> Result<Response, ApiError> {
         (self.0, (self.1, self.2)).into_response()
     }
