@@ -12,7 +12,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 
-use crate::support::{app, app_of, block_on, check, request};
+use crate::support::{app, app_of, block_on, check, log, request};
 
 fn secret() -> Secret {
     Secret::new("a secret that has thirty-two bytes").unwrap()
@@ -82,6 +82,23 @@ fn a_token_says_who_asks() {
     assert_eq!(challenges(&app, "GET /own"), "Bearer");
     let invalid = challenges(&app, "GET /own\nauthorization: Bearer x");
     assert_eq!(invalid, r#"Bearer error="invalid_token""#);
+}
+
+#[test]
+fn a_lifetime_that_is_not_understood_is_one_hour_and_warned_of() {
+    log::watch();
+    for lifetime in ["a fortnight", "a fortnight", "two\nlines"] {
+        let token = generate_jwt(json!({}), lifetime, &secret()).unwrap();
+        let claims = verify_token(&token, &secret()).unwrap();
+        assert_eq!(claims["exp"].as_u64(), claims["iat"].as_u64().map(|iat| iat + 3_600));
+    }
+    let half = std::time::Duration::from_secs(1_800);
+    let token = generate_jwt(json!({}), half, &secret()).unwrap();
+    let claims = verify_token(&token, &secret()).unwrap();
+    assert_eq!(claims["exp"].as_u64(), claims["iat"].as_u64().map(|iat| iat + 1_800));
+    for text in [r#"WARN the lifetime "a fortnight""#, r#"WARN the lifetime "two\nlines""#] {
+        assert_eq!(log::lines_with(text).len(), 1, "{text}");
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //!
 //! Spec: Authentication › Token functions; Limits › Token expiry default.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The lifetime of a token; by default one hour.
@@ -12,8 +14,9 @@ use std::time::Duration;
 ///
 /// The specification gives one hour to every other text, so reading never
 /// fails: an unknown unit, a missing number, a sign, white space and a lifetime
-/// above `u64::MAX` seconds all mean 3600 s.
-/// A duration counts in whole seconds, rounded up.
+/// above `u64::MAX` seconds all mean 3600 s. The log gets a warning that names
+/// such a text, once for each text and at most 32 times in a process.
+/// A [`Duration`] has no such text, and counts in whole seconds, rounded up.
 ///
 /// ```
 /// use stockade_auth::ExpiresIn;
@@ -45,7 +48,7 @@ impl Default for ExpiresIn {
 
 impl From<&str> for ExpiresIn {
     fn from(notation: &str) -> Self {
-        parse(notation).map_or_else(Self::default, |seconds| Self { seconds })
+        parse(notation).map_or_else(|| misread(notation), |seconds| Self { seconds })
     }
 }
 
@@ -91,7 +94,45 @@ fn parse(notation: &str) -> Option<u64> {
     count.checked_mul(seconds_per_unit)
 }
 
+/// Returns the default, and warns of a text that nobody was warned of before.
+#[cold]
+fn misread(notation: &str) -> ExpiresIn {
+    static WARNED: Mutex<Warned> = Mutex::new(Warned { texts: BTreeSet::new() });
+
+    // A set of texts is whole at every moment, also after a panic.
+    let shown = WARNED.lock().unwrap_or_else(PoisonError::into_inner).note(notation);
+    if let Some(shown) = shown {
+        log::warn!(
+            target: crate::LOG_TARGET,
+            "the lifetime {shown:?} of a token is not understood and counts as one hour: \
+             write \"90m\", \"1h\" or \"7d\", or a Duration",
+        );
+    }
+    ExpiresIn::default()
+}
+
+/// The texts that were warned of.
+///
+/// They are bounded in number and length, because a program may read them from
+/// a request.
+struct Warned {
+    texts: BTreeSet<String>,
+}
+
+impl Warned {
+    /// Returns the beginning of a text that needs a warning, and notes it.
+    fn note(&mut self, notation: &str) -> Option<String> {
+        let shown: String = notation.chars().take(MAX_WARNED_CHARS).collect();
+        let is_news = self.texts.len() < MAX_WARNED && self.texts.insert(shown.clone());
+        is_news.then_some(shown)
+    }
+}
+
 const DEFAULT_SECONDS: u64 = 3_600;
+/// The texts that are warned of in a process.
+const MAX_WARNED: usize = 32;
+/// The characters of a text that a warning shows.
+const MAX_WARNED_CHARS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -130,5 +171,23 @@ mod tests {
         }
         assert_eq!(ExpiresIn::from(Duration::MAX).seconds(), u64::MAX);
         assert_eq!(ExpiresIn::default().seconds(), 3_600);
+    }
+
+    #[test]
+    fn a_text_is_warned_of_once() {
+        let mut warned = Warned { texts: BTreeSet::new() };
+        for (notation, expected) in [
+            ("soon", Some("soon")),
+            ("soon", None),
+            ("a fortnight", Some("a fortnight")),
+            ("", Some("")),
+            ("soon", None),
+            ("123456789 123456789 123456789 123", Some("123456789 123456789 123456789 12")),
+            ("123456789 123456789 123456789 124", None),
+        ] {
+            assert_eq!(warned.note(notation).as_deref(), expected, "{notation:?}");
+        }
+        let more = (0..100).filter(|number| warned.note(&number.to_string()).is_some()).count();
+        assert_eq!(more, MAX_WARNED - 4);
     }
 }

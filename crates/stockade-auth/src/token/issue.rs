@@ -14,15 +14,17 @@ use crate::{Secret, base64url};
 /// `payload` is any value that becomes a JSON object. `iat` (now) and `exp`
 /// (now and `expires_in`) are added, and replace members of these names.
 /// `expires_in` is `"90m"`, `"1h"`, `"7d"` or a
-/// [`Duration`](std::time::Duration). Any other text is one hour, and so is
-/// `ExpiresIn::default()`.
+/// [`Duration`](std::time::Duration). Any other text is one hour, with a
+/// warning in the log, and so is `ExpiresIn::default()`.
 ///
 /// ```
+/// use std::time::Duration;
+///
 /// use serde_json::json;
 /// use stockade_auth::{Secret, generate_jwt, verify_token};
 ///
 /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
-/// let token = generate_jwt(json!({ "sub": "7" }), "15m", &secret)?;
+/// let token = generate_jwt(json!({ "sub": "7" }), Duration::from_secs(900), &secret)?;
 /// assert_eq!(verify_token(&token, &secret).ok_or("not valid")?["sub"], "7");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
