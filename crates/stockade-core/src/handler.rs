@@ -149,8 +149,54 @@ pub trait Signature {
     fn describe(doc: &mut RouteDoc);
 }
 
+/// The arguments of a handler as a tuple, each a [`FromRequest`].
+///
+/// It is implemented for tuples of up to eight extractors and never by an
+/// application. Other functions of a program than handlers take extractors by
+/// it too, such as those that find the user of a request.
+pub trait Arguments: Sized + Send {
+    /// True if one of them takes the whole request away.
+    const TAKES_REQUEST: bool;
+
+    /// Takes them from the request.
+    ///
+    /// # Errors
+    /// Fails with the error of the first one that cannot be taken.
+    fn extract(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
+
+    /// Lets each of them describe itself.
+    fn describe(doc: &mut RouteDoc);
+}
+
 macro_rules! handler_of {
     ($($Arg:ident $arg:ident),*) => {
+        impl<$($Arg: FromRequest,)*> Arguments for ($($Arg,)*) {
+            const TAKES_REQUEST: bool = false $(|| $Arg::TAKES_REQUEST)*;
+
+            async fn extract(req: &mut Request) -> Result<Self, ApiError> {
+                // A function without arguments does not look at it.
+                let _: &Request = req;
+                // An argument that takes the whole request comes last, so that
+                // the order of the arguments does not matter.
+                $(let $arg = if $Arg::TAKES_REQUEST {
+                    None
+                } else {
+                    Some($Arg::from_request(req).await?)
+                };)*
+                $(let $arg = match $arg {
+                    Some($arg) => $arg,
+                    None => $Arg::from_request(req).await?,
+                };)*
+                Ok(($($arg,)*))
+            }
+
+            fn describe(doc: &mut RouteDoc) {
+                // A function without arguments needs nothing.
+                let _: &RouteDoc = doc;
+                $(doc.argument::<$Arg>();)*
+            }
+        }
+
         impl<F, Fut, $($Arg,)*> Shape<($($Arg,)*)> for F
         where
             F: Fn($($Arg),*) -> Fut + Clone + Send + Sync + 'static,
@@ -173,21 +219,10 @@ macro_rules! handler_of {
             type Args = ($($Arg,)*);
             type Output = R;
 
-            async fn extract(req: &mut Request) -> Result<Self::Args, ApiError> {
-                // A handler without arguments does not look at it.
-                let _: &Request = req;
-                // An argument that takes the whole request comes last, so that
-                // the order of the arguments does not matter.
-                $(let $arg = if $Arg::TAKES_REQUEST {
-                    None
-                } else {
-                    Some($Arg::from_request(req).await?)
-                };)*
-                $(let $arg = match $arg {
-                    Some($arg) => $arg,
-                    None => $Arg::from_request(req).await?,
-                };)*
-                Ok(($($arg,)*))
+            fn extract(
+                req: &mut Request,
+            ) -> impl Future<Output = Result<Self::Args, ApiError>> + Send {
+                <Self::Args as Arguments>::extract(req)
             }
 
             fn reply(output: R) -> Result<Response, ApiError> {
@@ -195,7 +230,7 @@ macro_rules! handler_of {
             }
 
             fn describe(doc: &mut RouteDoc) {
-                $(doc.argument::<$Arg>();)*
+                <Self::Args as Arguments>::describe(doc);
                 R::describe(doc);
             }
         }

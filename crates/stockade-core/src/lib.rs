@@ -63,7 +63,7 @@ pub use clock::Clock;
 pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
 pub use extract::FromRequest;
-pub use handler::{BoxFuture, Handler, Shape, Signature};
+pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;

@@ -16,7 +16,7 @@ use stockade_validation::HasSchema;
 
 use crate::extract::TypeInfo;
 use crate::validation::Input;
-use crate::{FromRequest, States};
+use crate::{Arguments, FromRequest, States};
 
 /// The description of one route, and the mistakes found while it was made.
 #[derive(Debug)]
@@ -216,6 +216,27 @@ impl RouteDoc {
             }
         }
         self.mistakes.extend(mistakes);
+    }
+
+    /// Lets the arguments of a function of middleware describe themselves.
+    /// `middleware` is the name in a mistake.
+    ///
+    /// They are those that leave the request to the handler: an argument that
+    /// takes the request, the response or the connection is a mistake.
+    pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
+        let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
+        (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
+        A::describe(self);
+        if self.body.is_some() {
+            self.middleware_reads_body(middleware);
+        }
+        if self.whole_requests + self.writers + self.upgrades > 0 {
+            self.mistake(format!(
+                "the function of `{middleware}` takes what belongs to the handler: the request, \
+                 the stream of its body, or the response"
+            ));
+        }
+        (self.body, self.whole_requests, self.writers, self.upgrades) = handler;
     }
 
     /// Lets an argument of a handler describe itself.
