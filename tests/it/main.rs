@@ -23,6 +23,7 @@ mod options;
 mod validation;
 
 mod auth;
+mod auth_lookups;
 mod helpers;
 
 mod http;

@@ -5,13 +5,13 @@ use stockade_core::Request;
 use stockade_errors::ApiError;
 
 use super::Auth;
-use super::method::{Challenge, Found};
+use super::method::Found;
 
 /// An [`Auth`] with its usual refusals prepared, because an invalid token must
 /// cost the server little.
 pub(super) struct Authenticator {
     auth: Auth,
-    /// The bearer methods, whose challenge tells if a token was invalid.
+    /// The methods of tokens, whose challenge tells if a token was invalid.
     bearers: MethodSet,
     /// The answer to a request without credentials.
     missing: ApiError,
@@ -25,7 +25,7 @@ impl Authenticator {
     pub(super) fn new(auth: Auth) -> Self {
         let mut bearers = MethodSet::NONE;
         for (index, method) in auth.methods.iter().enumerate() {
-            if matches!(method.challenge, Challenge::Bearer) {
+            if method.challenge.tells_invalid() {
                 bearers.add(index);
             }
         }
@@ -121,18 +121,23 @@ pub(super) struct AuthOutcome {
     invalid: MethodSet,
     /// True if the header held credentials of another scheme.
     is_other_scheme: bool,
-    /// The error of a method whose credentials must not be used for this
-    /// request.
+    /// The error of a method that failed, or whose credentials must not be used
+    /// for this request.
     refused: Option<ApiError>,
 }
 
 impl AuthOutcome {
-    /// Records the finding of a method. Returns true if there is a user now.
+    /// Records the finding of a method. Returns true if no further method is to
+    /// be tried: there is a user, or nobody can say if there is one.
     fn record(&mut self, method: usize, found: Found, req: &mut Request) -> bool {
         match found {
             Found::Nothing => {}
             Found::OtherScheme => self.is_other_scheme = true,
             Found::Refused(error) => self.refused = Some(error),
+            Found::Failed(error) => {
+                self.refused = Some(error);
+                return true;
+            }
             Found::Invalid => self.invalid.add(method),
             Found::User(user) => {
                 req.set_user(Some(user));

@@ -5,6 +5,7 @@ use stockade_auth::{TokenError, bearer_token};
 use stockade_core::__internal::escaped;
 use stockade_core::Request;
 
+use super::challenge::Scheme;
 use super::method::Found;
 
 pub(super) fn authorization(req: &Request) -> Result<&str, Found> {
@@ -30,8 +31,30 @@ fn text(value: &HeaderValue) -> Option<&str> {
     if bytes.is_ascii() { str::from_utf8(bytes).ok() } else { None }
 }
 
-/// Returns the token in a value of `Authorization`, with or without `Bearer`.
-pub(super) fn token(value: &str) -> Result<&str, Found> {
+/// Returns the token in a value of `Authorization`: with or without `Bearer`,
+/// or behind another scheme.
+pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, Found> {
+    match scheme {
+        Scheme::Bearer => bearer(value),
+        Scheme::Named(name) => named(value, name),
+    }
+}
+
+/// Returns the token behind a scheme in any case. The scheme must be there, and
+/// the token is one word: a verifier would take a `Bearer` off it.
+fn named<'v>(value: &'v str, scheme: &str) -> Result<&'v str, Found> {
+    let (word, rest) = value.split_once(' ').ok_or(Found::OtherScheme)?;
+    let token = rest.trim_start_matches(' ');
+    if !word.eq_ignore_ascii_case(scheme) || token.is_empty() {
+        Err(Found::OtherScheme)
+    } else if token.contains(' ') {
+        Err(Found::Invalid)
+    } else {
+        Ok(token)
+    }
+}
+
+fn bearer(value: &str) -> Result<&str, Found> {
     let token = bearer_token(value);
     let is_other_scheme = token.len() == value.len() && value.contains(' ');
     if is_other_scheme || token.is_empty() {
@@ -46,8 +69,8 @@ pub(super) fn token(value: &str) -> Result<&str, Found> {
 
 /// Returns the finding for a value without a valid token.
 #[cold]
-pub(super) fn refused(value: &str, error: &TokenError) -> Found {
-    match token(value) {
+pub(super) fn refused(value: &str, scheme: &Scheme, error: &TokenError) -> Found {
+    match token(value, scheme) {
         Ok(_) | Err(Found::Invalid) => {
             log::debug!(target: "stockade::auth", "the token is refused: {}", escaped(error));
             Found::Invalid
@@ -72,7 +95,7 @@ mod tests {
     fn a_token_stands_with_or_without_the_word() {
         #[track_caller]
         fn check(value: &str, expected: Option<&str>) {
-            assert_eq!(token(value).ok(), expected, "{value:?}");
+            assert_eq!(token(value, &Scheme::Bearer).ok(), expected, "{value:?}");
         }
         check("Bearer a.b.c", Some("a.b.c"));
         check("bEARER a.b.c", Some("a.b.c"));
@@ -82,7 +105,23 @@ mod tests {
             check(value, None);
         }
         for value in ["Bearer Bearer a", "Bearer  bearer a", "Bearer Bearer"] {
-            assert!(matches!(token(value), Err(Found::Invalid)), "{value:?}");
+            assert!(matches!(bearer(value), Err(Found::Invalid)), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn another_scheme_must_be_there() {
+        let scheme = Scheme::Named("Token".into());
+        for value in ["Token a.b.c", "token a.b.c", "TOKEN  a.b.c"] {
+            assert_eq!(token(value, &scheme).ok(), Some("a.b.c"), "{value:?}");
+        }
+        for value in
+            ["a.b.c", "Bearer a.b.c", "Token", "Token ", "", " a", "Tokens a", "Basic YTpi"]
+        {
+            assert!(matches!(token(value, &scheme), Err(Found::OtherScheme)), "{value:?}");
+        }
+        for value in ["Token Token a.b.c", "Token Bearer a.b.c", "token a b", "Token a "] {
+            assert!(matches!(token(value, &scheme), Err(Found::Invalid)), "{value:?}");
         }
     }
 }

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::{BoxFuture, Request};
+use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::ApiError;
+
+use super::challenge::{Challenge, Scheme};
 
 /// The finding of a method.
 pub(super) enum Found {
@@ -17,6 +19,8 @@ pub(super) enum Found {
     Invalid,
     /// The credentials must not be used for this request; the error to answer.
     Refused(ApiError),
+    /// The function that finds the user failed; the error to answer.
+    Failed(ApiError),
     User(Value),
     /// A user as JSON, and as a value if it was parsed before.
     Json(String, Option<Value>),
@@ -24,8 +28,12 @@ pub(super) enum Found {
 
 impl Found {
     /// Makes the finding of a lookup, which runs if there are credentials.
-    pub(super) fn of(user: Option<Value>) -> Self {
-        user.map_or(Self::Invalid, Self::User)
+    pub(super) fn of(user: Result<Option<Value>, ApiError>) -> Self {
+        match user {
+            Ok(Some(user)) => Self::User(user),
+            Ok(None) => Self::Invalid,
+            Err(error) => Self::Failed(error),
+        }
     }
 }
 
@@ -34,25 +42,12 @@ pub(super) struct AuthMethod {
     /// The value of `WWW-Authenticate`.
     pub(super) challenge: Challenge,
     find: Find,
+    /// Says what the arguments of the function need.
+    describe: fn(&mut RouteDoc),
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Challenge {
-    Bearer,
-    Other(Arc<str>),
-}
-
-impl Challenge {
-    pub(super) fn as_str(&self) -> &str {
-        match self {
-            Self::Bearer => "Bearer",
-            Self::Other(challenge) => challenge,
-        }
-    }
-}
-
-type FindSync = dyn Fn(&Request) -> Found + Send + Sync;
-type FindAsync = dyn for<'r> Fn(&'r mut Request) -> BoxFuture<'r, Found> + Send + Sync;
+type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
+type FindAsync = dyn for<'r> Fn(&'r mut Request, &'r Scheme) -> BoxFuture<'r, Found> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) enum Find {
@@ -62,21 +57,30 @@ pub(super) enum Find {
 
 impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
-        Self { challenge, find }
+        Self { challenge, find, describe: |_| {} }
+    }
+
+    /// Sets the description of the arguments of the function.
+    pub(super) fn describing(self, describe: fn(&mut RouteDoc)) -> Self {
+        Self { describe, ..self }
+    }
+
+    pub(super) fn describe(&self, doc: &mut RouteDoc) {
+        (self.describe)(doc);
     }
 
     /// Calls the function if it is synchronous.
     pub(super) fn find_sync(&self, req: &Request) -> Option<Found> {
         match &self.find {
-            Find::Sync(find) => Some(find(req)),
+            Find::Sync(find) => Some(find(req, self.challenge.scheme())),
             Find::Async(_) => None,
         }
     }
 
     pub(super) async fn find(&self, req: &mut Request) -> Found {
         match &self.find {
-            Find::Sync(find) => find(req),
-            Find::Async(find) => find(req).await,
+            Find::Sync(find) => find(req, self.challenge.scheme()),
+            Find::Async(find) => find(req, self.challenge.scheme()).await,
         }
     }
 

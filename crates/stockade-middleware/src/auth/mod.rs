@@ -3,6 +3,7 @@
 //! - `with_auth`: [`Auth`], the methods by which a user is found.
 //! - `authenticator`: tries the methods for a request, and makes the 401.
 //! - `method`: one method, with its types erased.
+//! - `challenge`: a value of `WWW-Authenticate`.
 //! - `credentials`: the headers in which credentials come.
 //! - `verify`: the functions of an application that find a user.
 //! - `role`, `permission`: the rights of a user.
@@ -12,6 +13,7 @@
 //! Spec: Authentication.
 
 mod authenticator;
+mod challenge;
 mod credentials;
 mod method;
 mod password;

@@ -1,5 +1,6 @@
 //! The functions by which an application finds a user, synchronous or not.
 
+use std::any::Any;
 use std::fmt::Display;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,10 +11,12 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_core::__internal::escaped;
 use stockade_core::middleware::BorrowingFn;
-use stockade_core::{BoxFuture, Request};
+use stockade_core::{Arguments, BoxFuture, Request, Shape};
 use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
 
-use super::method::{AuthMethod, Challenge, Find, Found};
+use super::challenge::{Challenge, Scheme};
+use super::method::{AuthMethod, Find, Found};
 
 /// The result of a function that finds a user: an `Option` of a serialisable
 /// value, a JSON value, or a `Result` of these. An error, null, false, 0 and
@@ -28,6 +31,18 @@ use super::method::{AuthMethod, Challenge, Find, Found};
 pub trait IntoUser {
     /// Returns the user as JSON, if there is one.
     fn into_user(self) -> Option<Value>;
+
+    /// Returns the user as [`into_user`](Self::into_user) does, or an
+    /// [`ApiError`] of the function, which [`Lookup`] answers.
+    ///
+    /// # Errors
+    /// Fails with the error of the function, if that is an [`ApiError`].
+    fn try_into_user(self) -> Result<Option<Value>, ApiError>
+    where
+        Self: Sized,
+    {
+        Ok(self.into_user())
+    }
 }
 
 impl IntoUser for Value {
@@ -55,7 +70,7 @@ impl<U: Serialize> IntoUser for Option<U> {
     }
 }
 
-impl<T: IntoUser, E: Display> IntoUser for Result<T, E> {
+impl<T: IntoUser, E: Display + 'static> IntoUser for Result<T, E> {
     fn into_user(self) -> Option<Value> {
         match self {
             Ok(user) => user.into_user(),
@@ -64,6 +79,22 @@ impl<T: IntoUser, E: Display> IntoUser for Result<T, E> {
                 log::warn!(target: "stockade::auth", "the function that finds the user failed: {error}");
                 None
             }
+        }
+    }
+
+    fn try_into_user(self) -> Result<Option<Value>, ApiError> {
+        // The type of the error decides, and the compiler knows it here.
+        match &self {
+            Ok(_) => {}
+            Err(error) => {
+                if let Some(error) = (error as &dyn Any).downcast_ref::<ApiError>() {
+                    return Err(error.clone());
+                }
+            }
+        }
+        match self {
+            Ok(user) => user.try_into_user(),
+            Err(error) => Ok(Err::<T, E>(error).into_user()),
         }
     }
 }
@@ -78,6 +109,9 @@ pub mod form {
     /// An `async` function.
     #[derive(Debug)]
     pub struct Async<V>(PhantomData<V>);
+    /// An `async` function that takes extractors behind the credentials.
+    #[derive(Debug)]
+    pub struct Extracting<Args>(PhantomData<Args>);
 }
 
 /// A function from the request to a user: `fn(&Request) -> V`, or
@@ -103,7 +137,7 @@ where
     V: IntoUser,
 {
     fn into_find(self) -> ErasedFind {
-        ErasedFind(Find::Sync(Arc::new(move |req| found(caught(|| self(req).into_user())))))
+        ErasedFind(Find::Sync(Arc::new(move |req, _| found(caught(|| Ok(self(req).into_user()))))))
     }
 }
 
@@ -114,10 +148,10 @@ where
 {
     fn into_find(self) -> ErasedFind {
         let verify = Arc::new(self);
-        ErasedFind(Find::Async(Arc::new(move |req| {
+        ErasedFind(Find::Async(Arc::new(move |req, _| {
             let verify = Arc::clone(&verify);
             Box::pin(async move {
-                let user = waited(async { verify.call(req).await.into_user() }).await;
+                let user = waited(async { Ok(verify.call(req).await.into_user()) }).await;
                 found(user)
             })
         })))
@@ -125,16 +159,29 @@ where
 }
 
 /// Makes a finding without knowing whether the request had credentials.
-fn found(user: Option<Value>) -> Found {
-    user.map_or(Found::Nothing, Found::User)
+fn found(user: FoundUser) -> Found {
+    match user {
+        Ok(Some(user)) => Found::User(user),
+        Ok(None) => Found::Nothing,
+        Err(error) => Found::Failed(error),
+    }
 }
 
-/// A function from credentials `I` to a user: `fn(I) -> V` or
-/// `async fn(I) -> V`, where `V` is an [`IntoUser`].
+/// A function from credentials `I` to a user.
+///
+/// | function | an error |
+/// |---|---|
+/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered if it is an [`ApiError`], and any other one is no user |
+/// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` becomes an [`ApiError`] | is answered |
+///
+/// An error that is answered is the answer also where no user is required, and
+/// no further method is tried: see [`Auth::lookup`](super::Auth::lookup). A
+/// panic of the first form is no user, and one of the second a 500.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find a user",
     label = "not a function from `{I}` to a user",
-    note = "it is `fn({I}) -> Option<User>` or `async fn({I}) -> Option<User>`; a Result does as well"
+    note = "it is `fn({I}) -> Option<User>` or `async fn({I}) -> Option<User>`; a Result does as well",
+    note = "with extractors it is `async fn({I}, State<Db>, …) -> Result<Option<User>, ApiError>`"
 )]
 pub trait Lookup<I, Marker>: Sized {
     #[doc(hidden)]
@@ -149,7 +196,7 @@ pub struct CredentialReader<I> {
     pub(super) read: Arc<Read<I>>,
 }
 
-type Read<I> = dyn Fn(&Request) -> Result<I, Found> + Send + Sync;
+type Read<I> = dyn Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync;
 
 /// A method with its types erased.
 #[doc(hidden)]
@@ -164,8 +211,8 @@ where
 {
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
         let CredentialReader { challenge, read } = reader;
-        let find = Find::Sync(Arc::new(move |req| match read(req) {
-            Ok(credentials) => Found::of(caught(|| self(credentials).into_user())),
+        let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
+            Ok(credentials) => Found::of(caught(|| self(credentials).try_into_user())),
             Err(found) => found,
         }));
         ErasedMethod(AuthMethod::new(challenge, find))
@@ -182,30 +229,122 @@ where
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
         let CredentialReader { challenge, read } = reader;
         let lookup = Arc::new(self);
-        let find = Find::Async(Arc::new(move |req| -> BoxFuture<'_, Found> {
-            let credentials = match read(req) {
+        let find = Find::Async(Arc::new(move |req, scheme| -> BoxFuture<'_, Found> {
+            let credentials = match read(req, scheme) {
                 Ok(credentials) => credentials,
                 Err(found) => return Box::pin(async { found }),
             };
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
-                Found::of(waited(async { lookup(credentials).await.into_user() }).await)
+                Found::of(waited(async { lookup(credentials).await.try_into_user() }).await)
             })
         }));
         ErasedMethod(AuthMethod::new(challenge, find))
     }
 }
 
+macro_rules! lookup_with_extractors {
+    ($($Arg:ident $arg:ident),*) => {
+        impl<I, F, U, E, $($Arg,)*> Lookup<I, form::Extracting<($($Arg,)*)>> for F
+        where
+            I: Send + 'static,
+            F: Shape<(I, $($Arg,)*), Output = Result<Option<U>, E>>,
+            F::Future: Send,
+            ($($Arg,)*): Arguments + 'static,
+            U: Serialize,
+            E: Into<ApiError>,
+        {
+            fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
+                let CredentialReader { challenge, read } = reader;
+                let call = move |credentials, ($($arg,)*)| self.call((credentials, $($arg,)*));
+                let method = AuthMethod::new(challenge, find_by(read, call));
+                ErasedMethod(method.describing(|doc| {
+                    doc.middleware_arguments::<($($Arg,)*)>("with_auth");
+                }))
+            }
+        }
+    };
+}
+
+lookup_with_extractors!(A1 a1);
+lookup_with_extractors!(A1 a1, A2 a2);
+lookup_with_extractors!(A1 a1, A2 a2, A3 a3);
+lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4);
+lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
+lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
+lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
+
+/// Makes the finding of a function of credentials and extractors, which is
+/// called if there are credentials.
+fn find_by<I, Args, Fut, U, E>(
+    read: Arc<Read<I>>,
+    call: impl Fn(I, Args) -> Fut + Send + Sync + 'static,
+) -> Find
+where
+    I: Send + 'static,
+    Args: Arguments + 'static,
+    Fut: Future<Output = Result<Option<U>, E>> + Send + 'static,
+    U: Serialize,
+    E: Into<ApiError>,
+{
+    let call = Arc::new(call);
+    Find::Async(Arc::new(move |req, scheme| -> BoxFuture<'_, Found> {
+        let credentials = match read(req, scheme) {
+            Ok(credentials) => credentials,
+            Err(found) => return Box::pin(async { found }),
+        };
+        let call = Arc::clone(&call);
+        Box::pin(async move {
+            let args = match Args::extract(req).await {
+                Ok(args) => args,
+                Err(error) => return Found::Failed(error),
+            };
+            Found::of(user_of(call(credentials, args).await))
+        })
+    }))
+}
+
+/// Makes the finding of a function of extractors alone.
+pub(super) fn find_with<F, Args, U, E>(lookup: F) -> Find
+where
+    F: Shape<Args, Output = Result<Option<U>, E>>,
+    F::Future: Send,
+    Args: Arguments + 'static,
+    U: Serialize,
+    E: Into<ApiError>,
+{
+    Find::Async(Arc::new(move |req, _| {
+        let lookup = lookup.clone();
+        Box::pin(async move {
+            let args = match Args::extract(req).await {
+                Ok(args) => args,
+                Err(error) => return Found::Failed(error),
+            };
+            found(user_of(lookup.call(args).await))
+        })
+    }))
+}
+
+/// Returns the user as JSON, if there is one. A user that cannot be JSON is a
+/// 500, and a falsy one is none.
+fn user_of<U: Serialize>(found: Result<Option<U>, impl Into<ApiError>>) -> FoundUser {
+    let Some(user) = found.map_err(Into::into)? else { return Ok(None) };
+    let user = serde_json::to_value(user).map_err(ApiError::internal)?;
+    Ok(user.into_user())
+}
+
+/// The user that a function found, or the error to answer.
+type FoundUser = Result<Option<Value>, ApiError>;
+
 /// Calls a function of the application; a panic counts as no user.
-fn caught(call: impl FnOnce() -> Option<Value>) -> Option<Value> {
+fn caught(call: impl FnOnce() -> FoundUser) -> FoundUser {
     catch_panic(call).unwrap_or_else(|_| panicked())
 }
 
 /// Waits for a function of the application; a panic counts as no user.
-async fn waited(future: impl Future<Output = Option<Value>>) -> Option<Value> {
+async fn waited(future: impl Future<Output = FoundUser>) -> FoundUser {
     catch_panic_async(future).await.unwrap_or_else(panicked)
 }
-
 /// Waits for a function of the application; `None` if it panics.
 pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
@@ -217,7 +356,7 @@ pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Opt
 }
 
 #[cold]
-fn panicked() -> Option<Value> {
+fn panicked() -> FoundUser {
     log::error!(target: "stockade::auth", "the function that finds the user panicked");
-    None
+    Ok(None)
 }

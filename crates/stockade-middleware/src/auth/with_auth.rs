@@ -1,18 +1,22 @@
 //! [`with_auth`] and [`Auth`]: the methods by which a route authenticates
 //! users.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderName;
+use serde::Serialize;
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::__internal::unauthorized;
-use stockade_core::{Flow, Middleware, Request, RouteDoc};
+use stockade_core::{Arguments, Flow, Middleware, Request, RouteDoc, Shape};
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
+use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
-use super::method::{AuthMethod, Challenge, Find, Found};
+use super::method::{AuthMethod, Find, Found};
+use super::verify::find_with;
 use super::{CredentialReader, Lookup, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
@@ -54,6 +58,7 @@ pub struct Auth {
     pub(super) explains: bool,
     /// The rules by which session cookies refuse other origins.
     pub(super) protections: Vec<CrossOriginProtection>,
+    pub(super) mistakes: Vec<String>,
 }
 
 impl Auth {
@@ -66,19 +71,29 @@ impl Auth {
     /// Authenticates as [`secret`](Self::secret) does, with the rules of
     /// `verifier`: an issuer, an audience, a leeway, required claims.
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
-        let find = move |req: &Request| match authorization(req) {
-            Err(found) => found,
+        let find = move |req: &Request, scheme: &Scheme| {
+            let value = match authorization(req) {
+                Ok(value) => value,
+                Err(found) => return found,
+            };
             // The verifier gets the whole value, so that `Bearer` is taken off
             // in one place, and once.
-            Ok(value) => match verifier.verify(value, &keys) {
+            let text = match scheme {
+                Scheme::Bearer => value,
+                Scheme::Named(_) => match token(value, scheme) {
+                    Ok(token) => token,
+                    Err(found) => return found,
+                },
+            };
+            match verifier.verify(text, &keys) {
                 Ok(claims) => {
                     let (json, value) = into_parts(claims);
                     Found::Json(json, value)
                 }
-                Err(error) => refused(value, &error),
-            },
+                Err(error) => refused(value, scheme, &error),
+            }
         };
-        Self::one(AuthMethod::new(Challenge::Bearer, Find::Sync(Arc::new(find))))
+        Self::one(AuthMethod::new(Challenge::BEARER, Find::Sync(Arc::new(find))))
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
@@ -102,7 +117,93 @@ impl Auth {
     ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Verify<M>) -> Self {
-        Self::one(AuthMethod::new(Challenge::Bearer, verify.into_find().0))
+        Self::one(AuthMethod::new(Challenge::BEARER, verify.into_find().0))
+    }
+
+    /// Authenticates by an asynchronous function that may fail. It takes
+    /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E`
+    /// becomes an [`ApiError`].
+    ///
+    /// | result | answer |
+    /// |---|---|
+    /// | `Ok(Some(user))` | the request goes on with the user |
+    /// | `Ok(None)` | no user: 401, or on without one where none is [`required`](Self::required) |
+    /// | `Err(error)` | that error, also where no user is required; no further method of [`or`](Self::or) is tried |
+    ///
+    /// So a database that is down is a 503, and nobody is logged out or let in by
+    /// it. An argument that cannot be taken from the request is answered as in a
+    /// handler, and a panic is a 500. A falsy user is no user, as in
+    /// [`verify`](Self::verify).
+    ///
+    /// Missing state is a mistake when the router is built, and so is an argument
+    /// that takes the request, the stream of its body or the response.
+    ///
+    /// ```
+    /// use stockade_core::ApiError;
+    /// use stockade_core::extract::{Headers, State};
+    /// use stockade_middleware::{Auth, with_auth};
+    ///
+    /// struct Db;
+    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// async fn find(db: State<Db>, headers: Headers) -> Result<Option<String>, ApiError> {
+    ///     let ticket = headers.get("x-ticket").and_then(|value| value.to_str().ok());
+    ///     match ticket {
+    ///         Some(ticket) => db.user_of(ticket).await,
+    ///         None => Ok(None),
+    ///     }
+    /// }
+    ///
+    /// let signed_in = with_auth(Auth::lookup(find));
+    /// # let _ = signed_in;
+    /// ```
+    ///
+    /// [`bearer`](Self::bearer), [`api_key`](Self::api_key),
+    /// [`basic`](Self::basic) and [`session`](Self::session) hand the credentials
+    /// to such a function.
+    ///
+    /// # Beyond the spec
+    /// In the specification an error is no user.
+    pub fn lookup<F, Args, U, E>(lookup: F) -> Self
+    where
+        F: Shape<Args, Output = Result<Option<U>, E>>,
+        F::Future: Send,
+        Args: Arguments + 'static,
+        U: Serialize,
+        E: Into<ApiError>,
+    {
+        let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
+        Self::one(method.describing(|doc| doc.middleware_arguments::<Args>("with_auth")))
+    }
+
+    /// Authenticates by a token in `Authorization: Bearer`, or in another
+    /// [`scheme`](Self::scheme). `lookup` gets the token and returns the user.
+    ///
+    /// Like [`api_key`](Self::api_key), [`basic`](Self::basic) and
+    /// [`session`](Self::session) it takes a [`Lookup`], which tells what an
+    /// error of the function means. No credentials, no call.
+    ///
+    /// ```
+    /// use stockade_core::ApiError;
+    /// use stockade_core::extract::State;
+    /// use stockade_middleware::{Auth, with_auth};
+    ///
+    /// struct Db;
+    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// async fn find(token: String, db: State<Db>) -> Result<Option<String>, ApiError> {
+    ///     db.user_of(&token).await
+    /// }
+    ///
+    /// let signed_in = with_auth(Auth::bearer(find).scheme("Token"));
+    /// # let _ = signed_in;
+    /// ```
+    ///
+    /// # Beyond the spec
+    /// The specification has the form `with_auth(lookup)`, whose 401 says in its
+    /// body if the header was missing.
+    pub fn bearer<M>(lookup: impl Lookup<String, M>) -> Self {
+        Self::by(Challenge::BEARER, bearer_token, lookup)
     }
 
     /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
@@ -116,8 +217,8 @@ impl Auth {
 
     /// Authenticates as [`api_key`](Self::api_key) does, by another header.
     pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
-        let challenge = Challenge::Other(format!("ApiKey header=\"{header}\"").into());
-        let read = move |req: &Request| only(req, &header).map(ApiKeyHash::of);
+        let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
+        let read = move |req: &Request, _: &Scheme| only(req, &header).map(ApiKeyHash::of);
         Self::by(challenge, read, lookup)
     }
 
@@ -133,13 +234,10 @@ impl Auth {
     /// # Beyond the spec
     /// The specification has no Basic authentication.
     pub fn basic<M>(realm: &str, lookup: impl Lookup<BasicCredentials, M>) -> Self {
-        let realm =
-            realm.chars().filter(|char| matches!(char, ' '..='~') && !"\"\\".contains(*char));
-        let realm: String = realm.collect();
-        let challenge = format!("Basic realm=\"{realm}\", charset=\"UTF-8\"");
-        let read =
-            |req: &Request| BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid);
-        Self::by(Challenge::Other(challenge.into()), read, lookup)
+        let read = |req: &Request, _: &Scheme| {
+            BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
+        };
+        Self::by(Challenge::basic(realm), read, lookup)
     }
 
     /// Authenticates by a signed session id in a cookie. `lookup` gets the id
@@ -183,10 +281,9 @@ impl Auth {
     /// # Beyond the spec
     /// The specification has no sessions.
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
-        let challenge =
-            Challenge::Other(format!("Session cookie=\"{}\"", cookie.full_name()).into());
+        let challenge = Challenge::other("Session", format!("cookie=\"{}\"", cookie.full_name()));
         let protections = cookie.protection().cloned().into_iter().collect();
-        let auth = Self::by(challenge, move |req: &Request| cookie.read(req), lookup);
+        let auth = Self::by(challenge, move |req: &Request, _: &Scheme| cookie.read(req), lookup);
         Self { protections, ..auth }
     }
 
@@ -198,6 +295,49 @@ impl Auth {
         self.required |= other.required;
         self.explains |= other.explains;
         self.protections.extend(other.protections);
+        self.mistakes.extend(other.mistakes);
+        self
+    }
+
+    /// Sets the scheme of the methods so far, by its name: in the challenge of a
+    /// 401, and before a token in `Authorization`. Default: `Bearer` for tokens.
+    ///
+    /// Names of schemes have no case. A token without a scheme is read as one of
+    /// `Bearer` alone.
+    ///
+    /// ```
+    /// use stockade_auth::Secret;
+    /// use stockade_middleware::{Auth, with_auth};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// // Authorization: Token <token>
+    /// let signed_in = with_auth(Auth::secret(secret).scheme("Token"));
+    /// # let _ = signed_in;
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// A name that no scheme can have is a mistake when the router is built, and
+    /// so is a scheme of [`basic`](Self::basic), which RFC 7617 names.
+    ///
+    /// # Beyond the spec
+    /// The specification has `Bearer` alone.
+    pub fn scheme(mut self, name: &str) -> Self {
+        for method in &mut self.methods {
+            match method.challenge.clone().with_scheme(name) {
+                Ok(challenge) => method.challenge = challenge,
+                Err(mistake) => self.mistakes.push(mistake),
+            }
+        }
+        self
+    }
+
+    /// Sets the realm in the challenges of the methods so far, which a browser
+    /// may show. Quotes and control characters are left out of it. Default:
+    /// none, and that of [`basic`](Self::basic).
+    pub fn realm(mut self, realm: &str) -> Self {
+        for method in &mut self.methods {
+            method.challenge = method.challenge.clone().with_realm(realm);
+        }
         self
     }
 
@@ -210,21 +350,29 @@ impl Auth {
 
     fn by<I, M>(
         challenge: Challenge,
-        read: impl Fn(&Request) -> Result<I, Found> + Send + Sync + 'static,
+        read: impl Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync + 'static,
         lookup: impl Lookup<I, M>,
     ) -> Self {
         Self::one(lookup.into_method(CredentialReader { challenge, read: Arc::new(read) }).0)
     }
 
     fn one(method: AuthMethod) -> Self {
-        Self { methods: vec![method], required: true, explains: false, protections: Vec::new() }
+        Self {
+            methods: vec![method],
+            required: true,
+            explains: false,
+            protections: Vec::new(),
+            mistakes: Vec::new(),
+        }
     }
 
     fn into_middleware(self) -> Middleware {
         let challenges: Vec<String> = self.challenges().map(str::to_owned).collect();
-        let protections = self.protections.clone();
+        let Self { methods, protections, mistakes, .. } = self.clone();
         let describe = move |doc: &mut RouteDoc| {
             doc.authenticates(&challenges);
+            mistakes.iter().for_each(|mistake| doc.mistake(format!("with_auth: {mistake}")));
+            methods.iter().for_each(|method| method.describe(doc));
             protections.iter().for_each(|protection| protection.describe(doc));
         };
         self.into_check().describing(describe)
@@ -255,12 +403,12 @@ impl Auth {
     ///
     /// Spec: Authentication › rule 5; RFC 6750, section 3.
     pub(super) fn unauthorized(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
-        let challenges =
-            self.methods.iter().enumerate().map(|(index, method)| match method.challenge {
-                Challenge::Bearer if invalid.has(index) => r#"Bearer error="invalid_token""#,
-                _ => method.challenge.as_str(),
-            });
-        let error = unauthorized(challenges);
+        let challenges = self.methods.iter().enumerate().map(|(index, method)| {
+            let challenge = &method.challenge;
+            if invalid.has(index) { challenge.for_invalid() } else { challenge.as_str().into() }
+        });
+        let challenges: Vec<Cow<'_, str>> = challenges.collect();
+        let error = unauthorized(challenges.iter().map(|challenge| &**challenge));
         match (self.explains, is_other_scheme || invalid != MethodSet::NONE) {
             (false, _) => error,
             (true, false) => error.with_member("message", "Missing authorization header"),
@@ -292,10 +440,13 @@ impl IntoAuth<()> for Auth {
 
 impl<F: Lookup<String, M>, M> IntoAuth<(M,)> for F {
     fn into_auth(self) -> Auth {
-        let read = |req: &Request| token(authorization(req)?).map(str::to_owned);
-        let auth = Auth::by(Challenge::Bearer, read, self);
-        Auth { explains: true, ..auth }
+        Auth { explains: true, ..Auth::bearer(self) }
     }
+}
+
+/// Returns the token in `Authorization`.
+fn bearer_token(req: &Request, scheme: &Scheme) -> Result<String, Found> {
+    token(authorization(req)?, scheme).map(str::to_owned)
 }
 
 #[cfg(test)]
