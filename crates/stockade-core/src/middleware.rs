@@ -225,6 +225,7 @@ impl fmt::Debug for Next {
 
 /// The decision of middleware: to go on, or to answer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Flow {
     /// The next middleware or the handler runs.
     Continue,

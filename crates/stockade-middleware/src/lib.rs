@@ -113,5 +113,11 @@ pub mod __internal {
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};
     pub use crate::input_validation::form;
     pub use crate::observation::{Observation, Observers};
+    pub use crate::rate_limit::decision::too_many;
+    pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
+    pub use crate::rate_limit::limiter::RateLimiterExt;
+    pub use crate::rate_limit::options::{
+        GivenRateLimit, RateLimitExt, optional as optional_rate_limit,
+    };
     pub use crate::request_id::optional_request_ids;
 }

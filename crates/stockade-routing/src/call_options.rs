@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
-use stockade_middleware::rate_limit::{self, RateLimiter};
+use stockade_middleware::__internal::GivenRateLimit;
+use stockade_middleware::rate_limit::RateLimiter;
 use stockade_middleware::{CorsOrigin, RateLimit, TrustProxy};
 
 #[cfg(doc)]
@@ -58,7 +59,7 @@ struct Raw {
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     cors_origin: Option<CorsOrigin>,
     #[serde(alias = "rateLimit")]
-    rate_limit: Option<rate_limit::Given>,
+    rate_limit: Option<GivenRateLimit>,
 }
 
 impl TryFrom<Raw> for CallOptions {
@@ -70,13 +71,13 @@ impl TryFrom<Raw> for CallOptions {
             Self { expose_errors, max_body_size, trust_proxy, cors_origin, ..Self::default() };
         match rate_limit {
             None => {}
-            Some(rate_limit::Given::Switch(false)) => options = options.rate_limit(None),
+            Some(GivenRateLimit::Switch(false)) => options = options.rate_limit(None),
             // The router's, or the default.
-            Some(rate_limit::Given::Switch(true)) => {
+            Some(GivenRateLimit::Switch(true)) => {
                 let default = RateLimit::default().build()?;
                 options.rate_limit = LimitOverride::Fallback(Arc::new(default));
             }
-            Some(rate_limit::Given::Options(limit)) => options = options.rate_limit(*limit),
+            Some(GivenRateLimit::Options(limit)) => options = options.rate_limit(*limit),
         }
         match options.mistake() {
             Some(mistake) => Err(mistake.clone()),

@@ -16,9 +16,9 @@ use stockade_core::__internal::{
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, ErrorContext, Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{self, Cors, origin_of};
+use stockade_middleware::__internal::{self, Cors, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Charge, Decision, too_many};
+use stockade_middleware::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};

@@ -20,7 +20,7 @@ use stockade_core::__internal::{
 };
 use stockade_core::{BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::__internal::Cors;
+use stockade_middleware::__internal::{Cors, RateLimitExt as _};
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 use crate::app::{App, Resolved};

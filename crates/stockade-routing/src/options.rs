@@ -7,10 +7,9 @@ use stockade_core::__internal::States;
 pub use stockade_core::Clock;
 use stockade_core::{IntoMiddlewareList, Middleware};
 use stockade_errors::__internal::setters;
-use stockade_middleware::__internal::optional_request_ids;
+use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
 use stockade_middleware::Metrics;
-use stockade_middleware::rate_limit;
 use stockade_middleware::{
     CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
@@ -55,7 +54,7 @@ pub struct RouterOptions {
     pub(crate) enable_security_headers: bool,
     #[serde(alias = "securityHeaders")]
     pub(crate) security_headers: SecurityHeaders,
-    #[serde(alias = "rateLimit", deserialize_with = "rate_limit::optional")]
+    #[serde(alias = "rateLimit", deserialize_with = "optional_rate_limit")]
     pub(crate) rate_limit: Option<RateLimit>,
     #[serde(alias = "trustProxy")]
     pub(crate) trust_proxy: TrustProxy,

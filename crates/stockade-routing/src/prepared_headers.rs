@@ -11,8 +11,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::Response;
+use stockade_middleware::__internal::{LEGACY_REMAINING, RATE_LIMIT, RateLimiterExt as _};
 use stockade_middleware::cors::CorsDecided;
-use stockade_middleware::rate_limit::{Decision, LEGACY_REMAINING, RATE_LIMIT};
+use stockade_middleware::rate_limit::Decision;
 
 use crate::stages::{RequestScope, Stages};
 
@@ -192,8 +193,7 @@ fn append(added: &HeaderMap, headers: &mut HeaderMap) {
 
 /// Any that lets a request pass.
 fn decision() -> Decision {
-    let (reset, retry_after) = (Duration::ZERO, Duration::ZERO);
-    Decision { allowed: true, limit: 1, remaining: 0, reset, retry_after }
+    Decision::pass(1, 0, Duration::ZERO)
 }
 
 /// Headers of a response by which the stages decide, or that they remove.
@@ -232,7 +232,11 @@ mod tests {
             for origin in [None, Some("https://b.example"), Some("https://z.example")] {
                 for allowed in [None, Some(true), Some(false)] {
                     let retry_after = Duration::from_secs(9);
-                    let decision = |allowed| Decision { allowed, retry_after, ..decision() };
+                    let decision = |allowed| {
+                        let mut decision = decision();
+                        (decision.allowed, decision.retry_after) = (allowed, retry_after);
+                        decision
+                    };
                     let charged = allowed.map(decision).filter(|_| stages.limiter.is_some());
                     let origin = origin.map(HeaderValue::from_static);
                     let is_own = own_cors.is_none();

@@ -21,7 +21,7 @@ use stockade_core::__internal::RequestExt as _;
 use stockade_core::{Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
-    Cors, Observation, Observers, client_address, origin_of, warn_untrusted,
+    Cors, Observation, Observers, RateLimitExt as _, client_address, origin_of, warn_untrusted,
 };
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};

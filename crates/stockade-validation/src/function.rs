@@ -9,6 +9,7 @@ use stockade_errors::{ApiError, BoxError};
 
 /// The verdict of a custom check on a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Nothing is wrong.
     Valid,

@@ -66,6 +66,7 @@ pub struct Rule {
 
 /// The keyword `additionalProperties`: yes, no, or a rule for each.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Additional {
     /// Unknown keys are allowed, or refused.
     Allowed(bool),

@@ -8,6 +8,7 @@ use super::quota::whole_seconds;
 
 /// The decision of a store about a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Decision {
     /// True if the request passes.
     pub allowed: bool,
@@ -23,6 +24,24 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Makes the decision for a request that passes, for a [`RateStore`] of
+    /// one's own.
+    ///
+    /// [`RateStore`]: super::RateStore
+    #[must_use]
+    pub const fn pass(limit: u32, remaining: u32, reset: Duration) -> Self {
+        Self { allowed: true, limit, remaining, reset, retry_after: Duration::ZERO }
+    }
+
+    /// Makes the decision for a request that is refused, for a [`RateStore`] of
+    /// one's own.
+    ///
+    /// [`RateStore`]: super::RateStore
+    #[must_use]
+    pub const fn refuse(limit: u32, reset: Duration, retry_after: Duration) -> Self {
+        Self { allowed: false, limit, remaining: 0, reset, retry_after }
+    }
+
     /// Returns the seconds of `Retry-After`: rounded up, at least 1.
     #[must_use]
     pub fn retry_after_seconds(&self) -> u64 {
@@ -46,9 +65,7 @@ mod tests {
 
     #[track_caller]
     fn check(retry_after: Duration, expected: &str) {
-        let decision =
-            Decision { allowed: false, limit: 1, remaining: 0, reset: retry_after, retry_after };
-        let error = too_many(&decision);
+        let error = too_many(&Decision::refuse(1, retry_after, retry_after));
         let headers: Vec<_> = error.headers().collect();
         assert_eq!((error.status(), headers), (429, vec![("Retry-After", expected)]));
         assert_eq!(error.body(false).to_string(), r#"{"error":"Too Many Requests"}"#);

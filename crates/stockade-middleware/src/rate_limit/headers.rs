@@ -19,28 +19,15 @@ use super::quota::{Policy, whole_seconds};
 ///
 /// Several limiters are listed in the given order, before the limiters that the
 /// response already lists. `Retry-After` is the one of the limiter that
-/// refused, or the longest of several. With `legacy`, or if the response has
-/// them already, the older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
-/// `X-RateLimit-Reset` (in seconds) are added too. They have room for one
-/// limiter: the one that refused, else the one with the least left, and of
-/// equal ones the one that lasts longest.
+/// refused, or the longest of several. The older headers have room for one
+/// limiter only: see [`RateLimiter::write_headers`].
 ///
-/// ```
-/// use http::HeaderMap;
-/// use std::time::Duration;
-/// use stockade_middleware::rate_limit::{Algorithm, MINUTE, MemoryStore, Policy, RateKey};
-/// use stockade_middleware::rate_limit::write_headers;
-///
-/// let policy = Policy::new("default", 100 / MINUTE)?;
-/// let store = MemoryStore::new(Algorithm::FixedWindow, 1_000);
-/// let decision = store.decide(&RateKey::shared(), &policy, Duration::ZERO);
-/// let mut headers = HeaderMap::new();
-/// write_headers(&[(&policy, decision)], false, &mut headers);
-/// assert_eq!(headers["ratelimit-policy"], "\"default\";q=100;w=60");
-/// assert_eq!(headers["ratelimit"], "\"default\";r=99;t=60");
-/// # Ok::<(), stockade_errors::ConfigError>(())
-/// ```
-pub fn write_headers(charged: &[(&Policy, Decision)], legacy: bool, headers: &mut HeaderMap) {
+/// [`RateLimiter::write_headers`]: super::RateLimiter::write_headers
+pub(super) fn write_headers(
+    charged: &[(&Policy, Decision)],
+    legacy: bool,
+    headers: &mut HeaderMap,
+) {
     let Some((_, tightest)) = charged.iter().min_by_key(|(_, decision)| tightness(decision)) else {
         return;
     };

@@ -98,7 +98,7 @@ impl RateLimiter {
     }
 
     /// Charges one request to `key`. `now` always comes from the same clock.
-    /// The first `now` is the beginning of time, unless [`RateLimit::build_at`]
+    /// The first `now` is the beginning of time, unless a router
     /// set one.
     ///
     /// A store that waits has [`RateLimit::store_timeout`] for its answer.
@@ -140,13 +140,7 @@ impl RateLimiter {
             log::error!(target: "stockade", "rate limit {name:?} lets requests pass: {error}");
         }
         let limit = self.policy.limit().get();
-        Decision {
-            allowed: true,
-            limit,
-            remaining: limit - 1,
-            reset: self.policy.window(),
-            retry_after: Duration::ZERO,
-        }
+        Decision::pass(limit, limit - 1, self.policy.window())
     }
 
     /// Returns the quota and its name.
@@ -155,22 +149,53 @@ impl RateLimiter {
         &self.policy
     }
 
+    /// Adds `RateLimit-Policy`, `RateLimit`, and `Retry-After` if the request was
+    /// refused.
+    ///
+    /// The limiter is listed before those that the response already lists. With
+    /// [`RateLimit::legacy_headers`], or if the response has them already, the
+    /// older `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`
+    /// (in seconds) are added too. They have room for one limiter: the one that
+    /// refused, else the one with the least left, and of equal ones the one that
+    /// lasts longest.
+    ///
+    /// ```
+    /// use http::HeaderMap;
+    /// use std::time::Duration;
+    /// use stockade_middleware::rate_limit::{Decision, MINUTE, RateLimit};
+    ///
+    /// let limiter = RateLimit::from(100 / MINUTE).build()?;
+    /// let mut headers = HeaderMap::new();
+    /// limiter.write_headers(Decision::pass(100, 99, Duration::from_secs(60)), &mut headers);
+    /// assert_eq!(headers["ratelimit-policy"], "\"default\";q=100;w=60");
+    /// assert_eq!(headers["ratelimit"], "\"default\";r=99;t=60");
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
+        write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);
+    }
+}
+
+/// The methods of [`RateLimiter`] for the other crates of stockade.
+pub trait RateLimiterExt {
     /// Returns true if the older `X-RateLimit-*` headers are wanted.
     #[must_use]
-    pub fn has_legacy_headers(&self) -> bool {
-        self.legacy_headers
-    }
+    fn has_legacy_headers(&self) -> bool;
 
     /// Returns the value of `RateLimit` for a request that no other limit has
     /// charged, for a response whose other headers are prepared.
     #[must_use]
-    pub fn left(&self, decision: Decision) -> Option<HeaderValue> {
-        left(&self.policy, &decision)
+    fn left(&self, decision: Decision) -> Option<HeaderValue>;
+}
+
+impl RateLimiterExt for RateLimiter {
+    #[inline]
+    fn has_legacy_headers(&self) -> bool {
+        self.legacy_headers
     }
 
-    /// Adds the headers of a decision; see [`write_headers`].
-    pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
-        write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);
+    fn left(&self, decision: Decision) -> Option<HeaderValue> {
+        left(&self.policy, &decision)
     }
 }
 
@@ -195,6 +220,7 @@ fn warn_once(warned: &AtomicBool, message: impl FnOnce() -> String) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::RateLimitExt as _;
     use super::*;
 
     fn request() -> Request {

@@ -26,8 +26,8 @@
 //! - `quota`: [`Quota`], its notations, and [`Policy`], a quota with its name.
 //! - `options`, `limiter`: [`RateLimit`] and [`RateLimiter`].
 //! - `key`: [`RateKey`], the client that a request is counted against.
-//! - `decision`: [`Decision`], and [`too_many`].
-//! - `headers`: [`write_headers`].
+//! - `decision`: [`Decision`], and `too_many`, its error.
+//! - `headers`: the headers of a limited response.
 //! - `store`: [`RateStore`], [`Charge`], [`StoreFailure`].
 //! - `memory`, `table`: [`MemoryStore`]; the hot code. `overflow`: its windows
 //!   for new keys at the cap.
@@ -46,14 +46,14 @@
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 
 mod algorithm;
-mod decision;
+pub(crate) mod decision;
 #[cfg(feature = "gcra")]
 mod gcra;
-mod headers;
+pub(crate) mod headers;
 mod key;
-mod limiter;
+pub(crate) mod limiter;
 mod memory;
-mod options;
+pub(crate) mod options;
 mod overflow;
 mod own;
 mod quota;
@@ -62,12 +62,11 @@ mod table;
 mod with_rate_limit;
 
 pub use algorithm::Algorithm;
-pub use decision::{Decision, too_many};
-pub use headers::{LEGACY_REMAINING, RATE_LIMIT, write_headers};
+pub use decision::Decision;
 pub use key::RateKey;
 pub use limiter::RateLimiter;
 pub use memory::MemoryStore;
-pub use options::{Given, RateLimit, optional};
+pub use options::RateLimit;
 pub use own::OwnLimit;
 pub use quota::{HOUR, MINUTE, Per, Policy, Quota, SECOND};
 pub use store::{Charge, RateStore, StoreFailure};

@@ -204,17 +204,40 @@ impl RateLimit {
         Ok(RateLimiter::new(self, self.policy()?, None))
     }
 
+    fn policy(&self) -> Result<Policy, ConfigError> {
+        let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
+        if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
+            return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
+        }
+        Ok(policy)
+    }
+
+    /// Returns the store that was set, or makes one in memory.
+    pub(super) fn place(&self) -> Arc<dyn RateStore> {
+        let own = self.store.clone();
+        own.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)))
+    }
+}
+
+/// The methods of [`RateLimit`] for the other crates of stockade.
+pub trait RateLimitExt {
     /// Builds the limiter, whose time begins at `start`.
     ///
     /// # Errors
-    /// Fails as [`build`](Self::build) does.
-    pub fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
-        Ok(RateLimiter::new(self, self.policy()?, Some(start)))
-    }
+    /// Fails as [`build`](RateLimit::build) does.
+    fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError>;
 
     /// Returns true if all options have their defaults.
     #[must_use]
-    pub fn is_default(&self) -> bool {
+    fn is_default(&self) -> bool;
+}
+
+impl RateLimitExt for RateLimit {
+    fn build_at(&self, start: Instant) -> Result<RateLimiter, ConfigError> {
+        Ok(RateLimiter::new(self, self.policy()?, Some(start)))
+    }
+
+    fn is_default(&self) -> bool {
         let Self {
             window,
             max_requests,
@@ -238,20 +261,6 @@ impl RateLimit {
             && *on_store_failure == default.on_store_failure
             && key_generator.is_none()
             && store.is_none()
-    }
-
-    fn policy(&self) -> Result<Policy, ConfigError> {
-        let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
-        if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
-            return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
-        }
-        Ok(policy)
-    }
-
-    /// Returns the store that was set, or makes one in memory.
-    pub(super) fn place(&self) -> Arc<dyn RateStore> {
-        let own = self.store.clone();
-        own.unwrap_or_else(|| Arc::new(MemoryStore::new(self.algorithm, self.max_keys)))
     }
 }
 
@@ -290,10 +299,10 @@ impl fmt::Debug for RateLimit {
 /// # Errors
 /// Fails for any other value.
 pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit>, D::Error> {
-    Ok(match Given::deserialize(source)? {
-        Given::Switch(false) => None,
-        Given::Switch(true) => Some(RateLimit::default()),
-        Given::Options(options) => Some(*options),
+    Ok(match GivenRateLimit::deserialize(source)? {
+        GivenRateLimit::Switch(false) => None,
+        GivenRateLimit::Switch(true) => Some(RateLimit::default()),
+        GivenRateLimit::Options(options) => Some(*options),
     })
 }
 
@@ -301,14 +310,14 @@ pub fn optional<'de, D: Deserializer<'de>>(source: D) -> Result<Option<RateLimit
 ///
 /// An error in the object names its key, which an untagged enum would not do.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum GivenRateLimit {
     /// On or off.
     Switch(bool),
     /// The options.
     Options(Box<RateLimit>),
 }
 
-impl<'de> Deserialize<'de> for Given {
+impl<'de> Deserialize<'de> for GivenRateLimit {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         source.deserialize_any(GivenVisitor)
     }
@@ -317,19 +326,19 @@ impl<'de> Deserialize<'de> for Given {
 struct GivenVisitor;
 
 impl<'de> Visitor<'de> for GivenVisitor {
-    type Value = Given;
+    type Value = GivenRateLimit;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("true, false, or an object with the options of a rate limit")
     }
 
-    fn visit_bool<E>(self, is_on: bool) -> Result<Given, E> {
-        Ok(Given::Switch(is_on))
+    fn visit_bool<E>(self, is_on: bool) -> Result<GivenRateLimit, E> {
+        Ok(GivenRateLimit::Switch(is_on))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Given, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GivenRateLimit, A::Error> {
         let options = RateLimit::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Given::Options(Box::new(options)))
+        Ok(GivenRateLimit::Options(Box::new(options)))
     }
 }
 

@@ -12,7 +12,8 @@ use stockade_core::middleware::form;
 use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
 
-use super::{Charge, Decision, RateLimit, RateLimiter, too_many};
+use super::decision::too_many;
+use super::{Charge, Decision, RateLimit, RateLimiter};
 
 /// Limits the requests of each client to a route, beside the limit of the
 /// router. Both are charged, and the headers list both.
@@ -207,6 +208,7 @@ const TOLD: [&str; 5] = [
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::RateLimitExt as _;
     use super::*;
     use crate::rate_limit::{MINUTE, RateKey};
 
