@@ -10,7 +10,7 @@ use super::misfit::Misfit;
 use super::source::{Found, Frame, Integer, Source, Text, Wanted, Wide};
 use crate::json::Number;
 
-/// The deserializer of all types, for any [`Source`]. So each type is compiled
+/// The deserializer of all types, for any `Source`. So each type is compiled
 /// once, and not for each source.
 ///
 /// A struct is not read from an array.

@@ -131,7 +131,7 @@ impl Schema {
     }
 }
 
-/// The methods of [`Schema`] for the other crates of stockade.
+/// The methods of [`Schema`](struct@Schema) for the other crates of stockade.
 pub trait SchemaExt {
     /// Works as [`read_json`](Schema::read_json), but limits the values of the
     /// text that are kept whatever their type is: as `Value`s of the type that
