@@ -326,6 +326,33 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// `deny_unknown_fields`, `transparent`, `from` and `try_from` are followed;
 /// `alias` on a field is refused.
 ///
+/// Types of other crates have a schema by a feature of the crate's name: the
+/// docs of `HasSchema` list them. For any other type `#[schema(opaque)]` takes
+/// each value that serde reads, and more keywords may narrow it:
+///
+/// ```
+/// use stockade_macros::Schema;
+/// use stockade_validation::{HasSchema, ValidationOptions};
+///
+/// #[derive(serde::Deserialize)]
+/// #[serde(untagged)]
+/// enum Id {
+///     Number(u64),
+///     Name(String),
+/// }
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Order {
+///     #[schema(opaque)]
+///     id: Id,
+/// }
+///
+/// let (schema, options) = (Order::schema()?, ValidationOptions::new());
+/// assert!(schema.read_json::<Order>(br#"{ "id": "a" }"#, &options).is_ok());
+/// assert!(schema.read_json::<Order>(br#"{ "id": true }"#, &options).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Enums
 ///
 /// Variants without fields are a list of names. All forms of serde that have a
@@ -348,6 +375,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// | `additional_properties` | `false`, or a `Rule` |
 /// | `items(…)` | keywords for the elements |
 /// | `with` | a function without arguments that gives the `Rule` |
+/// | `opaque` | nothing; on a field: any value that serde reads, and no schema of its type |
 /// | `name` | on a type: its name in documents |
 ///
 /// An impossible schema is an error at the keyword: unknown names, values of

@@ -86,7 +86,9 @@ use crate::schema::Schema;
     message = "`{Self}` has no schema",
     label = "has no schema",
     note = "add `#[derive(Schema)]` to `{Self}`",
-    note = "for a type of another crate, wrap it: `Unchecked<{Self}>`"
+    note = "for a type of another crate, switch on the feature of that crate's name, such as `uuid` or `chrono`: the docs of `HasSchema` list them",
+    note = "or on its field: `#[schema(with = path)]` with a function that gives the `Rule`, or `#[schema(opaque)]`, which takes what serde reads",
+    note = "where it is no field, wrap it: `Unchecked<{Self}>`"
 )]
 pub trait HasSchema: 'static {
     /// The rule for a value of this type.

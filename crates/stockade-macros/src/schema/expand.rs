@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Field, Fields, Lit, Type};
+use syn::{Attribute, Expr, Field, Fields, Lit};
 
 use super::case::Case;
 use super::keyword::{Keyword, Keywords, Place, Value, doc_text, may_be_absent};
@@ -111,8 +111,8 @@ impl Writer<'_> {
         let (rule, optional) = if let Some(with) = keywords.expr("with") {
             let with = call(with);
             (quote_spanned!(span=> #with), may_be_absent(ty) && !serde.with)
-        } else if serde.with {
-            (quote_spanned!(span=> #root::Rule::any()), false)
+        } else if serde.with || keywords.has_flag("opaque") {
+            (quote_spanned!(span=> #root::Rule::any()), may_be_absent(ty) && !serde.with)
         } else {
             let optional = if excused {
                 quote!(true)
@@ -180,6 +180,7 @@ impl Writer<'_> {
         let span = name.span();
         let (this, root) = (local(span), self.root.at(span));
         let call = match value {
+            Value::Flag(_) if name == "opaque" => return TokenStream::new(),
             Value::Flag(true) => quote_spanned!(span=> #this.#name()),
             Value::Flag(false) => return TokenStream::new(),
             Value::Keywords(list) => {
@@ -210,9 +211,16 @@ impl Writer<'_> {
         quote_spanned!(span=> let #this = #call;)
     }
 
-    /// Returns an expression that is true if a property of this type may be
-    /// absent.
-    pub(crate) fn is_optional(&self, ty: &Type) -> TokenStream {
+    /// Returns an expression that is true if the property of this field may be
+    /// absent, apart from keywords for its presence.
+    pub(crate) fn is_optional(&self, field: &Field) -> TokenStream {
+        // `field` notes the mistakes.
+        let keywords = Keywords::read(&field.attrs, Place::Field, &mut Errors::default());
+        let ty = &field.ty;
+        if keywords.replaces_rule() {
+            let is_optional = may_be_absent(ty);
+            return quote!(#is_optional);
+        }
         let root = self.root.at(ty.span());
         quote!(<#ty as #root::HasSchema>::is_optional())
     }

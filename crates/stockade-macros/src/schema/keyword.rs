@@ -63,7 +63,19 @@ impl Keywords {
             }
         }
         check_bounds(&list, errors);
-        Self { list }
+        let keywords = Self { list };
+        keywords.check_opaque(errors);
+        keywords
+    }
+
+    fn check_opaque(&self, errors: &mut Errors) {
+        if let Some(opaque) = self.get("opaque")
+            && self.has_flag("opaque")
+            && self.get("with").is_some()
+        {
+            let message = "`opaque` takes any value, and `with` gives a rule: keep one of them";
+            errors.push(opaque.name.span(), message);
+        }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Keyword> {
@@ -82,10 +94,15 @@ impl Keywords {
         self.get(name).is_some_and(|keyword| matches!(keyword.value, Value::Flag(true)))
     }
 
+    /// Returns true if the type of the field needs no schema.
+    pub(crate) fn replaces_rule(&self) -> bool {
+        self.get("with").is_some() || self.has_flag("opaque")
+    }
+
     /// Notes the keywords that say nothing about values of this type.
     pub(crate) fn check_type(&self, ty: &Type, errors: &mut Errors) {
         // Its rule is another one then.
-        if self.get("kind").is_none() && self.get("with").is_none() {
+        if self.get("kind").is_none() && !self.replaces_rule() {
             check_type(&self.list, ty, errors);
         }
     }
@@ -486,6 +503,7 @@ const KEYWORDS: &[Entry] = &[
     ("description", Takes::Text, WORDS, ANY),
     ("example", Takes::Any, WORDS, ANY),
     ("deprecated", Takes::Flag, WORDS, ANY),
+    ("opaque", Takes::Flag, FIELDS, ANY),
     ("with", Takes::Any, &[Place::Container, Place::Field], ANY),
     ("name", Takes::Text, &[Place::Container], ANY),
 ];

@@ -113,7 +113,7 @@ fn whole(
     if serde.transparent
         && let Some(field) = only_field(fields)
     {
-        let is_optional = writer.is_optional(&field.ty);
+        let is_optional = writer.is_optional(field);
         return Some((writer.field(field, false).rule, Some(is_optional)));
     }
     let owner = Owner {

@@ -110,6 +110,20 @@ fn keywords_stand_where_they_mean_something() {
 }
 
 #[test]
+fn opaque_is_for_fields_without_another_rule() {
+    check_field("Other", "opaque", &[]);
+    check_field("Vec<bool>", "opaque, min_length = 3", &[]);
+    check_field("Vec<bool>", "opaque = false, with = rule", &[]);
+    check_field(
+        "Other",
+        "with = rule, opaque",
+        &["`opaque` takes any value, and `with` gives a rule: keep one of them"],
+    );
+    check_field("Other", "opaque = 1", &["`opaque` stands alone, or with `= true` or `= false`"]);
+    check("#[schema(opaque)] struct T;", &["1:9 `opaque` stands on a field"]);
+}
+
+#[test]
 fn what_has_no_schema_is_refused() {
     check(
         "struct T<'a> { a: &'a str }",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use stockade_validation::{HasSchema, Rule, Schema, Unchecked};
+use stockade_validation::{HasSchema, ReadError, Rule, Schema, Unchecked, ValidationOptions};
 
 use crate::support::{check_type, check_with};
 
@@ -189,6 +189,52 @@ struct Custom {
     path: u8,
     #[serde(default)]
     foreign: Option<Unchecked<std::time::Duration>>,
+}
+
+/// It has no schema.
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only read")]
+enum Id {
+    Number(u64),
+    Text(String),
+}
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "only read")]
+struct Opaque {
+    #[schema(opaque)]
+    id: Id,
+    #[schema(opaque)]
+    other: Option<Id>,
+    #[serde(default)]
+    #[schema(opaque, max_items = 1, description = "More of them.")]
+    more: Vec<Id>,
+    short: Option<ShortId>,
+}
+
+#[derive(Deserialize, Schema)]
+#[serde(transparent)]
+#[expect(dead_code, reason = "only read")]
+struct ShortId(#[schema(opaque, max_length = 2)] Id);
+
+#[test]
+fn opaque_fields_are_judged_by_serde() {
+    check_type::<Opaque>(&json!({ "id": 1 }), &[]);
+    check_type::<Opaque>(&json!({ "id": "a", "other": null, "more": ["b"], "short": 1 }), &[]);
+    check_type::<Opaque>(
+        &json!({ "more": [1, 2], "short": "abc" }),
+        &[
+            "id: Required field 'id' is missing (required)",
+            "more: Array must contain at most 1 items (maxItems)",
+            "short: String must be at most 2 characters (maxLength)",
+        ],
+    );
+    let schema = Opaque::schema().unwrap();
+    let error = schema.read_json::<Opaque>(br#"{ "id": true }"#, &ValidationOptions::new());
+    assert!(matches!(error, Err(ReadError::Invalid(errors)) if errors[0].rule == "type"));
+    let document = schema.to_json_schema();
+    assert_eq!(document["properties"]["id"], json!({}));
 }
 
 #[derive(Deserialize, Schema)]
