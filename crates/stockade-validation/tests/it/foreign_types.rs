@@ -44,6 +44,14 @@ fn exports<T: HasSchema>(expected: &Value) {
 }
 
 /// A string of this format.
+#[cfg(any(
+    feature = "chrono",
+    feature = "jiff",
+    feature = "secrecy",
+    feature = "time",
+    feature = "url",
+    feature = "uuid"
+))]
 #[track_caller]
 fn has_format<T: HasSchema>(format: &str) {
     exports::<T>(&json!({ "type": "string", "format": format }));
@@ -360,4 +368,46 @@ fn of_secrecy() {
     agree::<SecretString>(&[json!(""), json!("a")], &[json!(1), json!([])]);
     agree::<SecretBox<u8>>(&[json!(1)], &[json!(256), json!("1")]);
     has_format::<SecretString>("password");
+}
+
+/// The texts of a query and of a path.
+#[cfg(all(feature = "chrono", feature = "rust_decimal", feature = "uuid"))]
+#[test]
+fn of_pairs_of_text() {
+    use std::borrow::Cow;
+
+    use chrono::{DateTime, Utc};
+    use rust_decimal::Decimal;
+    use stockade_validation::{Field, PairsKind, Rule, Slot};
+    use uuid::Uuid;
+
+    #[derive(serde::Deserialize)]
+    struct Search {
+        id: Uuid,
+        price: Decimal,
+        since: DateTime<Utc>,
+    }
+
+    let read = |kind, id: &'static str, price: &'static str| {
+        let named =
+            [("id", Uuid::rule()), ("price", Decimal::rule()), ("since", <DateTime<Utc>>::rule())];
+        let schema = Rule::object(named).build().unwrap();
+        let pairs = [("id", id), ("price", price), ("since", "2024-02-29T12:30:00Z")];
+        let pairs = pairs.map(|(name, text)| (Cow::Borrowed(name), Cow::Borrowed(text)));
+        let mut fields = Field::group(pairs.into()).into_iter();
+        let mut slot = Slot::<Search>::new();
+        let options = ValidationOptions::new();
+        let is_read = schema.read_pairs_into(&mut fields, kind, &options, &mut slot);
+        is_read.then(|| {
+            let Search { id, price, since } = slot.take().unwrap();
+            format!("{id} {price} {since}")
+        })
+    };
+    let id = "2eb8aa08-aa98-11ea-b4aa-73b441d16380";
+    let expected = format!("{id} 1.50 2024-02-29 12:30:00 UTC");
+    for kind in [PairsKind::Named, PairsKind::Ordered] {
+        assert_eq!(read(kind, id, "1.50").as_ref(), Some(&expected));
+        assert_eq!(read(kind, id, "1,50"), None);
+        assert_eq!(read(kind, "7", "1.50"), None);
+    }
 }
