@@ -14,6 +14,7 @@ mod bodies;
 mod content;
 mod entries;
 mod file_names;
+mod files;
 mod handlers;
 mod json_values;
 mod json_vectors;

@@ -271,6 +271,7 @@ const FACADE_FEATURES: &[&str] = &[
     "compression",
     "conditional",
     "cookies",
+    "files",
     "gcra",
     "jwks",
     "metrics",

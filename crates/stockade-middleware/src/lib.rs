@@ -27,6 +27,7 @@
 //! | argument or part of a reply | meaning |
 //! |---|---|
 //! | `Cookies`, `SetCookie` (feature `cookies`) | cookies of a request, and of a response |
+//! | `FileRequest` (feature `files`) | opens a file by the range and the conditions of a request |
 //! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
@@ -55,6 +56,8 @@ pub mod cookies;
 pub mod cors;
 mod cross_origin_protection;
 mod error_handling;
+#[cfg(feature = "files")]
+pub mod files;
 #[cfg(feature = "compression")]
 mod headers;
 pub mod health;
@@ -90,6 +93,8 @@ pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_prote
 pub use error_handling::{
     ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
 };
+#[cfg(feature = "files")]
+pub use files::{FileReply, FileRequest};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };

@@ -57,6 +57,12 @@ impl Validators {
         Self::default()
     }
 
+    /// Describes a resource that exists and has no validators.
+    #[cfg(feature = "files")]
+    pub(crate) fn present() -> Self {
+        Self { exists: true, etag: None, modified: None }
+    }
+
     /// Describes a resource with this tag.
     #[must_use]
     pub fn etag(etag: ETag) -> Self {

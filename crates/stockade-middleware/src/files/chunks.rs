@@ -1,0 +1,89 @@
+//! [`FileChunks`]: the bytes of a file, read as they are sent.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// A part of a file as a body of known length.
+///
+/// One chunk is read after the other, each when there is room for it, so a body
+/// holds one chunk of at most 64 KiB whatever the length of the file is.
+pub(super) struct FileChunks {
+    state: State,
+    /// The bytes that were not given yet.
+    left: u64,
+}
+
+enum State {
+    /// `None` after an error.
+    Idle(Option<File>),
+    Reading(JoinHandle<io::Result<(File, Bytes)>>),
+}
+
+impl FileChunks {
+    /// Gives `length` bytes from where the file stands.
+    pub(super) fn new(file: File, length: u64) -> Self {
+        Self { state: State::Idle(Some(file)), left: length }
+    }
+}
+
+impl Body for FileChunks {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        loop {
+            let left = self.left;
+            match &mut self.state {
+                State::Idle(file) => {
+                    let Some(file) = file.take().filter(|_| left > 0) else {
+                        return Poll::Ready(None);
+                    };
+                    self.state = State::Reading(spawn_blocking(move || read(file, left)));
+                }
+                State::Reading(task) => {
+                    let outcome = ready!(Pin::new(task).poll(cx));
+                    self.state = State::Idle(None);
+                    let (file, chunk) = outcome.map_err(io::Error::other)??;
+                    self.state = State::Idle(Some(file));
+                    self.left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(left));
+                    return Poll::Ready(Some(Ok(Frame::data(chunk))));
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+/// Reads the next chunk. Fails when the file has become shorter, so that the
+/// client notices that something is missing.
+fn read(file: File, left: u64) -> io::Result<(File, Bytes)> {
+    let count = left.min(CHUNK_BYTES);
+    let mut chunk = Vec::with_capacity(usize::try_from(count).map_err(io::Error::other)?);
+    let mut limited = file.take(count);
+    limited.read_to_end(&mut chunk)?;
+    if limited.limit() > 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the file became shorter while it was sent",
+        ));
+    }
+    Ok((limited.into_inner(), chunk.into()))
+}
+
+const CHUNK_BYTES: u64 = 64 * 1024;

@@ -1,0 +1,349 @@
+//! Files as answers: ranges, conditional requests, content types, download
+//! names.
+//!
+//! ```
+//! use stockade_core::ApiError;
+//! use stockade_core::extract::{FileName, Path};
+//! use stockade_middleware::files::{FileReply, FileRequest};
+//!
+//! async fn image(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply, ApiError> {
+//!     file.within("/srv/images", &name).await
+//! }
+//!
+//! async fn export(file: FileRequest) -> Result<FileReply, ApiError> {
+//!     Ok(file.open("/srv/exports/2025.csv").await?.download("orders 2025.csv"))
+//! }
+//! # let _ = stockade_core::Handler::new(image);
+//! # let _ = stockade_core::Handler::new(export);
+//! ```
+//!
+//! # Where things are
+//!
+//! - here: [`FileRequest`], [`FileReply`].
+//! - `chunks`: the bytes of a file as a body.
+//! - `range`: the part of a file that a request asks for.
+//!
+//! # Beyond the spec
+//! The specification has no files. Source: RFC 9110, sections 13 and 14.
+
+mod chunks;
+mod range;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::{self, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderValue, Method, StatusCode, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use stockade_core::extract::FileName;
+use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response};
+use tokio::task::spawn_blocking;
+
+use self::chunks::FileChunks;
+use self::range::{RangeRequest, Selected};
+use crate::conditional::{ETag, Outcome, Preconditions, Validators};
+
+/// The conditions and the range of a request for a file; an argument of a
+/// handler, which opens the file by it.
+///
+/// See the [module docs](self) for handlers that take it. Only GET and HEAD
+/// have conditions here, and only GET has ranges.
+#[derive(Clone, Debug)]
+pub struct FileRequest {
+    /// `None` for methods that do not read.
+    conditions: Option<Preconditions>,
+    range: Option<RangeRequest>,
+}
+
+impl FromRequest for FileRequest {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let reads = matches!(*req.method(), Method::GET | Method::HEAD);
+        Ok(Self {
+            conditions: reads.then(|| Preconditions::of(req.method(), req.headers())),
+            range: RangeRequest::of(req.method(), req.headers()),
+        })
+    }
+}
+
+impl FileRequest {
+    /// Opens the file at a path that the program knows. Symbolic links are
+    /// followed.
+    ///
+    /// A path that comes from a client belongs to [`within`](Self::within).
+    /// Must be called on a tokio runtime.
+    ///
+    /// # Errors
+    /// Fails with 404 when there is no file, or something else than a file, and
+    /// with 500 when it cannot be opened.
+    pub async fn open(self, path: impl Into<PathBuf>) -> Result<FileReply, ApiError> {
+        let path = path.into();
+        let (path, opened) = blocking(move || open(&path).map(|opened| (path, opened))).await?;
+        Ok(FileReply::new(self, &path, opened))
+    }
+
+    /// Opens the file with this name in a folder, and never one outside.
+    ///
+    /// A [`FileName`] is no path, so only a symbolic link can lead out of the
+    /// folder. Such a link is not followed: the answer is 404. Whoever may
+    /// change the folder while a request is answered is trusted.
+    ///
+    /// # Errors
+    /// Fails as [`open`](Self::open) does, and with 500 when there is no such
+    /// folder.
+    pub async fn within(
+        self,
+        folder: impl Into<PathBuf>,
+        name: &FileName,
+    ) -> Result<FileReply, ApiError> {
+        let (folder, name) = (folder.into(), name.clone());
+        let (path, opened) = blocking(move || {
+            let folder = folder.canonicalize().map_err(ApiError::internal)?;
+            let path = folder.join(&name).canonicalize().map_err(of_file)?;
+            if !path.starts_with(&folder) {
+                return Err(ApiError::not_found());
+            }
+            let opened = open(&path)?;
+            // The type goes by the name that was asked for.
+            Ok((PathBuf::from(name.as_str()), opened))
+        })
+        .await?;
+        Ok(FileReply::new(self, &path, opened))
+    }
+}
+
+/// A file as a reply.
+///
+/// | the request has | the answer is |
+/// |---|---|
+/// | nothing of what follows | 200 with the whole file |
+/// | a state that the client has (`If-None-Match`, `If-Modified-Since`) | 304 |
+/// | a state that the file does not have (`If-Match`, `If-Unmodified-Since`) | 412 |
+/// | one range of bytes | 206 with that part |
+/// | a range behind the end | 416 with the length in `Content-Range` |
+/// | several ranges, a malformed one, an `If-Range` of another state | 200 with the whole file |
+///
+/// It is read in chunks of 64 KiB while it is sent, on threads of tokio for
+/// blocking work. The content type follows from the extension of the name; a
+/// text counts as UTF-8. `ETag` is made of length and time of the last change,
+/// and weak for two seconds after it, because one of the two may not show a
+/// further change in that time.
+///
+/// A browser runs HTML, SVG and scripts of the same origin. Files that users
+/// upload are sent by [`download`](Self::download), or from another origin.
+#[derive(Debug)]
+pub struct FileReply {
+    request: FileRequest,
+    opened: Opened,
+    content_type: HeaderValue,
+    disposition: Option<HeaderValue>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    length: u64,
+    /// Absent on systems that do not know it.
+    modified: Option<SystemTime>,
+}
+
+impl FileReply {
+    fn new(request: FileRequest, path: &Path, opened: Opened) -> Self {
+        Self { request, opened, content_type: content_type(path), disposition: None }
+    }
+
+    /// Replaces the content type.
+    #[must_use]
+    pub fn content_type(mut self, content_type: HeaderValue) -> Self {
+        self.content_type = content_type;
+        self
+    }
+
+    /// Lets browsers save the file under this name and not show it.
+    ///
+    /// Of a path only the last part counts. Control characters are left out.
+    #[must_use]
+    pub fn download(mut self, name: &str) -> Self {
+        self.disposition = Some(attachment(name));
+        self
+    }
+
+    fn whole_or_part(&self, settled: bool, etag: Option<&ETag>) -> Selected {
+        let modified = self.opened.modified.filter(|_| settled).map(whole_seconds);
+        match &self.request.range {
+            Some(range) if range.applies_to(etag, modified) => range.select(self.opened.length),
+            _ => Selected::Whole,
+        }
+    }
+}
+
+impl Reply for FileReply {
+    fn into_response(mut self) -> Result<Response, ApiError> {
+        let settled = self.opened.is_settled();
+        let etag = self.opened.etag(settled);
+        let validators = validators(etag.clone(), self.opened.modified);
+        let mut response = Response::default();
+        let headers = response.headers_mut();
+        if let Some(etag) = &etag {
+            let etag = HeaderValue::try_from(etag.to_string()).map_err(ApiError::internal)?;
+            headers.insert(header::ETAG, etag);
+        }
+        if let Some(conditions) = &self.request.conditions {
+            conditions.check(&validators)?;
+            if conditions.evaluate(&validators) == Outcome::NotModified {
+                *response.status_mut() = StatusCode::NOT_MODIFIED;
+                return Ok(response);
+            }
+        }
+        let length = self.opened.length;
+        let (start, end) = match self.whole_or_part(settled, etag.as_ref()) {
+            Selected::Whole => (0, length),
+            Selected::Part { start, end } => {
+                let range = format!("bytes {start}-{}/{length}", end.saturating_sub(1));
+                let range = HeaderValue::try_from(range).map_err(ApiError::internal)?;
+                headers.insert(header::CONTENT_RANGE, range);
+                self.opened.file.seek(SeekFrom::Start(start)).map_err(ApiError::internal)?;
+                (start, end)
+            }
+            Selected::Unsatisfiable => {
+                let error = ApiError::new(416, "Range Not Satisfiable");
+                return Err(error.with_header("content-range", format!("bytes */{length}")));
+            }
+        };
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        headers.insert(header::CONTENT_TYPE, self.content_type);
+        if let Some(modified) = self.opened.modified.filter(|time| *time >= SystemTime::UNIX_EPOCH)
+        {
+            let modified = httpdate::fmt_http_date(modified);
+            let modified = HeaderValue::try_from(modified).map_err(ApiError::internal)?;
+            headers.insert(header::LAST_MODIFIED, modified);
+        }
+        if let Some(disposition) = self.disposition {
+            headers.insert(header::CONTENT_DISPOSITION, disposition);
+        }
+        if headers.contains_key(header::CONTENT_RANGE) {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        }
+        *response.body_mut() = HttpBody::new(FileChunks::new(self.opened.file, end - start));
+        Ok(response)
+    }
+}
+
+impl Opened {
+    /// Returns true if a further change would have another time.
+    fn is_settled(&self) -> bool {
+        let age = self.modified.and_then(|time| SystemTime::now().duration_since(time).ok());
+        age.is_some_and(|age| age >= TIME_RESOLUTION)
+    }
+
+    /// Makes the tag of the present state; `None` without a time.
+    fn etag(&self, settled: bool) -> Option<ETag> {
+        let age = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let etag = ETag::new(&format!("{:x}-{:x}", self.length, age.as_nanos()))?;
+        Some(if settled { etag } else { etag.weak() })
+    }
+}
+
+fn validators(etag: Option<ETag>, modified: Option<SystemTime>) -> Validators {
+    match (etag, modified) {
+        (Some(etag), Some(modified)) => Validators::etag(etag).and_modified(modified),
+        (Some(etag), None) => Validators::etag(etag),
+        (None, Some(modified)) => Validators::modified(modified),
+        (None, None) => Validators::present(),
+    }
+}
+
+/// Runs work that waits for the file system.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    spawn_blocking(work).await.map_err(ApiError::internal)?
+}
+
+fn open(path: &Path) -> Result<Opened, ApiError> {
+    // To open a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(of_file)?.is_file() {
+        return Err(ApiError::not_found());
+    }
+    let file = File::open(path).map_err(of_file)?;
+    let metadata = file.metadata().map_err(of_file)?;
+    if !metadata.is_file() {
+        return Err(ApiError::not_found());
+    }
+    // Not every system knows the time; then there is no validator.
+    Ok(Opened { file, length: metadata.len(), modified: metadata.modified().ok() })
+}
+
+/// Makes a 404 of a path to nothing, and a 500 of all else.
+fn of_file(error: io::Error) -> ApiError {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+
+    match error.kind() {
+        // A NUL in a path is an invalid input.
+        NotFound | NotADirectory | InvalidFilename | InvalidInput => {
+            ApiError::not_found().with_source(error)
+        }
+        _ => ApiError::internal(error),
+    }
+}
+
+fn content_type(path: &Path) -> HeaderValue {
+    let media = mime_infer::from_path(path).first_or_octet_stream();
+    let text = match media.type_() {
+        mime_infer::mime::TEXT if media.get_param("charset").is_none() => {
+            format!("{media}; charset=utf-8")
+        }
+        _ => media.to_string(),
+    };
+    let unknown = const { HeaderValue::from_static("application/octet-stream") };
+    // The names of the table are all visible ASCII.
+    HeaderValue::try_from(text).unwrap_or(unknown)
+}
+
+/// Makes a `Content-Disposition`.
+///
+/// Source: RFC 6266, section 4; RFC 8187, section 3.2.
+fn attachment(name: &str) -> HeaderValue {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let name: String = name.chars().filter(|char| !char.is_control()).collect();
+    let is_plain = |char: char| matches!(char, ' '..='~') && !matches!(char, '"' | '%');
+    let plain: String = name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect();
+    let text = match (name.is_empty(), plain == name) {
+        (true, _) => "attachment".to_owned(),
+        (false, true) => format!("attachment; filename=\"{name}\""),
+        (false, false) => {
+            let encoded = utf8_percent_encode(&name, EXTENDED);
+            format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+        }
+    };
+    let without_name = const { HeaderValue::from_static("attachment") };
+    // It is visible ASCII by now.
+    HeaderValue::try_from(text).unwrap_or(without_name)
+}
+
+/// Returns the time as a header has it.
+fn whole_seconds(time: SystemTime) -> SystemTime {
+    let age = time.duration_since(SystemTime::UNIX_EPOCH);
+    age.map_or(time, |age| SystemTime::UNIX_EPOCH + Duration::from_secs(age.as_secs()))
+}
+
+/// The longest time in which two changes of a file may have the same time, which
+/// FAT has.
+const TIME_RESOLUTION: Duration = Duration::from_secs(2);
+
+/// All characters but those that RFC 8187 calls `attr-char`.
+const EXTENDED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'!')
+    .remove(b'#')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'^')
+    .remove(b'_')
+    .remove(b'`')
+    .remove(b'|')
+    .remove(b'~');
