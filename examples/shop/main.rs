@@ -23,8 +23,8 @@ use std::time::Duration;
 
 use stockade::auth::generate_token;
 use stockade::middleware::{
-    Metrics, hash_password_async, with_compression, with_decompression, with_etag, with_permission,
-    with_role, with_sanitization, with_serialization,
+    Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
+    with_permission, with_role, with_sanitization, with_serialization,
 };
 use stockade::prelude::*;
 use stockade::routing::health_routes;
@@ -43,7 +43,9 @@ use self::products::{
     catalogue, compare_products, create_product, download_image, export_products, search_products,
     show_product, upload_image,
 };
-use self::users::{delete_user, give_role, list_users, log_in, rename_user, show_user, sign_up};
+use self::users::{
+    delete_user, give_role, hasher, list_users, log_in, rename_user, show_user, sign_up,
+};
 
 // For the tests, which call the shop without a socket.
 pub use self::options::loose;
@@ -59,7 +61,7 @@ async fn main() -> Result<(), BoxError> {
     };
     let mut shop = Shop::stocked(secret);
     if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
-        let hash = hash_password_async(password).await?;
+        let hash = hash_password_with_async(password, hasher()).await?;
         shop.add_account("Admin", "admin@example.org", Role::Admin, hash);
     }
 

@@ -1,8 +1,10 @@
 //! Accounts: signing up, logging in, and what owners and admins do with them.
 
+use std::time::Duration;
+
 use serde::Deserialize;
-use stockade::auth::generate_jwt;
-use stockade::middleware::{hash_password_async, verify_password_async};
+use stockade::auth::{PasswordHasher, generate_jwt};
+use stockade::middleware::{hash_password_with_async, verify_password_async};
 use stockade::prelude::*;
 
 use super::stock::{Profile, Role, Shop, ShopError, unknown};
@@ -30,7 +32,7 @@ pub async fn sign_up(
     Body(new): Body<NewUser>,
 ) -> Result<(StatusCode, Profile), ApiError> {
     // A hash takes its time, so it is made before anything is locked.
-    let password_hash = hash_password_async(new.password).await?;
+    let password_hash = hash_password_with_async(new.password, hasher()).await?;
     let mut stock = shop.stock.write().await;
     if stock.users.values().any(|it| it.profile.email.eq_ignore_ascii_case(&new.email)) {
         return Err(ShopError::Known { email: new.email }.into());
@@ -55,18 +57,40 @@ pub async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Value
     // An unknown email takes as long as a wrong password.
     let (profile, stored) =
         found.map_or((None, DUMMY_HASH.into()), |(profile, stored)| (Some(profile), stored));
-    let is_right = verify_password_async(login.password, stored).await?;
+    let is_right = verify_password_async(&login.password, &stored).await?;
     let profile = profile.filter(|_| is_right).ok_or(ShopError::WrongLogin)?;
+    if hasher().needs_rehash(&stored) {
+        strengthen(&shop, profile.id, login.password, &stored).await?;
+    }
     let claims = json!({ "sub": profile.id.to_string() });
-    let token = generate_jwt(claims, "1h", &shop.secret).map_err(ApiError::internal)?;
+    let token = generate_jwt(claims, HOUR, &shop.secret).map_err(ApiError::internal)?;
     Ok(json!({ "token": token }))
 }
 
-/// In the form of a hash, of no password.
+/// The one place that says how passwords are hashed.
+pub fn hasher() -> PasswordHasher {
+    PasswordHasher::recommended()
+}
+
+/// Replaces a hash that is weak by the standards of today, as only a login can:
+/// it knows the password.
+async fn strengthen(shop: &Shop, id: u32, password: String, weak: &str) -> Result<(), ApiError> {
+    let strong = hash_password_with_async(password, hasher()).await?;
+    let mut stock = shop.stock.write().await;
+    // The password may have been changed meanwhile.
+    if let Some(account) = stock.users.get_mut(&id).filter(|it| it.password_hash == weak) {
+        account.password_hash = strong;
+    }
+    Ok(())
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// In the form and at the cost of a hash by [`hasher`], of no password.
 const DUMMY_HASH: &str = concat!(
-    "00000000000000000000000000000000:",
-    "0000000000000000000000000000000000000000000000000000000000000000",
-    "0000000000000000000000000000000000000000000000000000000000000000",
+    "$pbkdf2-sha512$i=210000$AAAAAAAAAAAAAAAAAAAAAA$",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
 );
 
 /// `None` would be 204 and a missing user is 404, so this is a `Result`.

@@ -4,11 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 use stockade::auth::{
-    ApiKey, ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt, verify_password,
-    verify_token,
+    ApiKey, ApiKeyHash, BasicCredentials, KeyRing, PasswordCost, PasswordError, PasswordHasher,
+    SessionId, generate_jwt, verify_password, verify_token,
 };
 use stockade::middleware::{
-    SameSite, SessionCookie, hash_password_async, verify_password_async, with_permission, with_role,
+    SameSite, SessionCookie, hash_password_async, hash_password_with_async, verify_password_async,
+    with_permission, with_role,
 };
 use stockade::prelude::*;
 
@@ -425,5 +426,14 @@ fn passwords_are_hashed_elsewhere() {
         assert!(verify_password_async("s3cret", stored.clone()).await.unwrap());
         assert!(!verify_password_async("secret", stored.clone()).await.unwrap());
         assert!(verify_password("s3cret", &stored));
+
+        let hasher = PasswordHasher::from(PasswordCost::pbkdf2(11_000).unwrap());
+        assert!(hasher.needs_rehash(&stored));
+        let stored = hash_password_with_async("s3cret", hasher).await.unwrap();
+        assert!(stored.starts_with("$pbkdf2-sha512$i=11000$") && !hasher.needs_rehash(&stored));
+        assert!(verify_password_async("s3cret", stored).await.unwrap());
     });
+    // It is an error of its own, and becomes an answer by `?`.
+    let error = ApiError::from(PasswordError::Thread(std::io::ErrorKind::WouldBlock));
+    assert_eq!(error.status(), 500);
 }

@@ -7,7 +7,7 @@ mod example;
 use self::example::Role;
 
 use serde_json::json;
-use stockade::auth::generate_jwt;
+use stockade::auth::{generate_jwt, hash_password};
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
 use stockade::testing::TestClient;
@@ -158,6 +158,23 @@ fn whoever_logs_in_gets_a_token() {
         (StatusCode::UNAUTHORIZED, r#"{"error":"the email or the password is wrong"}"#.into());
     assert_eq!(ask("/login", json!({ "email": email, "password": "x" })), wrong);
     assert_eq!(ask("/login", json!({ "email": "eve@example.org", "password": "x" })), wrong);
+}
+
+/// The login makes a weak hash anew, and the new one lets in whom the old one did.
+#[test]
+fn an_account_of_an_older_shop_logs_in_as_before() {
+    let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
+    let weak = hash_password("correct horse").unwrap();
+    shop.add_account("Ada", "ada@example.org", Role::Customer, weak);
+    let app = app(example::router(shop));
+    let log_in = |password: &str| {
+        let body = json!({ "email": "ada@example.org", "password": password });
+        let text = format!("POST /login\n{JSON}\n\n{body}");
+        block_on(app.handle(request(&text))).status()
+    };
+    for (password, expected) in [("x", 401), ("correct horse", 200), ("correct horse", 200)] {
+        assert_eq!(log_in(password), expected, "{password}");
+    }
 }
 
 #[test]

@@ -3,10 +3,11 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use stockade_auth::{Secret, generate_jwt, hash_password, verify_password, verify_token};
+//! use stockade_auth::{PasswordHasher, Secret, generate_jwt, verify_token};
 //!
-//! let stored = hash_password("correct horse")?;
-//! assert!(verify_password("correct horse", &stored));
+//! let hasher = PasswordHasher::recommended();
+//! let stored = hasher.hash("correct horse")?;
+//! assert!(hasher.verify("correct horse", &stored));
 //!
 //! let secret = Secret::new("a secret of thirty-two bytes or more")?;
 //! let token = generate_jwt(json!({ "sub": "7", "role": "admin" }), "1h", &secret)?;
@@ -25,8 +26,9 @@
 //! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
 //! | make a random text | [`generate_token`] |
-//! | store passwords | [`hash_password`], [`verify_password`] |
-//! | store them better (PBKDF2, or Argon2id with feature `argon2`) | [`hash_password_with`], [`PasswordCost`], [`needs_rehash`] |
+//! | store passwords (PBKDF2, or Argon2id with feature `argon2`) | [`PasswordHasher`] |
+//! | choose their cost | [`PasswordCost`], [`hash_password_with`], [`needs_rehash`] |
+//! | store them as the specification says, at a cost of the past | [`hash_password`], [`verify_password`] |
 //! | hand out API keys | [`ApiKey`], [`ApiKeyHash`] |
 //! | sign the id of a session | [`SessionId`] |
 //! | read `Authorization: Basic` | [`BasicCredentials`] |
@@ -79,7 +81,8 @@ pub use basic::BasicCredentials;
 #[cfg(feature = "jwks")]
 pub use jwks::{JwkSet, JwkSource, MAX_KEYS};
 pub use password::{
-    PasswordCost, PasswordError, hash_password, hash_password_with, needs_rehash, verify_password,
+    PasswordCost, PasswordError, PasswordHasher, hash_password, hash_password_with, needs_rehash,
+    verify_password,
 };
 pub use random::{DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES, RandomError, generate_token};
 pub use secret::{KeyRing, Secret};

@@ -18,8 +18,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use stockade_auth::{
-    DEFAULT_TOKEN_BYTES, PasswordCost, Secret, TokenVerifier, generate_jwt, generate_token,
-    hash_password_with, needs_rehash, verify_password,
+    DEFAULT_TOKEN_BYTES, PasswordHasher, Secret, TokenVerifier, generate_jwt, generate_token,
 };
 
 const USAGE: &str = "usage: auth-only <command>
@@ -50,7 +49,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[&str]) -> Result<String, Box<dyn Error>> {
     match args {
-        ["hash"] => Ok(hash_password_with(&line()?, PasswordCost::default())?),
+        ["hash"] => Ok(PasswordHasher::recommended().hash(&line()?)?),
         ["verify", file] => verify(&line()?, &first_line(file)?),
         ["issue", lifetime, claims @ ..] => issue(lifetime, claims),
         ["check"] => {
@@ -63,10 +62,11 @@ fn run(args: &[&str]) -> Result<String, Box<dyn Error>> {
 }
 
 fn verify(password: &str, stored: &str) -> Result<String, Box<dyn Error>> {
-    if !verify_password(password, stored) {
+    let hasher = PasswordHasher::recommended();
+    if !hasher.verify(password, stored) {
         return Err("wrong".into());
     }
-    let weak = needs_rehash(stored, PasswordCost::default());
+    let weak = hasher.needs_rehash(stored);
     Ok(if weak { "right, but hash it anew" } else { "right" }.to_owned())
 }
 

@@ -41,6 +41,11 @@ impl Default for PasswordCost {
 }
 
 impl PasswordCost {
+    /// The cost of Argon2id that OWASP advises first.
+    #[cfg(feature = "argon2")]
+    pub(super) const ADVISED_ARGON2ID: Self =
+        Self { work: Work::Argon2id { memory_kib: 19_456, passes: 2, lanes: 1 } };
+
     /// PBKDF2-HMAC-SHA512 with this number of iterations.
     ///
     /// # Errors

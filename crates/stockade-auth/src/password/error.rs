@@ -1,6 +1,6 @@
 //! [`PasswordError`]: the error of hashing a password.
 
-use std::fmt;
+use std::{fmt, io};
 
 use stockade_errors::ApiError;
 
@@ -8,8 +8,8 @@ use crate::RandomError;
 
 /// The error of hashing a password. As an [`ApiError`] it is a 500.
 ///
-/// Checking a password never fails: an unreadable hash counts as another
-/// password.
+/// Checking a password fails for want of a thread alone: an unreadable hash
+/// counts as another password.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PasswordError {
@@ -17,6 +17,9 @@ pub enum PasswordError {
     Function,
     /// The operating system gave no random bytes for the salt.
     Random(RandomError),
+    /// The work was to be done on another thread, and there is none, or it
+    /// ended before the work did.
+    Thread(io::ErrorKind),
 }
 
 impl fmt::Display for PasswordError {
@@ -24,6 +27,7 @@ impl fmt::Display for PasswordError {
         match self {
             Self::Function => f.write_str("the password cannot be hashed with this function"),
             Self::Random(error) => error.fmt(f),
+            Self::Thread(kind) => write!(f, "no thread hashes the password: {kind}"),
         }
     }
 }

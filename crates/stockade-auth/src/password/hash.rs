@@ -10,11 +10,14 @@ use super::stored::{
 use super::{PasswordCost, PasswordError};
 use crate::random::array;
 
-/// Hashes a password as the specification says: `<salt hex>:<hash hex>`, 16
-/// random bytes of salt, PBKDF2-HMAC-SHA512, 10,000 iterations, 64 bytes.
+/// Hashes a password at a cost of the past, which the specification asks for.
+/// New programs use [`PasswordHasher`](crate::PasswordHasher).
 ///
-/// 10,000 iterations are few today. A program that is free to choose uses
-/// [`hash_password_with`]; [`verify_password`] reads both formats.
+/// It has 10,000 iterations of PBKDF2-HMAC-SHA512 with 16 random bytes of salt,
+/// and gives `<salt hex>:<hash hex>` with 64 bytes of hash. OWASP advises
+/// 210,000. [`verify_password`] reads these hashes and those of every
+/// [`PasswordHasher`](crate::PasswordHasher), which tells by
+/// [`needs_rehash`](crate::PasswordHasher::needs_rehash) that one is weak.
 ///
 /// The work is some milliseconds of a processor, so a server hashes on a thread
 /// that may block.

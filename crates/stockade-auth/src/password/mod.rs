@@ -2,6 +2,7 @@
 //!
 //! - `hash`: [`hash_password`], [`hash_password_with`], [`verify_password`],
 //!   [`needs_rehash`].
+//! - `hasher`: [`PasswordHasher`], the same as one value.
 //! - `cost`: [`PasswordCost`].
 //! - `stored`: the three formats of a stored hash, read and written.
 //! - `derive`: the functions themselves.
@@ -12,8 +13,10 @@ mod cost;
 mod derive;
 mod error;
 mod hash;
+mod hasher;
 mod stored;
 
 pub use cost::PasswordCost;
 pub use error::PasswordError;
 pub use hash::{hash_password, hash_password_with, needs_rehash, verify_password};
+pub use hasher::PasswordHasher;

@@ -1,7 +1,7 @@
 //! Spec: Authentication › Password functions.
 
 use stockade_auth::{
-    PasswordCost, hash_password, hash_password_with, needs_rehash, verify_password,
+    PasswordCost, PasswordHasher, hash_password, hash_password_with, needs_rehash, verify_password,
 };
 
 #[test]
@@ -147,6 +147,33 @@ fn a_higher_cost_says_so_itself() {
     assert!(needs_rehash(OF_BYTES, cost));
     assert!(!needs_rehash(OF_BYTES, PasswordCost::pbkdf2(10_000).unwrap()));
     assert!(PasswordCost::pbkdf2(10_000_001).is_err());
+}
+
+/// Features change nothing of the recommended one, and every hasher verifies all.
+#[test]
+fn a_hasher_has_a_cost_and_verifies_every_format() {
+    let recommended = PasswordHasher::recommended();
+    let own = PasswordHasher::from(PasswordCost::pbkdf2(20_000).unwrap());
+    assert_eq!(recommended, PasswordHasher::default());
+    assert_eq!(recommended.cost(), PasswordCost::pbkdf2(210_000).unwrap());
+    let stored = own.hash("correct horse").unwrap();
+    assert!(stored.starts_with("$pbkdf2-sha512$i=20000$"), "{stored}");
+    assert!(recommended.verify("correct horse", &stored));
+    assert!(!own.verify("wrong horse", &stored));
+    assert!(recommended.needs_rehash(&stored) && !own.needs_rehash(&stored));
+    for old in [OF_BYTES, PHC] {
+        assert!(own.verify("correct horse", old) && own.needs_rehash(old), "{old}");
+    }
+    #[cfg(feature = "argon2")]
+    {
+        let argon2id = PasswordHasher::argon2id();
+        assert_eq!(argon2id.cost(), PasswordCost::argon2id(19_456, 2, 1).unwrap());
+        let better = argon2id.hash("correct horse").unwrap();
+        assert!(better.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{better}");
+        assert!(own.verify("correct horse", &better));
+        assert!(!argon2id.needs_rehash(&better) && !recommended.needs_rehash(&better));
+        assert!(argon2id.needs_rehash(&stored) && argon2id.needs_rehash(OF_BYTES));
+    }
 }
 
 /// From the reference implementation's own tests (phc-winner-argon2, test.c).

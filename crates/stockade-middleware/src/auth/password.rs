@@ -4,44 +4,67 @@
 //! thread of its own, as many at a time as there are processors; further ones
 //! wait. No runtime is needed.
 
+use std::io;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use stockade_auth::{PasswordCost, hash_password, hash_password_with, verify_password};
-use stockade_errors::ApiError;
+use stockade_auth::{PasswordError, PasswordHasher, hash_password, verify_password};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Hashes a password as `hash_password` does, on another thread.
+/// Hashes a password as `hash_password` does, at a cost of the past, on another
+/// thread. New programs use [`hash_password_with_async`].
 ///
 /// # Errors
-/// Fails with 500 when the password cannot be hashed, or no thread can be had.
+/// Fails when the operating system gives no randomness, or no thread. As an
+/// `ApiError` that is a 500.
 ///
 /// Spec: Authentication › Password functions.
-pub async fn hash_password_async(password: impl Into<String>) -> Result<String, ApiError> {
+pub async fn hash_password_async(password: impl Into<String>) -> Result<String, PasswordError> {
     let password = password.into();
-    on_thread(move || hash_password(&password)).await?.map_err(ApiError::internal)
+    on_thread(move || hash_password(&password)).await?
 }
 
-/// Hashes a password as `hash_password_with` does, on another thread.
+/// Hashes a password by a [`PasswordHasher`], or at a cost, on another thread.
+///
+/// ```
+/// use stockade_auth::PasswordHasher;
+/// use stockade_core::ApiError;
+/// use stockade_middleware::{hash_password_with_async, verify_password_async};
+///
+/// /// Returns the hash to store from now on, if the password is right.
+/// async fn log_in(password: String, stored: String) -> Result<Option<String>, ApiError> {
+///     let hasher = PasswordHasher::recommended();
+///     if !verify_password_async(password.clone(), stored.clone()).await? {
+///         return Ok(None);
+///     }
+///     match hasher.needs_rehash(&stored) {
+///         true => Ok(Some(hash_password_with_async(password, hasher).await?)),
+///         false => Ok(Some(stored)),
+///     }
+/// }
+/// # let _ = log_in;
+/// ```
 ///
 /// # Errors
-/// Fails with 500 when the password cannot be hashed, or no thread can be had.
+/// Fails when the password cannot be hashed, or no thread can be had. As an
+/// `ApiError` that is a 500.
 pub async fn hash_password_with_async(
     password: impl Into<String>,
-    cost: PasswordCost,
-) -> Result<String, ApiError> {
-    let password = password.into();
-    on_thread(move || hash_password_with(&password, cost)).await?.map_err(ApiError::internal)
+    hasher: impl Into<PasswordHasher>,
+) -> Result<String, PasswordError> {
+    let (password, hasher) = (password.into(), hasher.into());
+    on_thread(move || hasher.hash(&password)).await?
 }
 
-/// Verifies a password as `verify_password` does, on another thread.
+/// Verifies a password as `verify_password` does, in every format, on another
+/// thread.
 ///
 /// # Errors
-/// Fails with 500 when no thread can be had.
+/// Fails when no thread can be had. As an `ApiError` that is a 500.
 pub async fn verify_password_async(
     password: impl Into<String>,
     stored: impl Into<String>,
-) -> Result<bool, ApiError> {
+) -> Result<bool, PasswordError> {
     let (password, stored) = (password.into(), stored.into());
     on_thread(move || verify_password(&password, &stored)).await
 }
@@ -53,8 +76,9 @@ static SLOTS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 
 async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    let slot = Arc::clone(&SLOTS).acquire_owned().await.map_err(ApiError::internal)?;
+) -> Result<T, PasswordError> {
+    // Nobody closes the semaphore.
+    let slot = Arc::clone(&SLOTS).acquire_owned().await.map_err(|_| ended())?;
     let (sender, receiver) = oneshot::channel();
     let run = move || {
         let outcome = work();
@@ -62,6 +86,12 @@ async fn on_thread<T: Send + 'static>(
         // The request may be gone.
         let _ = sender.send(outcome);
     };
-    thread::Builder::new().name("password".into()).spawn(run).map_err(ApiError::internal)?;
-    receiver.await.map_err(ApiError::internal)
+    let spawned = thread::Builder::new().name("password".into()).spawn(run);
+    spawned.map_err(|error| PasswordError::Thread(error.kind()))?;
+    receiver.await.map_err(|_| ended())
+}
+
+/// Returns the error of work that ended without a result.
+fn ended() -> PasswordError {
+    PasswordError::Thread(io::ErrorKind::Interrupted)
 }

@@ -1,0 +1,89 @@
+//! [`PasswordHasher`]: the way in which a program hashes its passwords.
+
+use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verify_password};
+
+/// The way in which a program hashes its passwords, which it names once.
+///
+/// ```
+/// use stockade_auth::{PasswordHasher, hash_password};
+///
+/// let hasher = PasswordHasher::recommended();
+/// let stored = hasher.hash("correct horse")?;
+/// assert!(hasher.verify("correct horse", &stored));
+/// assert!(!hasher.needs_rehash(&stored));
+///
+/// // A hash of an older program is verified too, and then made anew.
+/// let old = hash_password("correct horse")?;
+/// assert!(hasher.verify("correct horse", &old) && hasher.needs_rehash(&old));
+/// # Ok::<(), stockade_auth::PasswordError>(())
+/// ```
+///
+/// A hash takes a good part of a second of one processor without optimisation,
+/// as a debug build is: see the crate documentation.
+///
+/// # Beyond the spec
+/// The specification only has [`hash_password`](crate::hash_password).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PasswordHasher {
+    cost: PasswordCost,
+}
+
+impl PasswordHasher {
+    /// Makes the hasher for new programs: PBKDF2-HMAC-SHA512 with 210,000
+    /// iterations, as OWASP advises. Features of the crate do not change it.
+    #[must_use]
+    pub fn recommended() -> Self {
+        Self { cost: PasswordCost::default() }
+    }
+
+    /// Makes the hasher by Argon2id with 19,456 KiB (19 MiB), 2 passes and 1
+    /// lane, as OWASP advises. Graphics cards gain less on it than on PBKDF2.
+    #[cfg(feature = "argon2")]
+    #[must_use]
+    pub fn argon2id() -> Self {
+        Self { cost: PasswordCost::ADVISED_ARGON2ID }
+    }
+
+    /// Returns the cost of new hashes.
+    #[must_use]
+    pub fn cost(&self) -> PasswordCost {
+        self.cost
+    }
+
+    /// Hashes a password, into the PHC string format. The thread is busy
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// Fails as [`hash_password_with`] does.
+    pub fn hash(&self, password: &str) -> Result<String, PasswordError> {
+        hash_password_with(password, self.cost)
+    }
+
+    /// Returns true if the password is the one that was hashed, in any format
+    /// and at any cost: see [`verify_password`].
+    #[must_use]
+    pub fn verify(&self, password: &str, stored: &str) -> bool {
+        verify_password(password, stored)
+    }
+
+    /// Returns true if a stored hash is weaker than those of this hasher, by
+    /// the rule of [`needs_rehash`].
+    #[must_use]
+    pub fn needs_rehash(&self, stored: &str) -> bool {
+        needs_rehash(stored, self.cost)
+    }
+}
+
+/// The recommended one.
+impl Default for PasswordHasher {
+    fn default() -> Self {
+        Self::recommended()
+    }
+}
+
+/// Makes a hasher with a cost of the program's own.
+impl From<PasswordCost> for PasswordHasher {
+    fn from(cost: PasswordCost) -> Self {
+        Self { cost }
+    }
+}
