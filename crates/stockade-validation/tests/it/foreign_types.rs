@@ -378,7 +378,8 @@ fn of_pairs_of_text() {
 
     use chrono::{DateTime, Utc};
     use rust_decimal::Decimal;
-    use stockade_validation::{Field, PairsKind, Rule, Slot};
+    use stockade_validation::__internal::{Field, PairsKind, SchemaExt as _, Slot};
+    use stockade_validation::Rule;
     use uuid::Uuid;
 
     #[derive(serde::Deserialize)]
