@@ -110,6 +110,8 @@ pub(crate) struct Node {
     pub(crate) is_plain: bool,
     /// So are texts, which no pattern counts.
     pub(crate) settles_texts: bool,
+    /// Whole numbers from the first to the second are right. Others may be.
+    pub(crate) wholes: Option<(u64, u64)>,
     /// `enum` and `const`.
     pub(crate) literals: Box<[Literals]>,
     pub(crate) text: Option<Box<TextRules>>,
@@ -176,6 +178,19 @@ impl Node {
             && self.custom.is_none();
         let has_pattern = self.text.as_deref().is_some_and(|rules| rules.pattern.is_some());
         self.settles_texts = self.is_plain && !has_pattern;
+        self.wholes = self.right_wholes();
+    }
+
+    /// Returns the range of whole numbers that are right, as far as limits alone
+    /// say it.
+    fn right_wholes(&self) -> Option<(u64, u64)> {
+        let takes_them = self.types.take(kind::NUMBER | kind::INTEGER);
+        if self.never || !takes_them || !self.literals.is_empty() {
+            return None;
+        }
+        let all = (0, i128::from(u64::MAX));
+        let (low, high) = self.number.iter().try_fold(all, |range, limit| limit.narrow(range))?;
+        Some((u64::try_from(low).ok()?, u64::try_from(high).ok()?))
     }
 
     /// Returns true if null counts as missing where a value is required.

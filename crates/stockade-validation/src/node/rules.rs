@@ -147,6 +147,20 @@ impl Limit {
         bounds.iter().filter_map(limit).collect()
     }
 
+    /// Narrows a range of whole numbers to those that are within this limit;
+    /// `None` where the limit is no whole number.
+    pub(super) fn narrow(&self, (low, high): (i128, i128)) -> Option<(i128, i128)> {
+        let Num::Whole(bound) = self.num else {
+            return None;
+        };
+        Some(match self.relation {
+            Relation::AtLeast => (low.max(bound), high),
+            Relation::AtMost => (low, high.min(bound)),
+            Relation::Above => (low.max(bound.checked_add(1)?), high),
+            Relation::Below => (low, high.min(bound.checked_sub(1)?)),
+        })
+    }
+
     #[inline]
     pub(super) fn is_broken_by(&self, num: Num) -> bool {
         let order = num.compare(self.num);

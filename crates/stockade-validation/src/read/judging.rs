@@ -105,7 +105,7 @@ impl<'p> Judging<'p> {
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
-            Number::Whole(whole) => self.judge.takes_whole(whole.into()),
+            Number::Whole(whole) => self.judge.takes_unsigned(whole),
             Number::Negative(whole) => self.judge.takes_whole(whole.into()),
             Number::Float(float) => return self.float(float),
         };

@@ -529,3 +529,31 @@ fn a_required_definition_is_read_quickly() {
         assert_eq!(schema.check(&data, &options).unwrap().is_empty(), expected, "{text}");
     }
 }
+
+#[test]
+fn whole_numbers_are_right_up_to_their_limits() {
+    let read = |rule: Value, text: &str| {
+        let schema = Schema::from_value(&rule).unwrap();
+        schema.read_json::<i128>(text.as_bytes(), &ValidationOptions::new()).is_ok()
+            && schema.read_json::<f64>(text.as_bytes(), &ValidationOptions::new()).is_ok()
+    };
+    let check = |rule: Value, right: &[&str], wrong: &[&str]| {
+        for text in right {
+            assert!(read(rule.clone(), text), "{rule} {text}");
+        }
+        for text in wrong {
+            assert!(!read(rule.clone(), text), "{rule} {text}");
+        }
+    };
+    check(json!({ "type": "integer" }), &["0", "-1", "18446744073709551615"], &["1.5"]);
+    check(json!({ "type": "number", "minimum": 3, "maximum": 9 }), &["3", "9"], &["2", "10", "-3"]);
+    check(
+        json!({ "type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 9 }),
+        &["4", "8"],
+        &["3", "9"],
+    );
+    check(json!({ "type": "number", "minimum": -2, "maximum": -1 }), &["-2", "-1"], &["0", "1"]);
+    check(json!({ "type": "number", "minimum": 2.5 }), &["3"], &["2"]);
+    check(json!({ "type": "number", "enum": [1, 3] }), &["1", "3"], &["2"]);
+    check(json!({ "type": "string" }), &[], &["0"]);
+}
