@@ -135,14 +135,21 @@ impl Metrics {
         for step in 0..=last {
             let at = (first + step) & last;
             let Some(slot) = registry.slots.get(at) else { break };
-            if slot.get().is_none() && registry.taken.load(Ordering::Relaxed) >= registry.max_series
+            // Looked at again: all that is counted in `taken` is in its slot by now.
+            if slot.get().is_none()
+                && registry.taken.load(Ordering::Acquire) >= registry.max_series
+                && slot.get().is_none()
             {
                 break;
             }
+            let mut is_new = false;
             let series = slot.get_or_init(|| {
-                registry.taken.fetch_add(1, Ordering::Relaxed);
+                is_new = true;
                 Series::new(name, route)
             });
+            if is_new {
+                registry.taken.fetch_add(1, Ordering::Release);
+            }
             if is_it(series) {
                 return SeriesIndex::Slot(at);
             }
