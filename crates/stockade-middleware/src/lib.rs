@@ -58,7 +58,6 @@ mod cross_origin_protection;
 mod error_handling;
 #[cfg(feature = "files")]
 pub mod files;
-#[cfg(feature = "compression")]
 mod headers;
 pub mod health;
 mod input_validation;

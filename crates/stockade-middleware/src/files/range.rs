@@ -5,9 +5,10 @@
 
 use std::time::SystemTime;
 
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, Method, header};
 
 use crate::ETag;
+use crate::headers::only;
 
 /// A range of bytes, and the condition under which it counts.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -55,10 +56,9 @@ impl RangeRequest {
         if *method != Method::GET {
             return None;
         }
-        let range = ByteRange::parse(only(headers.get_all(header::RANGE).iter())?)?;
-        let mut values = headers.get_all(header::IF_RANGE).iter().peekable();
-        let condition = values.peek().is_some().then(|| {
-            let condition = only(values).and_then(Condition::parse);
+        let range = ByteRange::parse(only_text(headers, &header::RANGE)?)?;
+        let condition = headers.contains_key(header::IF_RANGE).then(|| {
+            let condition = only_text(headers, &header::IF_RANGE).and_then(Condition::parse);
             condition.unwrap_or(Condition::Malformed)
         });
         Some(Self { range, condition })
@@ -123,16 +123,15 @@ impl Condition {
 }
 
 /// Returns the text of a header that is there once.
-fn only<'h>(mut values: impl Iterator<Item = &'h HeaderValue>) -> Option<&'h str> {
-    let value = values.next()?;
-    if values.next().is_some() { None } else { value.to_str().ok() }
+fn only_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    only(headers, name)?.to_str().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(method: &Method, head: &[(header::HeaderName, &str)]) -> Option<RangeRequest> {
+    fn read(method: &Method, head: &[(HeaderName, &str)]) -> Option<RangeRequest> {
         let mut headers = HeaderMap::new();
         for (name, value) in head {
             headers.append(name, value.parse().unwrap());

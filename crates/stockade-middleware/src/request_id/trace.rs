@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use stockade_core::{ApiError, FromRequest, Request};
 
 use super::id::random_bytes;
+use crate::headers::only;
 
 /// A valid `traceparent`.
 ///
@@ -101,7 +102,7 @@ impl TraceParent {
     /// Returns the `traceparent` of these headers, if there is exactly one and
     /// it is valid.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        Self::parse(only(headers)?.to_str().ok()?)
+        Self::parse(only(headers, &TRACEPARENT)?.to_str().ok()?)
     }
 }
 
@@ -169,13 +170,8 @@ pub(super) fn tidy(headers: &mut HeaderMap, begins: bool) -> Result<Option<Heade
 
 /// Returns the trace that was sent, if it is valid.
 pub(super) fn sent(headers: &HeaderMap) -> Option<&HeaderValue> {
-    only(headers).filter(|value| value.to_str().is_ok_and(|it| TraceParent::parse(it).is_some()))
-}
-
-/// Returns the value, if there is exactly one.
-fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
-    let mut values = headers.get_all(TRACEPARENT).iter();
-    values.next().filter(|_| values.next().is_none())
+    only(headers, &TRACEPARENT)
+        .filter(|value| value.to_str().is_ok_and(|it| TraceParent::parse(it).is_some()))
 }
 
 /// Reads digits in lower case only, as the standard demands.
