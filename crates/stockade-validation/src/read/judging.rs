@@ -9,7 +9,8 @@
 
 use serde_json::Value;
 
-use super::source::Wide;
+use super::misfit::Misfit;
+use super::source::{Frame, Wide};
 use crate::json::{Number, Refused};
 use crate::node::{Accept, ArrayRules, Compiled, Definition, Judge, Member, Node, ObjectState};
 use crate::number::{Num, may_be_exact};
@@ -63,6 +64,14 @@ impl<'p> Judging<'p> {
     pub(super) fn give_up(&mut self) -> Refused {
         self.open = self.open.wrapping_add(1);
         Refused::Data
+    }
+
+    /// Returns the error of a value within an array or object.
+    ///
+    /// After it the type may go on. A default is not from the source, so an error
+    /// in one would be lost, and leads nowhere.
+    pub(super) fn after(&mut self, frame: &Frame<'_>, error: Misfit) -> Misfit {
+        if frame.default().is_some() { self.give_up().into() } else { error }
     }
 
     /// Returns true if all values are right.

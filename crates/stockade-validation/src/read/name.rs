@@ -5,10 +5,10 @@ use serde::de::{DeserializeSeed, EnumAccess, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::misfit::Misfit;
-use super::reader::{give_number, give_text, give_wide};
+use super::reader::{give_number, give_text, give_wide, numbers};
 use super::source::{Integer, Text, Wanted, Wide};
 use super::spelled;
-use crate::json::{Number, whole_text};
+use crate::json::whole_text;
 
 /// Gives a name to its type, which may be a number or a boolean.
 pub(super) struct Name<'de, 's> {
@@ -21,8 +21,11 @@ impl<'de, 's> Name<'de, 's> {
         Self { name }
     }
 
-    fn number(&self, wanted: Wanted) -> Result<Number, Misfit> {
-        whole_text(self.name.as_str()).ok_or_else(|| Misfit::kind(wanted, "string"))
+    fn number<V: Visitor<'de>>(self, wanted: Wanted, visitor: V) -> Result<V::Value, Misfit> {
+        match whole_text(self.name.as_str()) {
+            Some(number) => give_number(number, visitor),
+            None => Err(Misfit::kind(wanted, "string")),
+        }
     }
 
     fn wide(&self, integer: Integer) -> Result<Wide, Misfit> {
@@ -30,30 +33,10 @@ impl<'de, 's> Name<'de, 's> {
     }
 }
 
-/// The methods that ask for a number.
-macro_rules! numbers {
-    ($($method:ident: $wanted:expr;)*) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-            give_number(self.number($wanted)?, visitor)
-        })*
-    };
-}
-
 impl<'de> Deserializer<'de> for Name<'de, '_> {
     type Error = Misfit;
 
-    numbers! {
-        deserialize_i8: Wanted::Integer(Integer::I8);
-        deserialize_i16: Wanted::Integer(Integer::I16);
-        deserialize_i32: Wanted::Integer(Integer::I32);
-        deserialize_i64: Wanted::Integer(Integer::I64);
-        deserialize_u8: Wanted::Integer(Integer::U8);
-        deserialize_u16: Wanted::Integer(Integer::U16);
-        deserialize_u32: Wanted::Integer(Integer::U32);
-        deserialize_u64: Wanted::Integer(Integer::U64);
-        deserialize_f32: Wanted::Float32;
-        deserialize_f64: Wanted::Float64;
-    }
+    numbers! {}
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         give_wide(self.wide(Integer::I128)?, visitor)
@@ -78,11 +61,7 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.name.as_str() {
-            "true" => visitor.visit_bool(true),
-            "false" => visitor.visit_bool(false),
-            _ => Err(Misfit::kind(Wanted::Boolean, "string")),
-        }
+        visitor.visit_bool(spelled::boolean(self.name.as_str())?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {

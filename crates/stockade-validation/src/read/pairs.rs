@@ -265,11 +265,6 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn locate(&mut self, frame: &Frame<'de>, error: Misfit) -> Misfit {
-        // After an error the type may go on with a default, which is not from
-        // the pairs.
-        if frame.default().is_some() {
-            return self.judging.give_up().into();
-        }
-        error
+        self.judging.after(frame, error)
     }
 }

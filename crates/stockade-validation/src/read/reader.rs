@@ -117,8 +117,23 @@ pub(super) fn give_text<'de, V: Visitor<'de>>(
     }
 }
 
-/// The methods that ask for a number.
+/// The methods that ask for a number of up to 64 bits, by the method `number` of
+/// a deserializer.
 macro_rules! numbers {
+    () => {
+        numbers! {
+            deserialize_i8: Wanted::Integer(Integer::I8);
+            deserialize_i16: Wanted::Integer(Integer::I16);
+            deserialize_i32: Wanted::Integer(Integer::I32);
+            deserialize_i64: Wanted::Integer(Integer::I64);
+            deserialize_u8: Wanted::Integer(Integer::U8);
+            deserialize_u16: Wanted::Integer(Integer::U16);
+            deserialize_u32: Wanted::Integer(Integer::U32);
+            deserialize_u64: Wanted::Integer(Integer::U64);
+            deserialize_f32: Wanted::Float32;
+            deserialize_f64: Wanted::Float64;
+        }
+    };
     ($($method:ident: $wanted:expr;)*) => {
         $(
             #[inline]
@@ -128,6 +143,7 @@ macro_rules! numbers {
         )*
     };
 }
+pub(super) use numbers;
 
 /// The methods that ask for a text.
 macro_rules! texts {
@@ -144,18 +160,7 @@ macro_rules! texts {
 impl<'de> Deserializer<'de> for TypedReader<'_, 'de> {
     type Error = Misfit;
 
-    numbers! {
-        deserialize_i8: Wanted::Integer(Integer::I8);
-        deserialize_i16: Wanted::Integer(Integer::I16);
-        deserialize_i32: Wanted::Integer(Integer::I32);
-        deserialize_i64: Wanted::Integer(Integer::I64);
-        deserialize_u8: Wanted::Integer(Integer::U8);
-        deserialize_u16: Wanted::Integer(Integer::U16);
-        deserialize_u32: Wanted::Integer(Integer::U32);
-        deserialize_u64: Wanted::Integer(Integer::U64);
-        deserialize_f32: Wanted::Float32;
-        deserialize_f64: Wanted::Float64;
-    }
+    numbers! {}
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         give_wide(self.source.wide(Wanted::Integer(Integer::I128))?, visitor)
