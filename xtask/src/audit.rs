@@ -1,5 +1,5 @@
-//! Who may depend on whom, proved from `cargo tree`; who may use the private doors
-//! of our crates; licences and advisories.
+//! The levels of the crates, proved from `cargo tree`; the use of the private
+//! doors of our crates; licences and advisories.
 
 use std::env;
 use std::fs;

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use stockade_validation::{HasSchema, ValidationOptions};
 
-/// What serde reads of `values`, the schema takes, and its reader too; the rest
-/// it refuses.
+/// Asserts that the schema of a type and its reader take the values that serde
+/// reads, and refuse the others.
 #[track_caller]
 fn agree<T: HasSchema + DeserializeOwned + Debug>(read: &[Value], refused: &[Value]) {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());

@@ -128,7 +128,7 @@ fn the_schema_refuses_null_where_only_absence_is_allowed() {
     assert!(error.to_string().starts_with("invalid type: null, expected a string"), "{error}");
 }
 
-/// What a field holds may fail with the words that serde has for absence.
+/// The content of a field may fail with the words that serde has for absence.
 #[test]
 fn a_missing_field_within_the_value_is_no_absence() {
     #[derive(Debug, Deserialize)]

@@ -20,8 +20,8 @@ fn shown<T: Debug>(result: Result<T, ReadError>) -> String {
     }
 }
 
-/// What all ways make of a text: on the quick way, of parsed data, and without
-/// a schema.
+/// Reads a text in all ways, which agree: on the quick way, of parsed data, and
+/// without a schema.
 #[track_caller]
 fn read<T: DeserializeOwned + Debug>(text: &str) -> String {
     let options = ValidationOptions::new();
