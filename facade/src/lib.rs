@@ -9,7 +9,9 @@
 #[cfg(feature = "actix")]
 #[doc(inline)]
 pub use stockade_actix as actix;
-#[doc(inline)]
+// Not inlined: the examples on their pages use their own names, for programs
+// that do not depend on this crate.
+#[doc(no_inline)]
 pub use stockade_auth as auth;
 #[cfg(feature = "axum")]
 #[doc(inline)]
@@ -28,7 +30,7 @@ pub use stockade_server as server;
 #[cfg(feature = "testing")]
 #[doc(inline)]
 pub use stockade_testing as testing;
-#[doc(inline)]
+#[doc(no_inline)]
 pub use stockade_validation as validation;
 #[doc(inline)]
 pub use stockade_websockets as websockets;
@@ -39,8 +41,9 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Accepts, BodyError, BodyKind, Docs, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware,
-    Next, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
+    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, FromRequest, Handler,
+    HttpBody, IntoSchema, Middleware, Next, PeerAddr, Reply, Request, Response, RouteDoc,
+    Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};

@@ -5,8 +5,8 @@
 //!
 //! ```
 //! use actix_web::{App, web};
-//! use stockade_actix::ToActix;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::actix::ToActix;
 //!
 //! let mut api = Router::new();
 //! api.get("/users/:id", async || "a user");
@@ -16,15 +16,15 @@
 //! let app = App::new()
 //!     .route("/", web::get().to(async || "the page"))
 //!     .service(web::scope("/api").default_service(api.clone()));
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Or each route becomes a resource of actix-web, which does the rest:
 //!
 //! ```
 //! use actix_web::{App, web};
-//! use stockade_actix::ToActix;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::actix::ToActix;
 //!
 //! let mut api = Router::new();
 //! api.get("/flights/:from-:to", async || "a flight");
@@ -33,7 +33,7 @@
 //! let app = App::new()
 //!     .route("/", web::get().to(async || "the page"))
 //!     .service(web::scope("/api").service(api.clone()));
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! | | `to_actix_service` | `to_actix_routes` |

@@ -4,8 +4,8 @@
 //! request that it gets, with all its stages:
 //!
 //! ```
-//! use stockade_axum::ToAxum;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::axum::ToAxum;
 //!
 //! let mut api = Router::new();
 //! api.get("/users/:id", async || "a user");
@@ -13,14 +13,14 @@
 //! let app: axum::Router = axum::Router::new()
 //!     .route("/", axum::routing::get(async || "the page"))
 //!     .nest_service("/api", api.to_axum_service()?);
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Or each route becomes a route of an [`axum::Router`], which does the rest:
 //!
 //! ```
-//! use stockade_axum::ToAxum;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::axum::ToAxum;
 //!
 //! let mut api = Router::new();
 //! api.get("/flights/:from-:to", async || "a flight");
@@ -28,7 +28,7 @@
 //! let app: axum::Router = axum::Router::new()
 //!     .route("/", axum::routing::get(async || "the page"))
 //!     .merge(api.to_host_router()?);
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! | | `to_axum_service` | `to_host_router` |
@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use axum::response::{IntoResponse, Response};
-//! use stockade_errors::ApiError;
+//! use stockade::ApiError;
 //!
 //! /// For `axum::middleware::map_response`.
 //! async fn in_our_own_words(response: Response) -> Response {

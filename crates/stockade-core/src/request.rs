@@ -27,12 +27,12 @@ use crate::{HttpBody, Params, PeerAddr, header_map_pool};
 /// test.
 ///
 /// ```
-/// use stockade_core::Request;
+/// use stockade::Request;
 ///
-/// let req = Request::from(http::Request::get("/search?q=rust").body(()).unwrap());
+/// let req = Request::from(stockade::http::Request::get("/search?q=rust").body(()).unwrap());
 /// assert_eq!(req.path(), "/search");
 /// assert_eq!(req.query()?["q"], "rust");
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 pub struct Request {
     pub(crate) inner: Box<Inner>,

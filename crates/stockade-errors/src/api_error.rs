@@ -31,8 +31,8 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// [`new`]: Self::new
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_errors::ApiError;
+/// use stockade::ApiError;
+/// use stockade::serde_json::json;
 ///
 /// let error = ApiError::new(402, "card declined").with_details(json!({ "code": 51 }));
 /// let body = json!({ "error": "card declined", "details": { "code": 51 } });
@@ -172,8 +172,8 @@ impl ApiError {
     /// every status below 500.
     ///
     /// ```
-    /// use serde_json::json;
-    /// use stockade_errors::ApiError;
+    /// use stockade::ApiError;
+    /// use stockade::serde_json::json;
     ///
     /// let error = ApiError::new(401, "Unauthorized").with_member("message", "Invalid token");
     /// assert_eq!(error.body(false), json!({ "error": "Unauthorized", "message": "Invalid token" }));
@@ -215,7 +215,7 @@ impl ApiError {
     /// changed.
     ///
     /// ```
-    /// use stockade_errors::ApiError;
+    /// use stockade::ApiError;
     ///
     /// let closed = ApiError::new(403, "closed on Sundays").repeated();
     /// let text = |error: &ApiError| error.keep(|| error.message().len()).map(|it| *it);

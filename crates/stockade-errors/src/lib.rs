@@ -8,7 +8,7 @@
 //!   route, file and line.
 //!
 //! ```
-//! use stockade_errors::ApiError;
+//! use stockade::ApiError;
 //!
 //! let error = ApiError::not_found().with_message("no product 7");
 //! assert_eq!(error.status(), 404);
@@ -42,8 +42,3 @@ pub mod __internal {
     pub use crate::panic::catch_panic;
     pub use crate::short_name::{short_name, short_path, short_text};
 }
-
-/// The examples of the package's own README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

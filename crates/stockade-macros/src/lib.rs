@@ -37,11 +37,9 @@ use proc_macro::TokenStream;
 /// Makes a `RouteTree` from a tree as it is drawn.
 ///
 /// ```
-/// use stockade_core::extract::Path;
-/// use stockade_core::{Next, Request, Response};
-/// use stockade_macros::routes;
-/// use stockade_routing::RouteTree;
-/// use stockade_validation::{ValidationOptions, schema};
+/// use stockade::extract::Path;
+/// use stockade::validation::{ValidationOptions, schema};
+/// use stockade::{Next, Request, Response, RouteTree, routes};
 ///
 /// async fn list() -> &'static str { "all users" }
 /// async fn create() -> &'static str { "created" }
@@ -125,7 +123,7 @@ use proc_macro::TokenStream;
 /// Spread trees are looked at when the router is built.
 ///
 /// ```compile_fail
-/// use stockade_macros::routes;
+/// use stockade::routes;
 ///
 /// async fn create() {}
 ///
@@ -141,8 +139,9 @@ use proc_macro::TokenStream;
 ///
 /// ```
 /// # async fn list() {}
-/// # fn log(_req: &mut stockade_core::Request) {}
-/// use stockade_routing::{Method, RouteEntry, RouteTree};
+/// # fn log(_req: &mut stockade::Request) {}
+/// use stockade::routing::Method;
+/// use stockade::{RouteEntry, RouteTree};
 ///
 /// let api = RouteTree::new().segment(
 ///     "users",
@@ -160,7 +159,7 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// Makes a serialisable type a reply: 200 with its JSON.
 ///
 /// ```
-/// use stockade_macros::Reply;
+/// use stockade::Reply;
 ///
 /// #[derive(serde::Serialize, Reply)]
 /// struct User {
@@ -175,12 +174,11 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// async fn show() -> User { User { id: 7 } }
 /// async fn list() -> Page<User> { Page { items: vec![User { id: 7 }] } }
 ///
-/// use stockade_core::Reply as _;
 /// let response = Page { items: vec![User { id: 7 }] }.into_response()?;
 /// assert_eq!(response.status(), 200);
 /// assert_eq!(response.body().as_bytes(), Some(&br#"{"items":[{"id":7}]}"#[..]));
 /// # let _ = (show, list);
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
 /// A generic type is a reply whenever it is `Serialize`. For another status
@@ -200,8 +198,8 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 /// `format!` that shows fields by name, or by position in a tuple:
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_macros::ApiError;
+/// use stockade::ApiError;
+/// use stockade::serde_json::json;
 ///
 /// #[derive(ApiError, Debug)]
 /// enum ShopError {
@@ -222,7 +220,6 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 ///     Err(std::io::Error::other("connection reset"))?
 /// }
 ///
-/// use stockade_errors::ApiError;
 /// let error = ApiError::from(ShopError::NoProduct { id: 7 });
 /// assert_eq!(error.status(), 404);
 /// assert_eq!(error.body(false), json!({ "error": "no product 7" }));
@@ -289,9 +286,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// and the keywords of `#[schema(…)]`:
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_macros::Schema;
-/// use stockade_validation::{HasSchema, ValidationOptions};
+/// use stockade::serde_json::json;
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
 /// #[derive(serde::Deserialize, Schema)]
 /// #[serde(rename_all = "camelCase")]
@@ -331,8 +327,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// each value that serde reads, and more keywords may narrow it:
 ///
 /// ```
-/// use stockade_macros::Schema;
-/// use stockade_validation::{HasSchema, ValidationOptions};
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
 /// #[derive(serde::Deserialize)]
 /// #[serde(untagged)]

@@ -20,9 +20,9 @@ use stockade_errors::ApiError;
 /// other hosts [`ErrorHandler::answer`].
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_core::Middleware;
-/// use stockade_middleware::{ErrorHandlerOptions, create_error_handler};
+/// use stockade::Middleware;
+/// use stockade::middleware::{ErrorHandlerOptions, create_error_handler};
+/// use stockade::serde_json::json;
 ///
 /// let handler = create_error_handler(
 ///     ErrorHandlerOptions::new()
@@ -43,7 +43,7 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
 /// [`ErrorHandler`], or by the options of one.
 ///
 /// ```
-/// use stockade_middleware::{ErrorHandlerOptions, with_error_handling};
+/// use stockade::middleware::{ErrorHandlerOptions, with_error_handling};
 ///
 /// let shows_causes = with_error_handling(ErrorHandlerOptions::new().include_stack(true));
 /// assert_eq!(shows_causes.name(), "with_error_handling");

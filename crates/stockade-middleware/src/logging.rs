@@ -39,7 +39,7 @@ use crate::observation::{AccessLogLine, Observation};
 /// secrets. If the logger does not want the info level, nothing is done at all.
 ///
 /// ```
-/// use stockade_middleware::with_logging;
+/// use stockade::middleware::with_logging;
 ///
 /// assert_eq!(with_logging().name(), "with_logging");
 /// ```

@@ -16,9 +16,9 @@ use stockade_validation::{Schema, ValidationOptions};
 /// A mistake in the schema is reported when the router is built.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_validation;
-/// use stockade_validation::{ValidationOptions, schema};
+/// use stockade::Middleware;
+/// use stockade::middleware::with_validation;
+/// use stockade::validation::{ValidationOptions, schema};
 ///
 /// let check = with_validation(schema!({ "name": { "type": "string", "required": true } }))
 ///     .options(ValidationOptions::new().strip_unknown(true));

@@ -24,8 +24,10 @@ use crate::url::{UrlError, UrlPattern};
 /// It answers requests from anywhere, a socket or a test:
 ///
 /// ```
-/// use stockade_routing::Router;
-/// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+/// # use std::future::Future;
+/// # use std::pin::pin;
+/// # use std::task::{Context, Poll, Waker};
+/// use stockade::Router;
 /// # fn block_on<F: Future>(future: F) -> F::Output {
 /// #     match pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
 /// #         Poll::Ready(output) => output,
@@ -37,10 +39,10 @@ use crate::url::{UrlError, UrlPattern};
 /// router.get("/hello", async || "hi");
 /// let app = router.build()?;
 ///
-/// let request = http::Request::get("/hello").body(()).unwrap();
+/// let request = stockade::http::Request::get("/hello").body(()).unwrap();
 /// let response = block_on(app.handle(request));
 /// assert_eq!(response.status(), 200);
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 #[derive(Clone)]
 pub struct App {
@@ -105,12 +107,12 @@ impl App {
     /// is prepared anew.
     ///
     /// ```
-    /// use stockade_routing::{CallOptions, Router};
+    /// use stockade::{CallOptions, Router};
     ///
     /// let app = Router::new().build()?;
     /// let behind_a_proxy = app.with_options(CallOptions::new().trust_proxy(1))?;
     /// assert!(behind_a_proxy.trusts_proxy() && !app.trusts_proxy());
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// # Errors

@@ -36,7 +36,8 @@ use crate::{dispatch, finish, lookup, no_route};
 /// and handler of the route, its limits, and the default form of errors.
 ///
 /// ```
-/// use stockade_routing::{HostRoutes, HostSegment, Router};
+/// use stockade::Router;
+/// use stockade::routing::{HostRoutes, HostSegment};
 ///
 /// let mut router = Router::new();
 /// router.get("/flights/:from-:to", async || "a flight");
@@ -47,7 +48,7 @@ use crate::{dispatch, finish, lookup, no_route};
 ///     segments,
 ///     [HostSegment::Text("flights".into()), HostSegment::One("from_to".into())]
 /// );
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Router members › toHostRouter.

@@ -53,6 +53,7 @@ pub use http::Method;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
+pub use stockade_path::Pattern;
 pub use tower::Serving;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

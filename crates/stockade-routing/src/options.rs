@@ -20,11 +20,11 @@ use stockade_middleware::{
 /// Middleware and state are given in code.
 ///
 /// ```
-/// use stockade_routing::RouterOptions;
+/// use stockade::RouterOptions;
 ///
 /// let options = RouterOptions::new().prefix("/api").max_body_size(64 * 1024);
-/// let read = serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": 65536 }"#)?;
-/// # Ok::<(), serde_json::Error>(())
+/// let read = stockade::serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": 65536 }"#)?;
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 ///
 /// Spec: Router options.

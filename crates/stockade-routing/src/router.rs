@@ -19,12 +19,12 @@ use crate::url::{UrlError, UrlPattern};
 /// Makes a router of a tree and its options.
 ///
 /// ```
-/// use stockade_routing::{RouteTree, RouterOptions, create_router};
+/// use stockade::{RouteTree, RouterOptions, create_router};
 ///
 /// let tree = RouteTree::new().key("hello", RouteTree::new().key("GET", async || "hi"));
 /// let app = create_router(tree, RouterOptions::new()).build()?;
 /// assert_eq!(app.routes()[0].pattern(), "/hello");
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Router construction › createRouter.
@@ -41,8 +41,8 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// methods named after HTTP's.
 ///
 /// ```
-/// use stockade_core::extract::Path;
-/// use stockade_routing::Router;
+/// use stockade::Router;
+/// use stockade::extract::Path;
 ///
 /// let mut router = Router::new();
 /// router.get("/users", async || "all users");
@@ -52,7 +52,7 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// });
 /// let app = router.build()?;
 /// assert_eq!(app.generate_url("users.show", [("id", 7)]).unwrap(), "/users/7");
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 #[derive(Debug, Default)]
 #[must_use = "a router does nothing until it is built or served"]
@@ -227,7 +227,7 @@ impl Router {
     /// give it another clock.
     ///
     /// ```
-    /// use stockade_routing::Router;
+    /// use stockade::Router;
     ///
     /// let mut router = Router::new();
     /// router.map_options(|options| options.max_body_size(64 * 1024));

@@ -5,7 +5,7 @@
 //! others.
 //!
 //! ```
-//! use stockade_routing::RouteTree;
+//! use stockade::RouteTree;
 //!
 //! let users = RouteTree::new()
 //!     .key("GET", async || "all users")

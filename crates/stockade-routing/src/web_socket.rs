@@ -23,9 +23,8 @@ impl Router {
     /// Experimental.
     ///
     /// ```
-    /// use stockade_core::ApiError;
-    /// use stockade_routing::{Router, RouterOptions};
-    /// use stockade_websockets::{WebSocket, WebSocketOptions};
+    /// use stockade::websockets::{WebSocket, WebSocketOptions};
+    /// use stockade::{ApiError, Router, RouterOptions};
     ///
     /// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
     ///     while let Some(text) = socket.recv_text().await {

@@ -17,8 +17,8 @@ use crate::{Date, SerializationError};
 /// [`ApiError`](stockade_errors::ApiError), which keeps its status.
 ///
 /// ```
-/// use stockade_errors::ApiError;
-/// use stockade_serialization::{CustomSerialization, Date};
+/// use stockade::ApiError;
+/// use stockade::serialization::{CustomSerialization, Date};
 ///
 /// // Dates as milliseconds.
 /// let custom = CustomSerialization::new()

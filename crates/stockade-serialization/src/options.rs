@@ -14,11 +14,11 @@ use crate::CustomSerialization;
 /// a map of dates is written even if `enable_date` is false.
 ///
 /// ```
-/// use stockade_serialization::SerializationOptions;
+/// use stockade::serialization::SerializationOptions;
 ///
-/// let options: SerializationOptions = serde_json::from_str(r#"{ "enableMap": false }"#)?;
+/// let options: SerializationOptions = stockade::serde_json::from_str(r#"{ "enableMap": false }"#)?;
 /// assert!(options.enable_date && options.enable_set && !options.enable_map);
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]

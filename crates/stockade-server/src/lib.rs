@@ -4,8 +4,8 @@
 //! [`CreateServer`] makes a [`Server`] out of a router:
 //!
 //! ```no_run
-//! use stockade_routing::Router;
-//! use stockade_server::CreateServer;
+//! use stockade::Router;
+//! use stockade::server::CreateServer;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut router = Router::new();

@@ -20,7 +20,8 @@ use crate::time_budget::StallPolicy;
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_server::ServerOptions;
+///
+/// use stockade::server::ServerOptions;
 ///
 /// let options = ServerOptions::new()
 ///     .max_connections(500)

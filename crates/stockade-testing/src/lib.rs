@@ -2,13 +2,13 @@
 //! one.
 //!
 //! ```
-//! use serde_json::json;
-//! use stockade_core::extract::{Body, Path};
-//! use stockade_routing::{Router, RouterOptions};
-//! use stockade_testing::{TestClient, TestClock};
-//! use stockade_validation::Unchecked;
-//! # use serde_json::Value;
 //! # use std::time::Duration;
+//! # use stockade::serde_json::Value;
+//! use stockade::extract::{Body, Path};
+//! use stockade::serde_json::json;
+//! use stockade::testing::{TestClient, TestClock};
+//! use stockade::validation::Unchecked;
+//! use stockade::{Router, RouterOptions};
 //!
 //! let mut router = Router::new();
 //! router.get("/users/:id", async |Path(id): Path<u64>| json!({ "id": id, "name": "Ada" }));

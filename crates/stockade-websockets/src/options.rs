@@ -24,7 +24,8 @@ pub(crate) use setters;
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_websockets::WebSocketOptions;
+///
+/// use stockade::websockets::WebSocketOptions;
 ///
 /// let options = WebSocketOptions::new()
 ///     .allowed_origins(["https://app.example.com"])

@@ -61,7 +61,7 @@ use crate::{Request, RouteDoc};
 /// application reads the request, and may wait:
 ///
 /// ```
-/// use stockade_core::{ApiError, FromRequest, Request};
+/// use stockade::{ApiError, FromRequest, Request};
 ///
 /// struct Tenant(String);
 ///

@@ -17,8 +17,8 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// itself, under the id.
 ///
 /// ```
-/// use stockade_auth::{KeyRing, Secret, SessionId};
-/// use stockade_middleware::SessionCookie;
+/// use stockade::auth::{KeyRing, Secret, SessionId};
+/// use stockade::middleware::SessionCookie;
 ///
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let cookie = SessionCookie::new(keys);

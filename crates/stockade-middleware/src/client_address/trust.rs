@@ -18,7 +18,7 @@ use stockade_errors::{ConfigError, Mistake};
 /// configuration file it is a number, `true`, `false`, or a list of networks.
 ///
 /// ```
-/// use stockade_middleware::TrustProxy;
+/// use stockade::middleware::TrustProxy;
 ///
 /// assert_eq!(TrustProxy::from(true), TrustProxy::hops(1));
 /// assert_eq!(TrustProxy::from(0), TrustProxy::none());

@@ -37,8 +37,8 @@ use crate::headers::{add_vary, has_token};
 /// chooses: the length reveals the secret (BREACH).
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_compression;
+/// use stockade::Middleware;
+/// use stockade::middleware::with_compression;
 ///
 /// assert_eq!(Middleware::new(with_compression()).name(), "with_compression");
 /// ```

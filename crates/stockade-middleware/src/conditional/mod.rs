@@ -5,8 +5,8 @@
 //! takes [`Preconditions`] and checks them first:
 //!
 //! ```
-//! use stockade_core::{ApiError, Handler};
-//! use stockade_middleware::{ETag, Preconditions, Validators};
+//! use stockade::middleware::{ETag, Preconditions, Validators};
+//! use stockade::{ApiError, Handler};
 //!
 //! async fn rename(preconditions: Preconditions) -> Result<&'static str, ApiError> {
 //!     let current = ETag::of(b"the present state");

@@ -108,8 +108,8 @@ impl Preconditions {
     /// Evaluates the conditions against the current state of the resource.
     ///
     /// ```
-    /// use http::{HeaderMap, HeaderValue, Method};
-    /// use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
+    /// use stockade::http::{HeaderMap, HeaderValue, Method};
+    /// use stockade::middleware::{ETag, Outcome, Preconditions, Validators};
     ///
     /// let mut headers = HeaderMap::new();
     /// headers.insert("if-none-match", HeaderValue::from_static("\"1\""));

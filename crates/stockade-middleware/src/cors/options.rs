@@ -11,7 +11,7 @@ use serde_json::Value;
 /// `http://localhost:3000`, without credentials.
 ///
 /// ```
-/// use stockade_middleware::CorsOrigin;
+/// use stockade::middleware::CorsOrigin;
 ///
 /// assert_eq!(CorsOrigin::from("*"), CorsOrigin::One("*".into()));
 /// assert_eq!(

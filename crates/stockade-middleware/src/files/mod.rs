@@ -2,9 +2,9 @@
 //! names.
 //!
 //! ```
-//! use stockade_core::ApiError;
-//! use stockade_core::extract::{FileName, Path};
-//! use stockade_middleware::files::{FileReply, FileRequest};
+//! use stockade::ApiError;
+//! use stockade::extract::{FileName, Path};
+//! use stockade::middleware::files::{FileReply, FileRequest};
 //!
 //! async fn image(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply, ApiError> {
 //!     file.within("/srv/images", &name).await
@@ -13,8 +13,8 @@
 //! async fn export(file: FileRequest) -> Result<FileReply, ApiError> {
 //!     Ok(file.open("/srv/exports/2025.csv").await?.download("orders 2025.csv"))
 //! }
-//! # let _ = stockade_core::Handler::new(image);
-//! # let _ = stockade_core::Handler::new(export);
+//! # let _ = stockade::Handler::new(image);
+//! # let _ = stockade::Handler::new(export);
 //! ```
 //!
 //! # Where things are

@@ -22,7 +22,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// must be at most <n> characters`, `<field> format is invalid`.
 ///
 /// ```
-/// use stockade_middleware::{InputRule, InputType, with_input_validation};
+/// use stockade::middleware::{InputRule, InputType, with_input_validation};
 ///
 /// let check = with_input_validation([
 ///     ("name", InputRule::new().required().kind(InputType::String).min_length(2)),
@@ -31,7 +31,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// assert_eq!(check.name(), "with_input_validation");
 ///
 /// // The same as it could stand in a file.
-/// let check = with_input_validation(serde_json::json!({
+/// let check = with_input_validation(stockade::serde_json::json!({
 ///     "name": { "required": true, "type": "string", "minLength": 2 },
 ///     "zip": { "pattern": "^[0-9]{5}$" },
 /// }));

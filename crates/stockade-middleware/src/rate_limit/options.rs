@@ -30,12 +30,13 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_middleware::RateLimit;
+///
+/// use stockade::middleware::RateLimit;
 ///
 /// let limiter = RateLimit::new().window(Duration::from_secs(1)).max_requests(5).build()?;
 /// assert_eq!(limiter.policy().limit().get(), 5);
 /// assert!(RateLimit::new().max_requests(0).build().is_err());
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Router options › `rateLimit`; Middleware helpers › `withRateLimit`.

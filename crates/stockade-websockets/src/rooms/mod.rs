@@ -3,9 +3,9 @@
 //! An application makes one `Rooms` and provides it as state; its handlers enter:
 //!
 //! ```
-//! use stockade_core::ApiError;
-//! use stockade_core::extract::{Path, State};
-//! use stockade_websockets::{Audience, Rooms, WebSocket};
+//! use stockade::ApiError;
+//! use stockade::extract::{Path, State};
+//! use stockade::websockets::{Audience, Rooms, WebSocket};
 //!
 //! async fn chat(
 //!     mut socket: WebSocket,
@@ -76,7 +76,7 @@ struct Room {
 /// empty. So with the defaults it takes fifty clients to fill the table.
 ///
 /// ```
-/// use stockade_websockets::{RoomLimits, Rooms};
+/// use stockade::websockets::{RoomLimits, Rooms};
 ///
 /// let rooms = Rooms::new(RoomLimits::new().rooms(200_000).rooms_per_client(2_000));
 /// assert_eq!(rooms.count(), 0);
