@@ -4,6 +4,11 @@
 //!
 //! [`in_production`] says what to set: addresses, proxies, limits, logs,
 //! shutdown, secrets, memory.
+//!
+//! # The specification
+//!
+//! A line such as "Spec: Errors › Response rules" names a section of the
+//! [`specification`], where the behaviour is laid down.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "actix")]
@@ -56,6 +61,19 @@ pub use stockade_routing::{
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
+
+/// The specification of the framework: lines of the documentation that begin
+/// with "Spec:" name its sections.
+///
+/// It is written for any language. Its names in `camelCase` are in Rust the
+/// same names in `snake_case`: `createRouter` is [`create_router`], `withAuth`
+/// is [`with_auth`](crate::middleware::with_auth); the search of this
+/// documentation finds both.
+///
+/// ---
+///
+#[doc = include_str!("../docs/SPECIFICATION.md")]
+pub mod specification {}
 
 pub mod prelude;
 

@@ -1,7 +1,7 @@
 //! The fixed stages, seen from outside: every row of Response headers, CORS
 //! rules, Limits and Statuses.
 //!
-//! Spec: Response headers; CORS rules; Limits; Errors › Statuses.
+//! Spec: Response headers; Response headers › CORS rules; Limits; Errors › Statuses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -60,7 +60,7 @@
 //!   back.
 //! - `upgraded`: an upgraded connection.
 //!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 mod host_error;
 mod path;
@@ -101,7 +101,7 @@ pub trait ToActix: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › toHostRouter.
+    /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError>;
 
@@ -111,7 +111,7 @@ pub trait ToActix: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     fn to_actix_service(self) -> Result<ActixService, ConfigError>;
 }
 

@@ -65,7 +65,7 @@
 //! - `router`: the routes one by one.
 //! - `connection`: the peer's address and upgrades, from axum's types to ours.
 //!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 mod connection;
 mod router;
@@ -100,7 +100,7 @@ pub trait ToAxum: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › toHostRouter.
+    /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_host_router<S>(self) -> Result<axum::Router<S>, ConfigError>
     where
@@ -113,7 +113,7 @@ pub trait ToAxum: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     fn to_axum_service(self) -> Result<AxumService, ConfigError>;
 }
 

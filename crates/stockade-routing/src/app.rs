@@ -94,7 +94,7 @@ impl App {
     /// responses too. Synchronous middleware runs in this call, the rest when
     /// the future is polled.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch::dispatch(&self.resolved, request.into())
     }

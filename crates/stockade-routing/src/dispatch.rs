@@ -3,7 +3,7 @@
 //! Hot: beside the handler's own future nothing is allocated here for a
 //! request that matches.
 //!
-//! Spec: Router members › handle; Errors › Statuses produced by the framework.
+//! Spec: Router construction and members › handle; Errors › Statuses produced by the framework.
 
 use std::fmt;
 use std::pin::Pin;

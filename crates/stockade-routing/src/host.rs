@@ -6,7 +6,7 @@
 //! more, and hands on the requests that match. The route of a request is found
 //! here, on the raw path, as everywhere else.
 //!
-//! Spec: Router members › toHostRouter.
+//! Spec: Router construction and members › toHostRouter.
 
 use std::fmt;
 use std::pin::Pin;
@@ -51,7 +51,7 @@ use crate::{dispatch, finish, lookup, no_route};
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
-/// Spec: Router members › toHostRouter.
+/// Spec: Router construction and members › toHostRouter.
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,

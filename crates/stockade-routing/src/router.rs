@@ -195,7 +195,7 @@ impl Router {
     /// `middleware` is `()`, one piece of middleware, a tuple of them, or a
     /// `Vec` or array of [`Middleware`].
     ///
-    /// Spec: Router members › group.
+    /// Spec: Router construction and members › group.
     pub fn group<M>(
         &mut self,
         prefix: &str,
@@ -216,7 +216,7 @@ impl Router {
     /// Adds middleware for the routes that are added after this call; those
     /// added earlier are not covered.
     ///
-    /// Spec: Router members › use.
+    /// Spec: Router construction and members › use.
     #[doc(alias = "use")]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
         self.used.extend(middleware.into_list());

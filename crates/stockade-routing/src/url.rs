@@ -1,6 +1,6 @@
 //! [`build_url`]: the path of a named route, with its parameters put in.
 //!
-//! Spec: URLs by name.
+//! Spec: Router construction and members › generateUrl.
 
 use std::borrow::Cow;
 use std::fmt;

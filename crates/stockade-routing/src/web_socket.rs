@@ -2,7 +2,7 @@
 //!
 //! Experimental.
 //!
-//! Spec: Router members › addWebSocketRoute; WebSocket routes.
+//! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
 use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::{Middleware, RouteDoc, Shape, Signature};
@@ -38,7 +38,7 @@ impl Router {
     /// assert!(router.build().is_ok());
     /// ```
     ///
-    /// Spec: Router members › addWebSocketRoute.
+    /// Spec: Router construction and members › addWebSocketRoute.
     #[track_caller]
     #[doc(alias = "addWebSocketRoute")]
     pub fn add_web_socket_route<F, Args>(

@@ -1,6 +1,6 @@
 //! [`CustomSerialization`]: functions of the application that replace helpers.
 //!
-//! Spec: Middleware › `withSerialization`, option `custom`.
+//! Spec: Middleware helpers › `withSerialization`, option `custom`.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! [`Serialization`] and [`Deserialization`]: the helpers with their options.
 //!
-//! Spec: Middleware › `withSerialization`.
+//! Spec: Middleware helpers › `withSerialization`.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! [`SerializationOptions`]: the options of the helpers.
 //!
-//! Spec: Middleware › `withSerialization`.
+//! Spec: Middleware helpers › `withSerialization`.
 
 use serde::Deserialize;
 

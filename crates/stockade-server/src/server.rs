@@ -1,7 +1,7 @@
 //! [`Server`]: a router with options, ready to listen; [`BoundServer`]: a server
 //! with its port; [`ServerHandle`]: ends a server from elsewhere.
 //!
-//! Spec: Router members › createServer.
+//! Spec: Router construction and members › createServer.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use crate::{ListenAddr, ServeError, ServerOptions, address};
 
 /// Makes a server out of a router.
 ///
-/// Spec: Router members › createServer.
+/// Spec: Router construction and members › createServer.
 pub trait CreateServer: Sized {
     /// Makes a server with the default options.
     ///

@@ -34,7 +34,7 @@ pub(crate) use setters;
 /// assert_eq!(options.max_payload, Some(65_536));
 /// ```
 ///
-/// Spec: Router members › addWebSocketRoute; WebSocket routes.
+/// Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSocketOptions {

@@ -24,7 +24,7 @@ use serde_json::Value;
 /// origins becomes [`Malformed`](Self::Malformed), which logs a warning and
 /// counts as unset.
 ///
-/// Spec: Router options › `corsOrigin`; CORS rules, rule 5.
+/// Spec: Router options › `corsOrigin`; Response headers › CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[doc(alias = "corsOrigin")]
 #[serde(from = "CorsOriginNotation")]

@@ -2,7 +2,7 @@
 //!
 //! Hot: nothing is allocated, and without a trusted proxy no header is read.
 //!
-//! Spec: Limits › Client identity; Without `trustProxy` behind a proxy.
+//! Spec: Limits › Client identity, without `trustProxy` behind a proxy.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
