@@ -14,6 +14,7 @@ use stockade_core::middleware::form;
 use stockade_core::{
     ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, error_of,
 };
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 /// Makes an error handler: middleware for the routes that it covers, and for
@@ -94,18 +95,12 @@ impl ErrorHandlerOptions {
         Self::default()
     }
 
-    /// Sets [`expose_errors`](Self#structfield.expose_errors).
-    #[must_use]
-    pub fn expose_errors(mut self, expose: bool) -> Self {
-        self.expose_errors = Some(expose);
-        self
-    }
+    setters! {
+        /// Sets [`expose_errors`](Self#structfield.expose_errors).
+        expose_errors: some bool;
 
-    /// Sets [`include_stack`](Self#structfield.include_stack).
-    #[must_use]
-    pub fn include_stack(mut self, include: bool) -> Self {
-        self.include_stack = include;
-        self
+        /// Sets [`include_stack`](Self#structfield.include_stack).
+        include_stack: bool;
     }
 
     /// Sets a function that gets each error and its request, instead of the

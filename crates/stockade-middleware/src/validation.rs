@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use stockade_core::middleware::form;
 use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request};
+use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -73,10 +74,9 @@ impl SchemaCheck {
         Self { part, schema, options: ValidationOptions::new() }
     }
 
-    /// Sets the options of the validation.
-    pub fn options(mut self, options: ValidationOptions) -> Self {
-        self.options = options;
-        self
+    setters! {
+        /// Sets the options of the validation.
+        options: ValidationOptions;
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
 use stockade_core::Request;
+use stockade_errors::__internal::setters;
 
 use super::method::Found;
 use crate::{CrossOriginProtection, with_cross_origin_protection};
@@ -89,11 +90,12 @@ impl SessionCookie {
         self
     }
 
-    /// Sets the requests of other sites with which the cookie is sent.
-    #[must_use]
-    pub fn same_site(mut self, same_site: SameSite) -> Self {
-        self.same_site = same_site;
-        self
+    setters! {
+        /// Sets the requests of other sites with which the cookie is sent.
+        same_site: SameSite;
+
+        /// Sets the time for which a browser keeps the cookie, in whole seconds.
+        max_age: some Duration;
     }
 
     /// Sets the origins whose pages may send requests that change something.
@@ -117,13 +119,6 @@ impl SessionCookie {
     /// Returns the name with its prefix.
     pub(super) fn full_name(&self) -> &str {
         &self.name
-    }
-
-    /// Sets the time for which a browser keeps the cookie, in whole seconds.
-    #[must_use]
-    pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
-        self
     }
 
     /// Returns the value of `Set-Cookie` that begins a session.

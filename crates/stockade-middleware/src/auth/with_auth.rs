@@ -10,6 +10,7 @@ use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::__internal::unauthorized;
 use stockade_core::{Arguments, Flow, Middleware, Request, RouteDoc, Shape};
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
@@ -341,11 +342,10 @@ impl Auth {
         self
     }
 
-    /// Sets whether a request without a user is answered 401. Default: true. If
-    /// false, the request goes on without a user.
-    pub fn required(mut self, required: bool) -> Self {
-        self.required = required;
-        self
+    setters! {
+        /// Sets whether a request without a user is answered 401. Default: true. If
+        /// false, the request goes on without a user.
+        required: bool;
     }
 
     fn by<I, M>(

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stockade_core::{Flow, Middleware, Request};
+use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
@@ -114,25 +115,18 @@ impl InputRule {
         self
     }
 
-    /// Requires a value of this type. `type` in the specification.
-    #[doc(alias = "type")]
-    pub fn kind(mut self, kind: InputType) -> Self {
-        self.kind = Some(kind);
-        self
-    }
+    setters! {
+        /// Requires a value of this type. `type` in the specification.
+        #[doc(alias = "type")]
+        kind: some InputType;
 
-    /// Requires at least this many Unicode code points.
-    #[doc(alias = "minLength")]
-    pub fn min_length(mut self, length: usize) -> Self {
-        self.min_length = Some(length);
-        self
-    }
+        /// Requires at least this many Unicode code points.
+        #[doc(alias = "minLength")]
+        min_length: some usize;
 
-    /// Allows at most this many Unicode code points.
-    #[doc(alias = "maxLength")]
-    pub fn max_length(mut self, length: usize) -> Self {
-        self.max_length = Some(length);
-        self
+        /// Allows at most this many Unicode code points.
+        #[doc(alias = "maxLength")]
+        max_length: some usize;
     }
 
     /// Requires a match of this regular expression somewhere in the text,

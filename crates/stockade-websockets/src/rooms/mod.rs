@@ -29,10 +29,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use stockade_core::__internal::shrink_map;
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 use crate::limits::ClientCounts;
-use crate::options::setters;
 use crate::socket::{Sender, SocketId};
 
 /// The members of an application and the rooms that they are in. All clones share
@@ -111,10 +111,17 @@ impl RoomLimits {
     }
 
     setters! {
+        /// Sets [`rooms`](Self#structfield.rooms).
         rooms: usize;
+
+        /// Sets [`rooms_per_client`](Self#structfield.rooms_per_client).
         rooms_per_client: usize;
+
+        /// Sets [`rooms_per_member`](Self#structfield.rooms_per_member).
         rooms_per_member: usize;
-        name: usize, in bytes;
+
+        /// Sets [`name`](Self#structfield.name), in bytes.
+        name: usize;
     }
 }
 
