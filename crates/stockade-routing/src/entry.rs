@@ -35,8 +35,8 @@ pub struct RouteEntry {
     pub(crate) middleware: Vec<Middleware>,
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
-    /// The keys whose middleware runs before the entry's own.
-    ahead: Ahead,
+    /// True for each [`Key`] whose middleware runs before the entry's own.
+    ahead: [bool; 3],
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
@@ -54,11 +54,11 @@ pub struct RouteEntry {
 }
 
 /// The keys that put middleware in front of that of a route, in this order.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    error_handling: bool,
-    rate_limit: bool,
-    timeout: bool,
+#[derive(Clone, Copy)]
+enum Key {
+    ErrorHandling,
+    RateLimit,
+    Timeout,
 }
 
 impl RouteEntry {
@@ -82,7 +82,7 @@ impl RouteEntry {
             web_socket_only: false,
             middleware: Vec::new(),
             own: 0,
-            ahead: Ahead::default(),
+            ahead: [false; 3],
             validation: Validation::new(),
             name: None,
             path: None,
@@ -111,35 +111,13 @@ impl RouteEntry {
         self.own += middleware.len();
     }
 
-    fn set_error_handling(&mut self, handler: impl Into<ErrorHandler>) {
-        let there = std::mem::replace(&mut self.ahead.error_handling, true);
-        self.put(self.own, Some(with_error_handling(handler)), there);
-    }
-
-    fn set_rate_limit(&mut self, limit: OwnLimit) {
-        let own = match limit {
-            OwnLimit::Exempt => None,
-            OwnLimit::Router => Some(None),
-            OwnLimit::Beside(limit) => Some(Some(Middleware::new(with_rate_limit(*limit)))),
-        };
-        self.rate_limited = own.is_some();
-        let own = own.flatten();
-        let there = std::mem::replace(&mut self.ahead.rate_limit, own.is_some());
-        let at = self.own + usize::from(self.ahead.error_handling);
-        self.put(at, own, there);
-    }
-
-    fn set_timeout(&mut self, limit: Duration) {
-        let there = std::mem::replace(&mut self.ahead.timeout, true);
-        let Ahead { error_handling, rate_limit, .. } = self.ahead;
-        let at = self.own + usize::from(error_handling) + usize::from(rate_limit);
-        self.put(at, Some(with_timeout(limit)), there);
-    }
-
-    /// Puts middleware at a place, instead of the one that is there if `replace` is
-    /// true.
-    fn put(&mut self, at: usize, middleware: Option<Middleware>, replace: bool) {
-        self.middleware.splice(at..at + usize::from(replace), middleware);
+    /// Puts the middleware of a key in front of that of the route, instead of the
+    /// one that the key had before.
+    fn put_ahead(&mut self, key: Key, middleware: Option<Middleware>) {
+        let key = key as usize;
+        let at = self.own + self.ahead[..key].iter().filter(|is_set| **is_set).count();
+        let had = std::mem::replace(&mut self.ahead[key], middleware.is_some());
+        self.middleware.splice(at..at + usize::from(had), middleware);
     }
 
     /// Returns the value of a key; mistakes in it are kept for the build of the
@@ -282,7 +260,13 @@ setters! {
     /// handling, and after the middleware of the router, its groups and the tree.
     #[doc(alias = "rateLimit")]
     fn rate_limit(entry, limit: impl Into<OwnLimit>) {
-        entry.set_rate_limit(limit.into());
+        let own = match limit.into() {
+            OwnLimit::Exempt => None,
+            OwnLimit::Router => Some(None),
+            OwnLimit::Beside(limit) => Some(Some(Middleware::new(with_rate_limit(*limit)))),
+        };
+        entry.rate_limited = own.is_some();
+        entry.put_ahead(Key::RateLimit, own.flatten());
     }
 
     /// Limits the time until the head of the response: then 503. See
@@ -292,7 +276,7 @@ setters! {
     /// and after the middleware of the router, its groups and the tree, whose
     /// time does not count.
     fn timeout(entry, limit: Duration) {
-        entry.set_timeout(limit);
+        entry.put_ahead(Key::Timeout, Some(with_timeout(limit)));
     }
 
     /// Answers the errors of this route by a handler of its own: the options of
@@ -304,7 +288,7 @@ setters! {
     /// whose errors are answered as always.
     #[doc(alias = "errorHandling")]
     fn error_handling(entry, handler: impl Into<ErrorHandler>) {
-        entry.set_error_handling(handler);
+        entry.put_ahead(Key::ErrorHandling, Some(with_error_handling(handler)));
     }
 
     /// Documents the route for those who read about it, by [`Docs`] or by their
