@@ -97,7 +97,7 @@ pub use files::{FileReply, FileRequest};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
-pub use logging::with_logging;
+pub use logging::{AccessLog, with_logging};
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};
 pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};

@@ -394,7 +394,7 @@ fn without_effect(router: &Router) -> Option<String> {
             has_headers && options.security_headers != defaults.security_headers,
         ),
         ("`request_id`", options.request_id.is_some()),
-        ("`access_log`", options.access_log),
+        ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]
         ("`metrics`", options.metrics.is_some()),
         (

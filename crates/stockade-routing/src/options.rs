@@ -11,7 +11,7 @@ use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids}
 #[cfg(feature = "metrics")]
 use stockade_middleware::Metrics;
 use stockade_middleware::{
-    CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
+    AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
 
 /// The options of a router.
@@ -61,7 +61,7 @@ pub struct RouterOptions {
     #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
     pub(crate) request_id: Option<RequestIds>,
     #[serde(alias = "accessLog")]
-    pub(crate) access_log: bool,
+    pub(crate) access_log: AccessLog,
     #[cfg(feature = "metrics")]
     #[serde(skip)]
     pub(crate) metrics: Option<Metrics>,
@@ -97,7 +97,7 @@ impl Default for RouterOptions {
             rate_limit: Some(RateLimit::default()),
             trust_proxy: TrustProxy::none(),
             request_id: None,
-            access_log: false,
+            access_log: AccessLog::default(),
             #[cfg(feature = "metrics")]
             metrics: None,
             clock: Clock::default(),
@@ -259,11 +259,13 @@ impl RouterOptions {
         #[doc(alias = "requestId")]
         request_id: into Option<RequestIds>;
 
-        /// Logs a line for every request if true, also for those that no
-        /// middleware sees: see
-        /// [`with_logging`](stockade_middleware::with_logging). Default: false.
+        /// Logs a line for every request, also for those that no middleware sees:
+        /// `true`, or [`with_logging`] with its options; in a file `true`, or an
+        /// object with `path`. Default: false.
+        ///
+        /// [`with_logging`]: stockade_middleware::with_logging
         #[doc(alias = "accessLog")]
-        access_log: bool;
+        access_log: into AccessLog;
 
         /// Sets the clock of the stages, and of the rate limits of routes and hosts.
         /// Default: the system's.
