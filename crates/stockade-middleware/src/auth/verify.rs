@@ -263,7 +263,8 @@ macro_rules! lookup_with_extractors {
             fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
                 let method = reader.into_async(move |credentials, req| {
                     let lookup = self.clone();
-                    let call = move |($($arg,)*)| lookup.call((credentials, $($arg,)*));
+                    let call =
+                    move |($($arg,)*)| lookup.clone().call((credentials, $($arg,)*));
                     Box::pin(async { Found::of(user_of(req, call).await, Found::Invalid) })
                 });
                 ErasedMethod(method.describing(|doc| {
