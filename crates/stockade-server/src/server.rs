@@ -20,7 +20,24 @@ use crate::signals::{self, Signals, advance};
 use crate::tls::TlsConfig;
 use crate::{ListenAddr, ServeError, ServerOptions, address};
 
-/// Makes a server out of a router.
+/// Makes a server out of a router, or out of an application that is built.
+///
+/// Several servers of one [`App`] share its routes, handlers, state and counters:
+///
+/// ```no_run
+/// use stockade_routing::Router;
+/// use stockade_server::CreateServer;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut router = Router::new();
+/// router.get("/health", async || "ok");
+/// let app = router.build()?;
+/// let inside = app.clone().create_server()?.bind(3000).await?;
+/// let outside = app.create_server()?.bind("0.0.0.0:3001").await?;
+/// tokio::try_join!(inside.serve(), outside.serve())?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Spec: Router construction and members › createServer.
 pub trait CreateServer: Sized {
@@ -50,13 +67,18 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        let app = built?.with_options(options.call.clone())?;
-        Ok(Server {
-            app,
-            options,
-            #[cfg(feature = "tls")]
-            tls: None,
-        })
+        Server::of(&built?, options)
+    }
+}
+
+/// Makes a server of an application that is built already.
+impl CreateServer for App {
+    #[track_caller]
+    fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
+        let location = Location::caller();
+        let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        ConfigError::check(mistakes.collect())?;
+        Server::of(&self, options)
     }
 }
 
@@ -72,6 +94,17 @@ pub struct Server {
 }
 
 impl Server {
+    /// Makes a server of options in which no mistake was found.
+    fn of(app: &App, options: ServerOptions) -> Result<Self, ConfigError> {
+        let app = app.with_options(options.call.clone())?;
+        Ok(Self {
+            app,
+            options,
+            #[cfg(feature = "tls")]
+            tls: None,
+        })
+    }
+
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
     /// [`header_read_timeout`](ServerOptions::header_read_timeout).
     #[cfg(feature = "tls")]
