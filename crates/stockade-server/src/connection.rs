@@ -77,7 +77,7 @@ impl<A: Answer> Shared<A> {
         let mut http1 = http1::Builder::new();
         // The sweep has this timeout, for a fifth less work; see `sweep`.
         http1.header_read_timeout(None);
-        // `TrackedStream` notices clients that leave.
+        // `TrackedStream` notices clients that leave, where they count as gone.
         http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
@@ -110,7 +110,7 @@ impl<A: Answer> Shared<A> {
         if let Some(tls) = tls {
             self.tls = Some(tls.into_acceptor(self.options.http2));
             // The end of a TLS client is a message of TLS, which has to be read.
-            self.http1.half_close(false);
+            self.http1.half_close(self.options.half_close);
             self.is_tls = true;
             self.open = upgraded::open::<Rewind<tokio_rustls::server::TlsStream<TrackedStream>>>;
         }
@@ -177,7 +177,7 @@ pub(crate) fn serve<A: Answer>(
             }
         }
         if let (Some(io), Protocol::Http1) = (&mut io, protocol) {
-            io.get_mut().watch();
+            io.get_mut().watch(shared.options.half_close);
         }
         speak(&shared, &peer, &mut io, protocol).await;
     }

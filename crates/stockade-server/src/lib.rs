@@ -40,7 +40,7 @@
 //! | breaks the grammar of a chunked body | 400, the connection closes | – |
 //! | ends a line of a head with LF alone, sends more than one empty line before it, or a fragment in the target | 400, the connection closes | – |
 //! | sends `Content_Length` or `Transfer_Encoding` | 400, the connection closes | – |
-//! | closes its sending side before it has the answer | the connection closes | – |
+//! | closes its sending side before it has the answer | the connection closes | [`half_close`] |
 //! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
 //! [`header_read_timeout`]: ServerOptions::header_read_timeout
@@ -52,6 +52,7 @@
 //! [`max_headers`]: ServerOptions::max_headers
 //! [`max_header_bytes`]: ServerOptions::max_header_bytes
 //! [`max_connections`]: ServerOptions::max_connections
+//! [`half_close`]: ServerOptions::half_close
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //!
 //! # Where things are

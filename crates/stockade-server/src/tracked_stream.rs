@@ -23,9 +23,11 @@ pub(crate) struct TrackedStream {
     record: Arc<ConnectionRecord>,
     /// True if this notices a client that closes while its response is made.
     watches: bool,
-    /// True if the client has sent more while its response is made, so that its
-    /// end cannot be seen by a peek.
-    has_more: bool,
+    /// True if a client that has closed its sending side alone is not gone.
+    half_close: bool,
+    /// True if a peek shows nothing new: the client has sent more while its
+    /// response is made, or its sending side may be closed, and is.
+    is_settled: bool,
     registration: Registration,
 }
 
@@ -41,7 +43,7 @@ impl TrackedStream {
         record: Arc<ConnectionRecord>,
         registration: Registration,
     ) -> Self {
-        Self { stream, record, watches: false, has_more: false, registration }
+        Self { stream, record, watches: false, half_close: false, is_settled: false, registration }
     }
 
     /// Returns the capacity that is left for connections.
@@ -56,8 +58,12 @@ impl TrackedStream {
     /// request. That takes a new buffer for each request, because the request still
     /// holds the old one, and costs a tenth of a request. Only a request that has
     /// to wait needs it.
-    pub(crate) fn watch(&mut self) {
+    ///
+    /// With `half_close` it may close its sending side; then only a reset shows
+    /// that it is gone.
+    pub(crate) fn watch(&mut self, half_close: bool) {
         self.watches = true;
+        self.half_close = half_close;
     }
 
     /// Fails if the client has closed.
@@ -65,9 +71,11 @@ impl TrackedStream {
     fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         let mut byte = [0];
         match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
-            Poll::Ready(Ok(0)) => Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left")),
+            Poll::Ready(Ok(0)) if !self.half_close => {
+                Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left"))
+            }
             Poll::Ready(Ok(_)) => {
-                self.has_more = true;
+                self.is_settled = true;
                 Ok(())
             }
             Poll::Ready(Err(error)) => Err(error),
@@ -144,7 +152,7 @@ impl AsyncRead for TrackedStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.has_more = false;
+        self.is_settled = false;
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         if buf.filled().len() > before {
@@ -178,7 +186,7 @@ impl AsyncWrite for TrackedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.watches && !self.has_more && self.record.is_unwatched() {
+        if self.watches && !self.is_settled && self.record.is_unwatched() {
             self.look(cx)?;
         }
         Pin::new(&mut self.stream).poll_flush(cx)

@@ -3,6 +3,7 @@
 mod bodies;
 mod conformance;
 mod crowded;
+mod half_close;
 mod http2;
 mod listening;
 mod log;
