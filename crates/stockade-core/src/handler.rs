@@ -30,7 +30,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// each request, so the captured values are `Clone`:
 ///
 /// ```
-/// use stockade_core::Handler;
+/// use stockade::Handler;
 ///
 /// let motd = String::from("be kind");
 /// let handler = Handler::new(move || async move { motd });

@@ -42,8 +42,8 @@
 //! the response away from the handler are a mistake too.
 //!
 //! ```
-//! use stockade_core::extract::State;
-//! use stockade_core::{ApiError, Middleware, Next, Request, Response};
+//! use stockade::extract::State;
+//! use stockade::{ApiError, Middleware, Next, Request, Response};
 //!
 //! struct Visits(std::sync::atomic::AtomicU64);
 //! struct Closed(bool);

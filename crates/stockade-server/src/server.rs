@@ -25,8 +25,8 @@ use crate::{ListenAddr, ServeError, ServerOptions, address};
 /// Several servers of one [`App`] share its routes, handlers, state and counters:
 ///
 /// ```no_run
-/// use stockade_routing::Router;
-/// use stockade_server::CreateServer;
+/// use stockade::Router;
+/// use stockade::server::CreateServer;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut router = Router::new();

@@ -108,8 +108,8 @@ pub trait FromRequest: Sized + Send {
 /// an error, so that a mistake of a client does not look like its absence.
 ///
 /// ```
-/// use stockade_core::extract::OptionalFromRequest;
-/// use stockade_core::{ApiError, Request};
+/// use stockade::extract::OptionalFromRequest;
+/// use stockade::{ApiError, Request};
 ///
 /// struct Tenant(String);
 ///
