@@ -51,7 +51,7 @@ pub use stockade_core::{
     Validation, error_of,
 };
 #[doc(inline)]
-pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
 #[doc(inline)]
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]

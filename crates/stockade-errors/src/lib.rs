@@ -3,6 +3,7 @@
 //!
 //! - [`ApiError`] is an answer to a client: a status, a message, details.
 //!   [`ApiError::body`] decides what leaves the process.
+//! - [`ErrorKind`] tells a failed validation, a missing user and others apart.
 //! - [`FieldError`] is the failure of one field of a request.
 //! - [`ConfigError`] lists every mistake in a configuration, each with its
 //!   route, file and line.
@@ -24,6 +25,7 @@
 
 mod api_error;
 mod config_error;
+mod error_kind;
 mod field_error;
 mod panic;
 mod setters;
@@ -32,6 +34,7 @@ mod status;
 
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
+pub use error_kind::ErrorKind;
 pub use field_error::FieldError;
 pub use status::status_text;
 

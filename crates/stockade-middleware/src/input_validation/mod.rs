@@ -212,7 +212,7 @@ fn check(rules: &[(String, InputRule)], body: &Value) -> Result<(), ApiError> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(400, "Validation failed").with_details(json!(faults)))
+    Err(ApiError::validation(&[]).with_details(json!(faults)))
 }
 
 #[cfg(test)]
