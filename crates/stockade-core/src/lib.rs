@@ -20,6 +20,8 @@
 //! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
 //! - `validation`: [`Validation`], the checks of a route before its handler.
 //! - `endpoint`: one route with everything that runs for it.
+//! - `error_handler`: [`ErrorHandler`], the answers to errors that an
+//!   application chooses.
 //! - `bug`: the 500 where stockade itself is wrong.
 //! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
 //! - `log_text`: texts from outside in a log.
@@ -36,6 +38,7 @@ mod challenge;
 mod client;
 mod clock;
 mod endpoint;
+mod error_handler;
 pub mod extract;
 mod handler;
 mod header_map_pool;
@@ -62,6 +65,7 @@ pub(crate) use bug::bug;
 pub use clock::Clock;
 pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
+pub use error_handler::{ErrorHandler, ErrorHandlerOptions};
 pub use extract::FromRequest;
 pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;

@@ -157,7 +157,7 @@ impl ApiError {
     /// 500.
     ///
     /// ```
-    /// use stockade_errors::{ApiError, ErrorKind};
+    /// use stockade::{ApiError, ErrorKind};
     ///
     /// let error = ApiError::validation(&[]).with_status(422);
     /// assert_eq!((error.status(), error.kind()), (422, ErrorKind::Validation));

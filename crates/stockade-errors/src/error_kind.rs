@@ -6,7 +6,7 @@
 /// is told apart from any other 400 or 422.
 ///
 /// ```
-/// use stockade_errors::{ApiError, ErrorKind};
+/// use stockade::{ApiError, ErrorKind};
 ///
 /// assert_eq!(ApiError::conflict().kind(), ErrorKind::Conflict);
 /// assert_eq!(ApiError::validation(&[]).kind(), ErrorKind::Validation);

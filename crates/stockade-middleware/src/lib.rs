@@ -89,9 +89,7 @@ pub use cookies::{CookieError, Cookies, SetCookie};
 pub use cors::{CorsOptions, CorsOrigin, with_cors};
 
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
-pub use error_handling::{
-    ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
-};
+pub use error_handling::{create_error_handler, with_error_handling};
 #[cfg(feature = "files")]
 pub use files::{FileReply, FileRequest};
 pub use input_validation::{
@@ -107,6 +105,8 @@ pub use security_headers::SecurityHeaders;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
+#[doc(inline)]
+pub use stockade_core::{ErrorHandler, ErrorHandlerOptions};
 pub use timeout::with_timeout;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
