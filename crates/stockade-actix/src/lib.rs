@@ -50,17 +50,16 @@
 //! A body is read from actix-web only when it is asked for, piece by piece, and
 //! its limit is ours: `PayloadConfig` has no effect.
 //!
-//! # Where things are
-//!
-//! - `service`: [`ActixService`], the whole application.
-//! - `routes`: [`ActixRoutes`], the routes one by one.
-//! - `host_error`: [`HostError`], our errors as errors of actix-web.
-//! - `path`: the raw path below a scope.
-//! - `request`, `request_body`, `response`: from actix-web's types to ours and
-//!   back.
-//! - `upgraded`: an upgraded connection.
-//!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+
+// Where things are:
+// - `service`: `ActixService`, the whole application.
+// - `routes`: `ActixRoutes`, the routes one by one.
+// - `host_error`: `HostError`, our errors as errors of actix-web.
+// - `path`: the raw path below a scope.
+// - `request`, `request_body`, `response`: from actix-web's types to ours and
+//   back.
+// - `upgraded`: an upgraded connection.
 
 mod host_error;
 mod path;

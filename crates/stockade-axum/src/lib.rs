@@ -59,13 +59,12 @@
 //! `into_make_service_with_connect_info::<SocketAddr>()`. Without it all clients
 //! share one rate limit.
 //!
-//! # Where things are
-//!
-//! - `service`: [`AxumService`], the whole application.
-//! - `router`: the routes one by one.
-//! - `connection`: the peer's address and upgrades, from axum's types to ours.
-//!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+
+// Where things are:
+// - `service`: `AxumService`, the whole application.
+// - `router`: the routes one by one.
+// - `connection`: the peer's address and upgrades, from axum's types to ours.
 
 mod connection;
 mod router;

@@ -4,32 +4,31 @@
 //! Nothing here knows a server, a runtime or a router: a [`Request`] comes from
 //! anywhere, an [`Endpoint`] answers it.
 //!
-//! # Where things are
-//!
-//! - `request`, `params`, `peer`, `lazy_user`: [`Request`] and its parts.
-//! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
-//! - `read`, `media`: a request's body, read once and parsed by its content
-//!   type.
-//! - `accepts`: [`Accepts`], the types that a body may have.
-//! - `query`, `text`: pairs of text, and typed values from them.
-//! - `extract`: [`FromRequest`] and the arguments of handlers.
-//! - `reply`: [`Reply`] and the types that handlers may return.
-//! - `header_map_pool`: the header map of one request for the response of the next.
-//! - `handler`: [`Handler`], the erasure of an `async fn`.
-//! - `middleware`: [`Middleware`] in its three forms.
-//! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
-//! - `validation`: [`Validation`], the checks of a route before its handler.
-//! - `endpoint`: one route with everything that runs for it.
-//! - `error_handler`: [`ErrorHandler`], the answers to errors that an
-//!   application chooses.
-//! - `bug`: the 500 where stockade itself is wrong.
-//! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
-//! - `log_text`: texts from outside in a log.
-//! - `state`: the values that the application provides, by type.
-//! - `route_description`: [`RouteDoc`], the description of a route while the
-//!   router is built. `route_docs`: [`Docs`], its documentation for people.
-//!
 //! Spec: Request object; Handler contract; Middleware contract.
+
+// Where things are:
+// - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.
+// - `body`: `HttpBody`, the bytes of a message, whole or as they come.
+// - `read`, `media`: a request's body, read once and parsed by its content
+//   type.
+// - `accepts`: `Accepts`, the types that a body may have.
+// - `query`, `text`: pairs of text, and typed values from them.
+// - `extract`: `FromRequest` and the arguments of handlers.
+// - `reply`: `Reply` and the types that handlers may return.
+// - `header_map_pool`: the header map of one request for the response of the next.
+// - `handler`: `Handler`, the erasure of an `async fn`.
+// - `middleware`: `Middleware` in its three forms.
+// - `challenge`: `Request::unauthorized`, the 401 with the ways of a route.
+// - `validation`: `Validation`, the checks of a route before its handler.
+// - `endpoint`: one route with everything that runs for it.
+// - `error_handler`: `ErrorHandler`, the answers to errors that an
+//   application chooses.
+// - `bug`: the 500 where stockade itself is wrong.
+// - `upgrade`: `Upgrade`, how a connection leaves HTTP.
+// - `log_text`: texts from outside in a log.
+// - `state`: the values that the application provides, by type.
+// - `route_description`: `RouteDoc`, the description of a route while the
+//   router is built. `route_docs`: `Docs`, its documentation for people.
 
 mod accepts;
 mod body;

@@ -11,18 +11,17 @@
 //! `stockade-validation` for `Schema`. A renamed dependency is found by its new
 //! name.
 //!
-//! # Where things are
-//!
-//! - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
-//! - `reply`, `api_error`, `schema`: the derives.
-//! - `paths`: the names of the crates in generated code.
-//! - `errors`, `suggest`: the collected mistakes, and "did you mean".
-//!
 //! Spec: Route tree (object router); Handler contract; Errors.
 //!
 //! [`Reply`]: macro@Reply
 //! [`ApiError`]: macro@ApiError
 //! [`Schema`]: macro@Schema
+
+// Where things are:
+// - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
+// - `reply`, `api_error`, `schema`: the derives.
+// - `paths`: the names of the crates in generated code.
+// - `errors`, `suggest`: the collected mistakes, and "did you mean".
 
 mod api_error;
 mod errors;

@@ -58,19 +58,18 @@
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
 //! reading (`flatten`, `untagged`) is read as serde does it.
 //!
-//! # Where things are
-//!
-//! - [`mod@date`], [`map`], [`set`]: the pairs, and the functions for fields.
-//! - `civil`: calendar dates, and the text of a moment.
-//! - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
-//!   keys as text.
-//! - `nesting`: the levels of nesting.
-//! - `options`: [`SerializationOptions`]; `custom`: [`CustomSerialization`];
-//!   `helper`: [`Serialization`] and [`Deserialization`].
-//! - `error`: [`SerializationError`].
-//! - `json`: [`to_json`], a fast writer of the same bytes as serde_json.
-//!
 //! Spec: Serialization helpers.
+
+// Where things are:
+// - `mod@date`, `map`, `set`: the pairs, and the functions for fields.
+// - `civil`: calendar dates, and the text of a moment.
+// - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
+//   keys as text.
+// - `nesting`: the levels of nesting.
+// - `options`: `SerializationOptions`; `custom`: `CustomSerialization`;
+//   `helper`: `Serialization` and `Deserialization`.
+// - `error`: `SerializationError`.
+// - `json`: `to_json`, a fast writer of the same bytes as serde_json.
 
 #[cfg(feature = "chrono")]
 mod chrono;

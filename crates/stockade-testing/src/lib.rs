@@ -43,19 +43,18 @@
 //! [`TestRequest::stream`] opens one without an end, such as server-sent
 //! events. A response that takes more than 30 seconds
 //! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
-//!
-//! # Where things are
-//!
-//! - `client`, `request`: [`TestClient`], [`TestRequest`], [`TestError`].
-//! - `response`, `stream`: [`TestResponse`], [`TestStream`]; `event`:
-//!   [`TestEvent`].
-//! - `web_socket`: [`TestWebSocket`].
-//! - `form`: [`MultipartForm`]; `cookies`: the jar; `test_clock`: [`TestClock`].
-//! - `transport`: in process, or over a port.
-//! - `exchange`, `redact`, `difference`, `fail`: the messages of failed
-//!   assertions.
-//!
-//! [`App::handle`]: stockade_routing::App::handle
+
+// Where things are:
+// - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
+// - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
+//   `TestEvent`.
+// - `web_socket`: `TestWebSocket`.
+// - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
+// - `transport`: in process, or over a port.
+// - `exchange`, `redact`, `difference`, `fail`: the messages of failed
+//   assertions.
+//
+// `App::handle`: stockade_routing::App::handle
 
 mod client;
 mod cookies;

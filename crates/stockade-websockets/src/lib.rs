@@ -58,21 +58,20 @@
 //! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
 //!   want binary messages back (`xtask/src/autobahn.rs`).
 //!
-//! # Where things are
-//!
-//! - `handshake`, `origin`: the checks before the upgrade. Pure functions.
-//! - `handler`, `options`: the handler and the options of a route.
-//! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
-//! - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
-//!   `token_bucket`, `waker_set`: its parts.
-//! - `socket`, `message`: [`WebSocket`], [`Receiver`], [`Sender`], [`Message`].
-//! - `rooms`, `limits`: groups and counts of connections.
-//!
-//! The codec is our own, because tungstenite takes whole frames: it would read a
-//! large frame to its end although a text in it is wrong at the beginning. The
-//! key of the handshake and the list of codes are tungstenite's.
-//!
 //! Spec: WebSocket routes.
+
+// Where things are:
+// - `handshake`, `origin`: the checks before the upgrade. Pure functions.
+// - `handler`, `options`: the handler and the options of a route.
+// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
+// - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
+//   `token_bucket`, `waker_set`: its parts.
+// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`.
+// - `rooms`, `limits`: groups and counts of connections.
+//
+// The codec is our own, because tungstenite takes whole frames: it would read a
+// large frame to its end although a text in it is wrong at the beginning. The
+// key of the handshake and the list of codes are tungstenite's.
 
 mod close;
 mod decoder;
