@@ -1,7 +1,9 @@
-//! Collects the doc comments with examples of all crates that the facade shows.
+//! Collects the doc comments with examples of the facade and of all crates that
+//! it shows, README and guides included.
 //!
-//! Each comment becomes the documentation of an empty module, so that rustdoc
-//! tests its examples here, where `stockade` is the only crate of the framework.
+//! Each text becomes the documentation of an empty module, so that rustdoc tests
+//! its examples here, where `stockade` is the only crate of the framework, and
+//! has all features.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,9 +13,15 @@ use std::{env, fs, io};
 const ALONE: [&str; 3] = ["stockade-auth", "stockade-path", "stockade-validation"];
 
 fn main() -> io::Result<()> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
-    println!("cargo::rerun-if-changed={}", crates.display());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (crates, facade) = (root.join("crates"), root.join("facade"));
+    for watched in [&crates, &facade, &root.join("README.md")] {
+        println!("cargo::rerun-if-changed={}", watched.display());
+    }
     let mut modules = String::new();
+    module(&mut modules, "readme", &fs::read_to_string(root.join("README.md"))?)?;
+    collect(&facade.join("docs"), "facade_docs", &mut modules)?;
+    collect(&facade.join("src"), "facade", &mut modules)?;
     for krate in sorted(&crates)? {
         let name = file_name(&krate);
         if !ALONE.contains(&name.as_str()) {
@@ -24,21 +32,28 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("examples.rs"), modules)
 }
 
-/// Writes a module for each comment with an example in the files of a folder.
+/// Writes a module for each comment and each page with an example in the files
+/// of a folder.
 fn collect(folder: &Path, prefix: &str, modules: &mut String) -> io::Result<()> {
     for path in sorted(folder)? {
-        let stem = file_name(&path);
-        let name = format!("{prefix}_{}", stem.trim_end_matches(".rs"));
+        let file = file_name(&path);
+        let (stem, extension) = file.split_once('.').unwrap_or((&file, ""));
+        let name = format!("{prefix}_{}", stem.replace('-', "_").to_lowercase());
         if path.is_dir() {
             collect(&path, &name, modules)?;
-        } else if stem.ends_with(".rs") {
+        } else if extension == "md" {
+            module(modules, &name, &fs::read_to_string(&path)?)?;
+        } else if extension == "rs" {
             for (line, text) in comments(&fs::read_to_string(&path)?) {
-                writeln!(modules, "#[doc = {text:?}]\npub mod {name}_line_{line} {{}}")
-                    .map_err(io::Error::other)?;
+                module(modules, &format!("{name}_line_{line}"), &text)?;
             }
         }
     }
     Ok(())
+}
+
+fn module(modules: &mut String, name: &str, text: &str) -> io::Result<()> {
+    writeln!(modules, "#[doc = {text:?}]\npub mod {name} {{}}").map_err(io::Error::other)
 }
 
 /// Returns each comment that has an example, with the number of its first line.

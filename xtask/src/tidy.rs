@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::specification::Specification;
-use crate::{Outcome, flows, prelude, root};
+use crate::{Outcome, flows, prelude, readme, root};
 
 /// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md, those of the prelude and the references to the specification.
+/// ARCHITECTURE.md, those of the prelude, README and guides, and the references to the specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
     faults.extend(prelude::check(&root));
+    faults.extend(readme::check(&root)?);
     let specification = Specification::read(&root)?;
     for folder in ["crates", "facade", "examples", "tests", "xtask"] {
         for path in files_below(&root.join(folder)) {

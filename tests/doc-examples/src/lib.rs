@@ -1,4 +1,4 @@
-//! The examples in the doc comments of the crates, collected by `build.rs`:
+//! The examples in README, guides and doc comments, collected by `build.rs`:
 //! `cargo test --doc -p stockade-doc-examples`. The name of a module has the
 //! crate, the file and the line of its comment.
 
