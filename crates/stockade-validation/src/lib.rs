@@ -82,6 +82,7 @@
 
 mod build;
 mod check;
+mod constructors;
 mod data;
 mod depth;
 mod equal;
