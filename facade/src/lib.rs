@@ -46,8 +46,8 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, FromRequest, Handler,
-    HttpBody, IntoSchema, Middleware, Next, PeerAddr, Reply, Request, Response, RouteDoc,
+    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorReply, FromRequest,
+    Handler, HttpBody, IntoSchema, Middleware, Next, PeerAddr, Reply, Request, Response, RouteDoc,
     Validation, error_of,
 };
 #[doc(inline)]

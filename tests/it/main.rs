@@ -30,6 +30,7 @@ mod helpers;
 
 mod http;
 
+mod error_forms;
 mod errors;
 mod events;
 mod web_sockets;

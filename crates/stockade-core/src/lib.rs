@@ -64,7 +64,7 @@ pub(crate) use bug::bug;
 pub use clock::Clock;
 pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
-pub use error_handler::{ErrorHandler, ErrorHandlerOptions};
+pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
 pub use extract::FromRequest;
 pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
@@ -76,7 +76,7 @@ pub use request::Request;
 pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
 pub(crate) use state::States;
-pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

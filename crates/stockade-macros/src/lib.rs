@@ -87,6 +87,7 @@ use proc_macro::TokenStream;
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
+/// | `error_handling` | an `ErrorHandler` for the errors of all routes from here on, or a function that is one |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's methods. Braces after a
@@ -109,7 +110,7 @@ use proc_macro::TokenStream;
 /// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE`; `false` for none at all |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration` |
-/// | `error_handling` | an `ErrorHandler` for the errors of the route |
+/// | `error_handling` | an `ErrorHandler` for the errors of the route, or a function that is one |
 /// | `docs` | `Docs`, or the summary alone |
 /// | `public` | the reason why the route is open to everybody, a text |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |

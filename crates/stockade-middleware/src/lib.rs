@@ -106,7 +106,7 @@ pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
 #[doc(inline)]
-pub use stockade_core::{ErrorHandler, ErrorHandlerOptions};
+pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
 pub use timeout::with_timeout;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use stockade_core::__internal::{Settings, States};
-use stockade_core::{Endpoint, Request};
+use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
+use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 
@@ -53,6 +53,8 @@ pub struct App {
 pub(crate) struct Resolved {
     pub(crate) routes: Arc<RouteSet>,
     pub(crate) settings: Settings,
+    /// For requests that no route takes.
+    pub(crate) error_handler: Option<ErrorHandler>,
     pub(crate) stages: Stages,
     /// In bytes, for routes without a limit of their own.
     pub(crate) max_body: u64,
@@ -72,6 +74,19 @@ pub(crate) struct RouteSet {
     /// address.
     pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     pub(crate) method_not_allowed: bool,
+}
+
+impl Resolved {
+    /// Returns the context of an error that comes before any middleware.
+    #[cold]
+    pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
+        let context = ErrorContext::of(req).with_settings(self.settings);
+        if req.route().is_some() {
+            context.before_middleware()
+        } else {
+            context.with_handler(self.error_handler.clone())
+        }
+    }
 }
 
 impl RouteSet {
@@ -126,7 +141,9 @@ impl App {
         let max_body = options.max_body_size.unwrap_or(self.resolved.max_body);
         let stages = self.resolved.stages.with_options(options)?;
         let routes = Arc::clone(&self.resolved.routes);
-        Ok(Self { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
+        let error_handler = self.resolved.error_handler.clone();
+        let resolved = Resolved { routes, settings, error_handler, stages, max_body };
+        Ok(Self { resolved: Arc::new(resolved) })
     }
 
     /// Answers a request that a host refuses by itself, such as one with a

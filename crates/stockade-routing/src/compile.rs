@@ -101,6 +101,7 @@ impl<'o> Compiler<'o> {
             return Err(faults);
         }
         let (method, mut entry) = (route.method, route.entry);
+        entry.inherited.fill(&self.options.inherited());
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
         let is_web_socket = guard.is_some();
@@ -135,6 +136,8 @@ impl<'o> Compiler<'o> {
             is_rate_limited: entry.rate_limited,
             challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             guards_origin: doc.has_origin_guard(),
+            error_handler: entry.inherited.error_handling,
+            own_error_handler: entry.error_handler,
             docs: entry.docs,
             public: entry.public.map(Into::into),
             ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
@@ -260,7 +263,10 @@ impl<'o> Compiler<'o> {
             method_not_allowed: self.options.method_not_allowed,
         });
         let max_body = self.options.max_body_size;
-        Ok(App { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
+        let error_handler = self.options.error_handling.clone();
+        Ok(App {
+            resolved: Arc::new(Resolved { routes, settings, error_handler, stages, max_body }),
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use http::{Method, Version, header};
 use stockade_core::__internal::{
     ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, run,
 };
-use stockade_core::{BodyError, BoxFuture, Endpoint, ErrorContext, Request, Response};
+use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{self, Cors, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
@@ -181,8 +181,7 @@ impl ResponseState {
 
     #[cold]
     fn refused(app: &Resolved, req: &Request, error: ApiError) -> Self {
-        let context = ErrorContext::of(req).with_settings(app.settings);
-        Self::ready(context.answer(error))
+        Self::ready(app.error_context(req).answer(error))
     }
 }
 

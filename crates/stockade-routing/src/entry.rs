@@ -8,14 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stockade_core::{
-    Accepts, Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature,
-    Validation,
+    Accepts, Docs, ErrorHandler, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape,
+    Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{
-    CorsOptions, ErrorHandler, with_error_handling, with_rate_limit, with_timeout,
-};
+use stockade_middleware::{CorsOptions, with_error_handling, with_rate_limit, with_timeout};
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
@@ -43,6 +41,10 @@ pub struct RouteEntry {
     pub(crate) max_body: Option<u64>,
     pub(crate) accepts: Option<Arc<Accepts>>,
     pub(crate) max_json_values: Option<usize>,
+    /// The handler of `error_handling`, which stands in the middleware too.
+    pub(crate) error_handler: Option<ErrorHandler>,
+    /// The settings of the nodes and groups around it.
+    pub(crate) inherited: Inherited,
     /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
@@ -51,6 +53,21 @@ pub struct RouteEntry {
     pub(crate) location: &'static Location<'static>,
     /// The mistakes in the values of its keys.
     pub(crate) mistakes: Vec<Mistake>,
+}
+
+/// The settings that a node or a group hands down to its routes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inherited {
+    pub(crate) error_handling: Option<ErrorHandler>,
+}
+
+impl Inherited {
+    /// Takes over what is not set here.
+    pub(crate) fn fill(&mut self, outer: &Self) {
+        if self.error_handling.is_none() {
+            self.error_handling.clone_from(&outer.error_handling);
+        }
+    }
 }
 
 /// The keys that put middleware in front of that of a route, in this order.
@@ -89,6 +106,8 @@ impl RouteEntry {
             max_body: None,
             accepts: None,
             max_json_values: None,
+            error_handler: None,
+            inherited: Inherited::default(),
             rate_limited: true,
             cors: None,
             docs: Docs::default(),
@@ -279,15 +298,20 @@ setters! {
         entry.put_ahead(Key::Timeout, Some(with_timeout(limit)));
     }
 
-    /// Answers the errors of this route by a handler of its own: the options of
-    /// one, or the outcome of `create_error_handler`. See
+    /// Answers the errors of this route by a handler of its own: a function that
+    /// changes an [`ErrorReply`](stockade_core::ErrorReply), the options of a
+    /// handler, or the outcome of `create_error_handler`. See
     /// [`with_error_handling`](stockade_middleware::with_error_handling).
     ///
     /// It stands in front of the route's own middleware, its rate limit and its
     /// timeout, and after the middleware of the router, its groups and the tree,
-    /// whose errors are answered as always.
+    /// whose errors go to the handler of the group, the tree or the router. It
+    /// also answers what comes before all middleware: the router's 429, and a
+    /// body that is announced too large or not accepted.
     #[doc(alias = "errorHandling")]
     fn error_handling(entry, handler: impl Into<ErrorHandler>) {
+        let handler = handler.into();
+        entry.error_handler = Some(handler.clone());
         entry.put_ahead(Key::ErrorHandling, Some(with_error_handling(handler)));
     }
 

@@ -18,7 +18,7 @@ use http_body::{Body, Frame};
 use stockade_core::__internal::{
     EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, run,
 };
-use stockade_core::{BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response};
+use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::{Cors, RateLimitExt as _};
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
@@ -122,11 +122,11 @@ impl HostRoutes {
         let app = &self.app;
         let settings = app.settings;
         if !lookup::is_sound(req.path()) {
-            let context = ErrorContext::of(&req).with_settings(settings);
+            let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let Some((endpoint, params)) = self.find(&req) else {
-            let context = ErrorContext::of(&req).with_settings(settings);
+            let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);

@@ -13,7 +13,7 @@ use crate::lookup::{is_sound, is_tunnel};
 /// Returns the answer to a request that no route takes.
 #[cold]
 pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
-    let context = ErrorContext::of(req).with_settings(app.settings);
+    let context = app.error_context(req);
     let routes = &*app.routes;
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
@@ -54,15 +54,17 @@ static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not 
 
 /// Returns a 405 with `Allow`.
 fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
-    let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
-    response.headers_mut().insert(header::ALLOW, allow(methods));
-    response
+    let error = ApiError::new(405, "Method Not Allowed").with_header("allow", allow(methods));
+    context.answer(error)
 }
 
 /// Returns a 204 with `Allow`.
 fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
     let mut response = no_content();
-    response.headers_mut().insert(header::ALLOW, allow(methods));
+    // Methods are tokens, which any header may hold.
+    if let Ok(allow) = HeaderValue::try_from(allow(methods)) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
     response
 }
 
@@ -73,7 +75,7 @@ pub(crate) fn no_content() -> Response {
 }
 
 /// Returns the value of `Allow`: HEAD comes with GET, OPTIONS always works.
-fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
+fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for method in methods {
         names.push(method.as_str());
@@ -86,7 +88,7 @@ fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let place = |name: &str| USUAL_ORDER.iter().position(|usual| *usual == name);
     names.sort_by_key(|name| (place(name).unwrap_or(USUAL_ORDER.len()), *name));
     names.dedup();
-    HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
+    names.join(", ")
 }
 
 const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use stockade_core::__internal::States;
 pub use stockade_core::Clock;
-use stockade_core::{IntoMiddlewareList, Middleware};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware};
 use stockade_errors::__internal::setters;
 use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
@@ -13,6 +13,8 @@ use stockade_middleware::Metrics;
 use stockade_middleware::{
     AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
+
+use crate::entry::Inherited;
 
 /// The options of a router.
 ///
@@ -44,6 +46,8 @@ pub struct RouterOptions {
     #[serde(alias = "exposeErrors")]
     pub(crate) expose_errors: Option<bool>,
     pub(crate) problem_details: bool,
+    #[serde(skip)]
+    pub(crate) error_handling: Option<ErrorHandler>,
     pub(crate) method_not_allowed: bool,
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     pub(crate) cors_origin: Option<CorsOrigin>,
@@ -88,6 +92,7 @@ impl Default for RouterOptions {
             max_json_values: 100_000,
             expose_errors: None,
             problem_details: false,
+            error_handling: None,
             method_not_allowed: true,
             cors_origin: None,
             cors: CorsOptions::default(),
@@ -170,6 +175,11 @@ impl RouterOptions {
         self
     }
 
+    /// Returns the settings that routes take over.
+    pub(crate) fn inherited(&self) -> Inherited {
+        Inherited { error_handling: self.error_handling.clone() }
+    }
+
     setters! {
         /// Sets the path that stands before that of every route; `""` and `"/"` are
         /// none. Default: none.
@@ -221,6 +231,25 @@ impl RouterOptions {
         /// Sends errors as problem details (RFC 9457) if true, instead of
         /// `{"error": …}`. Default: false.
         problem_details: bool;
+
+        /// Answers errors by a handler of its own: a function that changes an
+        /// [`ErrorReply`], the options of a handler, or the outcome of
+        /// `create_error_handler`. Default: none.
+        ///
+        /// It sees every error that leaves the router: unknown paths (404), wrong
+        /// methods (405), bodies that are too large (413) or of another type
+        /// (415), the rate limit (429), failed validations, panics, and requests
+        /// that the own server refuses (no `Host`, for instance). Requests that
+        /// cannot be read at all, and those in the wrong framing, keep their fixed
+        /// answer.
+        ///
+        /// Of several handlers the innermost answers: that of the entry, of the
+        /// node or group nearest to it, of the router. A request without a route
+        /// has that of the router.
+        ///
+        /// [`ErrorReply`]: stockade_core::ErrorReply
+        #[doc(alias = "errorHandling")]
+        error_handling: some into ErrorHandler;
 
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.

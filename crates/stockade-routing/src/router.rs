@@ -6,12 +6,12 @@
 //! Spec: Router construction and members.
 
 use http::Method;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::app::App;
-use crate::entry::{RouteEntry, RouteRef};
+use crate::entry::{Inherited, RouteEntry, RouteRef};
 use crate::options::RouterOptions;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
@@ -147,23 +147,33 @@ impl Router {
     /// Adds the routes of a tree.
     pub fn routes(&mut self, tree: RouteTree) -> &mut Self {
         let used = self.used.clone();
-        self.flatten(tree, "", &used);
+        self.flatten(tree, "", &used, &Inherited::default());
         self
     }
 
     /// Adds the routes at a node, then those below it.
-    fn flatten(&mut self, tree: RouteTree, path: &str, inherited: &[Middleware]) {
+    fn flatten(
+        &mut self,
+        tree: RouteTree,
+        path: &str,
+        inherited: &[Middleware],
+        outer: &Inherited,
+    ) {
         let inherited = [inherited, &tree.middleware].concat();
+        let mut settings = tree.settings;
+        settings.fill(outer);
         let here = join("", path);
         self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(here.as_str())));
         for (method, mut entry) in tree.entries {
             entry.inherit(&inherited);
+            entry.inherited.fill(&settings);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry });
         }
         if let Some(mut entry) = tree.web_socket {
             entry.inherit(&inherited);
+            entry.inherited.fill(&settings);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry: *entry });
         }
@@ -176,7 +186,7 @@ impl Router {
                 self.keep_mistakes(child.tree, &below);
                 continue;
             }
-            self.flatten(child.tree, &below, &inherited);
+            self.flatten(child.tree, &below, &inherited, &settings);
         }
     }
 
@@ -206,7 +216,9 @@ impl Router {
         inner.used.splice(0..0, self.used.iter().cloned());
         define(&mut inner);
         self.mistakes.extend(inner.mistakes);
+        let settings = inner.options.inherited();
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
+            route.entry.inherited.fill(&settings);
             route.path = join(prefix, &route.path);
             route
         }));
@@ -221,6 +233,15 @@ impl Router {
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
         self.used.extend(middleware.into_list());
         self
+    }
+
+    /// Answers the errors of this router, or of this group, by a handler of its
+    /// own: that of [`RouterOptions::error_handling`]. In a group it answers those
+    /// of the routes in it, whether they are added before or after this call, but
+    /// not for paths that no route has.
+    #[doc(alias = "errorHandling")]
+    pub fn error_handling(&mut self, handler: impl Into<ErrorHandler>) -> &mut Self {
+        self.map_options(|options| options.error_handling(handler))
     }
 
     /// Changes the options of a router that has its routes already; a test may so

@@ -16,7 +16,7 @@ use hyper::upgrade::OnUpgrade;
 use stockade_core::__internal::RequestExt as _;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, PeerAddr, Request, Response};
+use stockade_core::{HttpBody, PeerAddr, Request, Response, error_of};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
 use stockade_routing::__internal::poll_into;
@@ -178,7 +178,9 @@ impl<A: Answer> Future for Serving<A> {
         if let Some(on_upgrade) = this.on_upgrade.take() {
             this.peer.give_away(on_upgrade, &mut response, this.http2);
         }
-        if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        // An error handler may have given it another status.
+        let error = error_of(&response).map(ApiError::status);
+        if response.status() == StatusCode::TOO_MANY_REQUESTS || error == Some(429) {
             this.peer.end_if_scarce(this.http2);
         }
         // It is not known where the next request begins. HTTP/2 has no such

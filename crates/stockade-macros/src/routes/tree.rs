@@ -12,8 +12,16 @@ pub(crate) struct Node {
 /// One line of a node, in the order of the source.
 pub(crate) enum Item {
     Middleware(Vec<Expr>),
+    /// A key of [`NODE_SETTINGS`].
+    Setting {
+        key: Ident,
+        value: Expr,
+    },
     Route(Box<Route>),
-    Segment { key: LitStr, node: Node },
+    Segment {
+        key: LitStr,
+        node: Node,
+    },
     Spread(Expr),
 }
 
@@ -78,6 +86,10 @@ pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 
 /// The key of a WebSocket, which stands where a method stands.
 const WEB_SOCKET: &str = "ws";
+
+/// The keys of a node beside methods, segments and `middleware`. Each is the
+/// method of `RouteTree` that takes its value; an entry has it too.
+pub(crate) const NODE_SETTINGS: [&str; 1] = ["error_handling"];
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.

@@ -76,8 +76,8 @@ impl Auth {
     /// `Result`. An error, a panic and a falsy value count as no user.
     ///
     /// ```
-    /// use stockade_core::Request;
-    /// use stockade_middleware::Auth;
+    /// use stockade::Request;
+    /// use stockade::middleware::Auth;
     ///
     /// let auth = Auth::verify(|req: &Request| {
     ///     req.headers().contains_key("x-internal").then_some("internal")
@@ -114,9 +114,9 @@ impl Auth {
     /// that takes the request, the stream of its body or the response.
     ///
     /// ```
-    /// use stockade_core::ApiError;
-    /// use stockade_core::extract::{Headers, State};
-    /// use stockade_middleware::{Auth, with_auth};
+    /// use stockade::ApiError;
+    /// use stockade::extract::{Headers, State};
+    /// use stockade::middleware::{Auth, with_auth};
     ///
     /// struct Db;
     /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
@@ -159,9 +159,9 @@ impl Auth {
     /// error of the function means. No credentials, no call.
     ///
     /// ```
-    /// use stockade_core::ApiError;
-    /// use stockade_core::extract::State;
-    /// use stockade_middleware::{Auth, with_auth};
+    /// use stockade::ApiError;
+    /// use stockade::extract::State;
+    /// use stockade::middleware::{Auth, with_auth};
     ///
     /// struct Db;
     /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
@@ -229,10 +229,10 @@ impl Auth {
     /// use std::collections::HashMap;
     /// use std::sync::{Arc, Mutex};
     ///
-    /// use http::{HeaderMap, StatusCode, header};
-    /// use stockade_auth::{KeyRing, Secret, SessionId};
-    /// use stockade_core::{ApiError, Reply};
-    /// use stockade_middleware::{Auth, SessionCookie, with_auth};
+    /// use stockade::auth::{KeyRing, Secret, SessionId};
+    /// use stockade::http::{HeaderMap, StatusCode, header};
+    /// use stockade::middleware::{Auth, SessionCookie, with_auth};
+    /// use stockade::{ApiError, Reply};
     ///
     /// // By the text of the id; a database in earnest.
     /// let sessions: Arc<Mutex<HashMap<String, &str>>> = Arc::default();
@@ -281,14 +281,14 @@ impl Auth {
     /// `Bearer` alone.
     ///
     /// ```
-    /// use stockade_auth::Secret;
-    /// use stockade_middleware::{Auth, with_auth};
+    /// use stockade::auth::Secret;
+    /// use stockade::middleware::{Auth, with_auth};
     ///
     /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
     /// // Authorization: Token <token>
     /// let signed_in = with_auth(Auth::secret(secret).scheme("Token"));
     /// # let _ = signed_in;
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// A name that no scheme can have is a mistake when the router is built, and

@@ -28,8 +28,8 @@ use crate::waker_set::WakerSet;
 /// 1000.
 ///
 /// ```
-/// use stockade_core::ApiError;
-/// use stockade_websockets::WebSocket;
+/// use stockade::ApiError;
+/// use stockade::websockets::WebSocket;
 ///
 /// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
 ///     while let Some(text) = socket.recv_text().await {

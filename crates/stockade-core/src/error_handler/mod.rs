@@ -2,16 +2,19 @@
 //!
 //! Spec: Errors › Response rules, rule 4.
 
+mod reply;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use serde_json::Value;
-use stockade_errors::__internal::setters;
+use stockade_errors::__internal::{catch_panic, setters};
 use stockade_errors::ApiError;
 
-use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of};
+pub use self::reply::ErrorReply;
+use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of, respond_with};
 use crate::middleware::form;
 use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
 
@@ -31,10 +34,12 @@ pub struct ErrorHandlerOptions {
     pub include_stack: bool,
     logger: Option<Arc<Logger>>,
     transform: Option<Arc<Transform>>,
+    reply: Option<Arc<Change>>,
 }
 
 type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
 type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
+type Change = dyn Fn(&mut ErrorReply) + Send + Sync;
 
 impl ErrorHandlerOptions {
     /// Makes options with the defaults.
@@ -78,6 +83,16 @@ impl ErrorHandlerOptions {
         self.transform = Some(Arc::new(transform));
         self
     }
+
+    /// Sets a function that changes the response: its body, its headers and its
+    /// status. It comes after a [`transform`](Self::transform).
+    ///
+    /// A function alone is an [`ErrorHandler`] too; see [`ErrorReply`].
+    #[must_use]
+    pub fn reply(mut self, change: impl Fn(&mut ErrorReply) + Send + Sync + 'static) -> Self {
+        self.reply = Some(Arc::new(change));
+        self
+    }
 }
 
 impl fmt::Debug for ErrorHandlerOptions {
@@ -90,6 +105,9 @@ impl fmt::Debug for ErrorHandlerOptions {
 }
 
 /// Answers errors. A clone does the same, and a handler is middleware too.
+///
+/// It is made of [options](ErrorHandlerOptions), or of a function that changes
+/// an [`ErrorReply`].
 #[derive(Clone, Debug, Default)]
 pub struct ErrorHandler {
     options: Arc<ErrorHandlerOptions>,
@@ -101,67 +119,106 @@ impl From<ErrorHandlerOptions> for ErrorHandler {
     }
 }
 
+impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> From<F> for ErrorHandler {
+    fn from(change: F) -> Self {
+        ErrorHandlerOptions::new().reply(change).into()
+    }
+}
+
 impl IntoMiddleware<form::Ready> for ErrorHandler {
     fn into_middleware(self) -> Middleware {
         Middleware::new(move |req: Request, next: Next| {
             let handler = self.clone();
             async move {
                 let context = ErrorContext::of(&req);
-                match next.try_run(req).await {
+                let mut response = match next.try_run(req).await {
                     Ok(response) => handler.answer_again(response, &context),
                     Err(error) => handler.answer(error, &context),
+                };
+                if error_of(&response).is_some() {
+                    response.extensions_mut().insert(Answered);
                 }
+                response
             }
         })
         .named("with_error_handling")
     }
 }
 
+/// Marks the answer of an error handler, so that one further outside leaves it
+/// alone: the innermost one counts.
+#[derive(Clone, Copy)]
+struct Answered;
+
 impl ErrorHandler {
     /// Logs an error and makes its response.
+    ///
+    /// A panic of a function of the handler is logged and answered with 500, as
+    /// the router answers it without a handler.
     #[must_use]
     #[cold]
     pub fn answer(&self, error: ApiError, context: &ErrorContext) -> Response {
-        match &self.options.logger {
-            Some(logger) => logger(&error, context),
-            None => context.log(&error),
-        }
-        let body = self.body(&error, context);
-        context.respond(error, &body)
+        let error = context.with_own_status(error);
+        let response = catch_panic(|| {
+            match &self.options.logger {
+                Some(logger) => logger(&error, context),
+                None => context.log(&error),
+            }
+            let start = respond_with(context.settings(), error.clone(), HttpBody::empty());
+            self.change(start, error, context)
+        });
+        response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
     }
 
-    /// Replaces the body of a response by which inner middleware has answered
-    /// an error.
+    /// Gives a response its own form, by which inner middleware has answered an
+    /// error.
     fn answer_again(&self, mut response: Response, context: &ErrorContext) -> Response {
-        let Some(error) = error_of(&response) else {
+        let Some(error) = error_of(&response).cloned() else {
             return response;
         };
         // Inner middleware has replaced the answer by its own.
-        if error.status() != response.status().as_u16() || !is_error_body(&response) {
+        let is_replaced = error.status() != response.status().as_u16() || !is_error_body(&response);
+        if is_replaced || response.extensions().get::<Answered>().is_some() {
             return response;
         }
-        if let Some(logger) = &self.options.logger {
-            logger(error, context);
-        }
-        let body = self.body(error, context);
-        *response.body_mut() = HttpBody::from(body.to_string());
         for gone in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {
             response.headers_mut().remove(gone);
         }
-        response
+        let response = catch_panic(|| {
+            if let Some(logger) = &self.options.logger {
+                logger(&error, context);
+            }
+            self.change(response, error, context)
+        });
+        response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
     }
 
-    fn body(&self, error: &ApiError, context: &ErrorContext) -> Value {
+    /// Gives a response that answers an error the body of this handler, and lets
+    /// its function change it.
+    fn change(
+        &self,
+        mut response: Response,
+        error: ApiError,
+        context: &ErrorContext,
+    ) -> Result<Response, ApiError> {
         let options = &self.options;
         let mut settings = context.settings();
         settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
-        let mut body = context.clone().with_settings(settings).body(error);
+        let mut body = context.clone().with_settings(settings).body(&error);
         if options.include_stack && settings.expose_errors {
-            body["stack"] = stack(error).into();
+            body["stack"] = stack(&error).into();
         }
-        match &options.transform {
-            Some(transform) => transform(error, body),
-            None => body,
+        if let Some(transform) = &options.transform {
+            body = transform(&error, body);
+        }
+        *response.body_mut() = HttpBody::from(body.to_string());
+        match &options.reply {
+            None => Ok(response),
+            Some(change) => {
+                let mut reply = ErrorReply::new(error, context, settings, body, response);
+                change(&mut reply);
+                reply.finish()
+            }
         }
     }
 }
