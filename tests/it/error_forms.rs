@@ -317,3 +317,115 @@ fn an_answer_without_content_has_no_body() {
     check(&app, "GET /nowhere", "204");
     assert_eq!(header_of(&app, "GET /nowhere", "content-type"), "-");
 }
+
+// validation_status
+
+#[derive(serde::Deserialize, Schema)]
+struct Page {
+    #[schema(minimum = 1)]
+    page: u32,
+}
+
+/// The status of each kind of failed validation, then of a body that is no JSON.
+#[track_caller]
+fn check_statuses(app: &App, path: &str, expected: u16) {
+    let status = |text: &str| block_on(app.handle(request(text))).status().as_u16();
+    let json = "content-type: application/json";
+    let actual = [
+        status(&format!("POST {path}/1?page=1\n{json}\n\n{{}}")),
+        status(&format!("POST {path}/1?page=0\n{json}\n\n{{}}")),
+        status(&format!("POST {path}/x?page=1\n{json}\n\n{{}}")),
+    ];
+    assert_eq!(actual, [expected; 3], "{path}");
+    assert_eq!(status(&format!("POST {path}/1?page=1\n{json}\n\n{{")), 400, "{path}");
+}
+
+async fn judged(_: Path<u32>, _: Query<Page>, _: Body<NewUser>) {}
+
+#[test]
+fn a_failed_validation_has_the_status_of_its_subtree() {
+    let tree = routes! {
+        "plain": { ":id": { POST: judged } },
+        "node": {
+            validation_status: 422,
+            ":id": { POST: judged },
+            "entry": { ":id": { POST: { handler: judged, validation_status: 418 } } },
+            "back": { validation_status: 400, ":id": { POST: judged } },
+        },
+        "schemas": { ":id": { POST: {
+            handler: async || (),
+            validation_status: 422,
+            params: schema!({ "id": { "type": "integer" } }),
+            query: schema!({ "page": { "type": "integer", "minimum": 1 } }),
+            validation: schema!({ "email": { "type": "email", "required": true } }),
+        } } },
+    };
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    router.routes(tree);
+    router.group("/group", (), |group| {
+        group.post("/:id", judged);
+        group.validation_status(409);
+    });
+    let app = app(router);
+    check_statuses(&app, "/plain", 400);
+    check_statuses(&app, "/node", 422);
+    check_statuses(&app, "/node/entry", 418);
+    check_statuses(&app, "/node/back", 400);
+    check_statuses(&app, "/schemas", 422);
+    check_statuses(&app, "/group", 409);
+    let statuses: Vec<u16> = app.routes().iter().map(|route| route.validation_status()).collect();
+    assert_eq!(statuses, [400, 422, 418, 400, 422, 409]);
+}
+
+#[test]
+fn the_status_is_that_of_a_router_and_of_every_way_to_judge() {
+    use stockade::middleware::{InputRule, with_input_validation, with_query_validation};
+    let options = serde_json::from_str::<RouterOptions>(r#"{ "validationStatus": 422 }"#).unwrap();
+    let mut router = Router::with_options(options);
+    router.post("/:id", judged);
+    let rules = with_input_validation([("name", InputRule::new().required())]);
+    router.post("/input", async || ()).middleware(rules);
+    let query = with_query_validation(json!({ "page": { "type": "integer" } }));
+    router.get("/query", async || ()).middleware(query);
+    router.get("/own", async || Err::<(), _>(ApiError::validation(&[])));
+    router.get("/other", async || Err::<(), _>(ApiError::validation(&[]).with_status(409)));
+    router.get("/bad", async || Err::<(), _>(ApiError::new(400, "bad")));
+    let app = app(router);
+    check_statuses(&app, "", 422);
+    check(
+        &app,
+        "POST /input",
+        r#"422 {"error":"Validation failed","details":["name is required"]}"#,
+    );
+    assert_eq!(block_on(app.handle(request("GET /query?page=x"))).status(), 422);
+    check(&app, "GET /own", r#"422 {"error":"Validation failed","details":{"errors":[]}}"#);
+    check(&app, "GET /other", r#"409 {"error":"Validation failed","details":{"errors":[]}}"#);
+    check(&app, "GET /bad", r#"400 {"error":"bad"}"#);
+}
+
+#[test]
+fn the_description_of_a_route_has_the_status() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let notes = std::sync::Arc::clone(&seen);
+    let watch = Middleware::new(|_: &mut Request| ())
+        .describing(move |doc| notes.lock().unwrap().push(doc.validation_status()));
+    let mut router = Router::with_options(RouterOptions::new().middleware(watch));
+    router.get("/a", async || ());
+    router.get("/b", async || ()).validation_status(422);
+    drop(app(router));
+    assert_eq!(*seen.lock().unwrap(), [400, 422]);
+}
+
+#[test]
+fn another_status_than_4xx_is_a_mistake() {
+    for status in [0, 200, 399, 500, 999] {
+        let mut router = Router::new();
+        router.get("/a", async || ()).validation_status(status);
+        let error = router.build().unwrap_err().to_string();
+        let expected = format!("GET /a: `validation_status` is from 400 to 499, and not {status}");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let router = Router::with_options(RouterOptions::new().validation_status(302));
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("`validation_status` is from 400 to 499, and not 302"), "{error}");
+}

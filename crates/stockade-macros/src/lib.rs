@@ -88,6 +88,7 @@ use proc_macro::TokenStream;
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
 /// | `error_handling` | an `ErrorHandler` for the errors of all routes from here on, or a function that is one |
+/// | `validation_status` | the status of a failed validation of all routes from here on: `422` |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's methods. Braces after a
@@ -104,6 +105,7 @@ use proc_macro::TokenStream;
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | `validation_options` | how they judge |
+/// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
 /// | `max_body` | the limit of the body in bytes |
 /// | `accepts` | the media types that the body may have: `["application/json"]` |
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |

@@ -52,6 +52,7 @@ impl<'o> Compiler<'o> {
             let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
             Accepts::new(types).map_err(keep).ok()
         });
+        mistakes.extend(no_client_error(options.validation_status).map(Mistake::new));
         let mut common = Extensions::new();
         common.insert(options.clock.clone());
         Self {
@@ -101,6 +102,7 @@ impl<'o> Compiler<'o> {
             return Err(faults);
         }
         let (method, mut entry) = (route.method, route.entry);
+        faults.extend(no_client_error(entry.inherited.validation_status));
         entry.inherited.fill(&self.options.inherited());
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
@@ -138,6 +140,7 @@ impl<'o> Compiler<'o> {
             guards_origin: doc.has_origin_guard(),
             error_handler: entry.inherited.error_handling,
             own_error_handler: entry.error_handler,
+            validation_status: entry.inherited.validation_status,
             docs: entry.docs,
             public: entry.public.map(Into::into),
             ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
@@ -170,6 +173,7 @@ impl<'o> Compiler<'o> {
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
+        doc.set_validation_status(entry.inherited.validation_status);
         if let Some(limit) = &self.options.rate_limit {
             doc.limited(&limit.name);
         }
@@ -268,6 +272,12 @@ impl<'o> Compiler<'o> {
             resolved: Arc::new(Resolved { routes, settings, error_handler, stages, max_body }),
         })
     }
+}
+
+/// Returns the mistake in the status of a failed validation.
+fn no_client_error(status: Option<u16>) -> Option<String> {
+    let status = status.filter(|status| !(400..=499).contains(status))?;
+    Some(format!("`validation_status` is from 400 to 499, and not {status}"))
 }
 
 /// Returns the rules of the `with_cors` nearest to the handler, by which the

@@ -43,7 +43,7 @@ pub struct RouteEntry {
     pub(crate) max_json_values: Option<usize>,
     /// The handler of `error_handling`, which stands in the middleware too.
     pub(crate) error_handler: Option<ErrorHandler>,
-    /// The settings of the nodes and groups around it.
+    /// The settings of the nodes and groups around it, unless it has its own.
     pub(crate) inherited: Inherited,
     /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
@@ -59,6 +59,7 @@ pub struct RouteEntry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inherited {
     pub(crate) error_handling: Option<ErrorHandler>,
+    pub(crate) validation_status: Option<u16>,
 }
 
 impl Inherited {
@@ -67,6 +68,7 @@ impl Inherited {
         if self.error_handling.is_none() {
             self.error_handling.clone_from(&outer.error_handling);
         }
+        self.validation_status = self.validation_status.or(outer.validation_status);
     }
 }
 
@@ -240,6 +242,13 @@ setters! {
     /// the types that its handler takes included.
     fn validation_options(entry, options: ValidationOptions) {
         entry.validation.options = options;
+    }
+
+    /// Sets the status of a failed validation, from 400 to 499, such as 422,
+    /// instead of that of the tree, the group or the router. See
+    /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
+    fn validation_status(entry, status: u16) {
+        entry.inherited.validation_status = Some(status);
     }
 
     /// Names the route for `generate_url`.

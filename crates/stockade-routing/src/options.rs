@@ -48,6 +48,8 @@ pub struct RouterOptions {
     pub(crate) problem_details: bool,
     #[serde(skip)]
     pub(crate) error_handling: Option<ErrorHandler>,
+    #[serde(alias = "validationStatus")]
+    pub(crate) validation_status: Option<u16>,
     pub(crate) method_not_allowed: bool,
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     pub(crate) cors_origin: Option<CorsOrigin>,
@@ -93,6 +95,7 @@ impl Default for RouterOptions {
             expose_errors: None,
             problem_details: false,
             error_handling: None,
+            validation_status: None,
             method_not_allowed: true,
             cors_origin: None,
             cors: CorsOptions::default(),
@@ -177,7 +180,10 @@ impl RouterOptions {
 
     /// Returns the settings that routes take over.
     pub(crate) fn inherited(&self) -> Inherited {
-        Inherited { error_handling: self.error_handling.clone() }
+        Inherited {
+            error_handling: self.error_handling.clone(),
+            validation_status: self.validation_status,
+        }
     }
 
     setters! {
@@ -250,6 +256,17 @@ impl RouterOptions {
         /// [`ErrorReply`]: stockade_core::ErrorReply
         #[doc(alias = "errorHandling")]
         error_handling: some into ErrorHandler;
+
+        /// Sets the status of a failed validation, from 400 to 499, such as 422.
+        /// Another one is a mistake, found when the router is built. Default: 400.
+        ///
+        /// It holds for each answer `Validation failed`: of a body, a query or
+        /// parameters, by the schema of an entry or of a type, and for an
+        /// [`ApiError::validation`](stockade_core::ApiError::validation) of a
+        /// handler. A body that is no JSON at all stays a 400. A node, a group and
+        /// an entry may have a status of their own.
+        #[doc(alias = "validationStatus")]
+        validation_status: some u16;
 
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.

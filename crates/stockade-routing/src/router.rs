@@ -244,6 +244,13 @@ impl Router {
         self.map_options(|options| options.error_handling(handler))
     }
 
+    /// Sets the status of a failed validation for the routes of this router, or of
+    /// this group, from 400 to 499, such as 422:
+    /// [`RouterOptions::validation_status`].
+    pub fn validation_status(&mut self, status: u16) -> &mut Self {
+        self.map_options(|options| options.validation_status(status))
+    }
+
     /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
     ///

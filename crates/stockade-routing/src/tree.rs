@@ -158,6 +158,15 @@ impl RouteTree {
         self
     }
 
+    /// Sets the status of a failed validation for the routes at and below this
+    /// node, from 400 to 499, such as 422. A node or an entry further in may have
+    /// another one. See
+    /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
+    pub fn validation_status(mut self, status: u16) -> Self {
+        self.settings.validation_status = Some(status);
+        self
+    }
+
     /// Adds everything that stands in another tree, as if it were written here.
     ///
     /// Middleware and settings at the root of the other tree cover only the routes

@@ -89,11 +89,11 @@ const WEB_SOCKET: &str = "ws";
 
 /// The keys of a node beside methods, segments and `middleware`. Each is the
 /// method of `RouteTree` that takes its value; an entry has it too.
-pub(crate) const NODE_SETTINGS: [&str; 1] = ["error_handling"];
+pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_status"];
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 17] = [
+pub(crate) const ENTRY_KEYS: [&str; 18] = [
     "handler",
     "name",
     "path",
@@ -102,6 +102,7 @@ pub(crate) const ENTRY_KEYS: [&str; 17] = [
     "query",
     "params",
     "validation_options",
+    "validation_status",
     "max_body",
     "accepts",
     "max_json_values",
