@@ -340,7 +340,9 @@ fn check_statuses(app: &App, path: &str, expected: u16) {
     assert_eq!(status(&format!("POST {path}/1?page=1\n{json}\n\n{{")), 400, "{path}");
 }
 
-async fn judged(_: Path<u32>, _: Query<Page>, _: Body<NewUser>) {}
+async fn judged(_: Path<u32>, Query(query): Query<Page>, _: Body<NewUser>) -> String {
+    query.page.to_string()
+}
 
 #[test]
 fn a_failed_validation_has_the_status_of_its_subtree() {

@@ -33,6 +33,7 @@ mod http;
 mod error_forms;
 mod errors;
 mod events;
+mod fallback;
 mod web_sockets;
 
 mod github_routes;

@@ -243,10 +243,10 @@ impl Request {
     }
 
     /// Returns the pattern of the matched route, such as `/users/:id`; `None`
-    /// outside a router.
+    /// outside a router, and in its fallback.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.inner.endpoint.as_deref().map(Endpoint::pattern)
+        self.inner.endpoint.as_deref()?.route()
     }
 
     /// Returns the value of type `T` that the application provided.

@@ -66,6 +66,8 @@ pub(crate) struct RouteSet {
     pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    /// The endpoint for requests that no route takes.
+    pub(crate) fallback: Option<Arc<Endpoint>>,
     pub(crate) states: States,
     /// In the order in which they were added.
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
@@ -81,11 +83,7 @@ impl Resolved {
     #[cold]
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
         let context = ErrorContext::of(req).with_settings(self.settings);
-        if req.route().is_some() {
-            context.before_middleware()
-        } else {
-            context.with_handler(self.error_handler.clone())
-        }
+        context.before_middleware(self.error_handler.as_ref())
     }
 }
 
@@ -208,6 +206,7 @@ impl App {
         for route in routes {
             compiler.add(route);
         }
+        compiler.add_fallback();
         compiler.finish()
     }
 }

@@ -23,7 +23,7 @@ use stockade_middleware::rate_limit::{Charge, Decision};
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
 use crate::lookup::{find_exact, find_route};
-use crate::no_route::{no_content, no_route};
+use crate::no_route::{has_answer, no_content, no_route};
 use crate::stages::{self, RequestScope};
 
 /// Answers a request.
@@ -138,7 +138,9 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
         let head = (it == Method::HEAD).then_some(Method::GET);
         find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
     });
-    if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| routes.cors_of(endpoint)) {
+    let fallback = || routes.fallback.as_ref().filter(|_| !has_answer(routes, req));
+    let asked = asked.as_ref().map(|(endpoint, _)| endpoint).or_else(fallback);
+    if let Some(own) = asked.and_then(|endpoint| routes.cors_of(endpoint)) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {

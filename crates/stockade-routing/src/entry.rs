@@ -21,7 +21,7 @@ use stockade_websockets::WebSocketOptions;
 /// limits.
 ///
 /// Spec: Route entry object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,

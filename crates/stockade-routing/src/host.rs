@@ -393,6 +393,7 @@ fn without_effect(router: &Router) -> Option<String> {
             "`security_headers`",
             has_headers && options.security_headers != defaults.security_headers,
         ),
+        ("`fallback`", options.fallback.is_some()),
         ("`request_id`", options.request_id.is_some()),
         ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]

@@ -33,20 +33,34 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
 /// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let path = req.path();
-    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
-    let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
-    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
-        others.push(&Method::GET);
+    let others = methods_of(routes, req.path());
+    if !is_told_of(&others, routes, req) {
+        return context.answer(NOT_FOUND.clone());
     }
-    let known = !others.is_empty();
-    if *req.method() == Method::OPTIONS && known {
+    if *req.method() == Method::OPTIONS {
         return allowed(others.into_iter());
     }
-    if known && routes.method_not_allowed && *req.method() != Method::OPTIONS {
-        return not_allowed(context, others.into_iter());
+    not_allowed(context, others.into_iter())
+}
+
+/// Returns true if the answer to a request without a route names the methods of
+/// its path.
+pub(crate) fn has_answer(routes: &RouteSet, req: &Request) -> bool {
+    is_told_of(&methods_of(routes, req.path()), routes, req)
+}
+
+fn is_told_of(others: &[&Method], routes: &RouteSet, req: &Request) -> bool {
+    !others.is_empty() && (routes.method_not_allowed || *req.method() == Method::OPTIONS)
+}
+
+/// Returns the methods that a path has.
+fn methods_of<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r Method> {
+    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
+    let mut methods: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+        methods.push(&Method::GET);
     }
-    context.answer(NOT_FOUND.clone())
+    methods
 }
 
 /// Kept, because many clients ask for paths that are not there.

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use stockade_core::__internal::States;
 pub use stockade_core::Clock;
-use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::__internal::setters;
 use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
@@ -14,7 +14,7 @@ use stockade_middleware::{
     AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
 
-use crate::entry::Inherited;
+use crate::entry::{Inherited, RouteEntry};
 
 /// The options of a router.
 ///
@@ -46,6 +46,8 @@ pub struct RouterOptions {
     #[serde(alias = "exposeErrors")]
     pub(crate) expose_errors: Option<bool>,
     pub(crate) problem_details: bool,
+    #[serde(skip)]
+    pub(crate) fallback: Option<Box<RouteEntry>>,
     #[serde(skip)]
     pub(crate) error_handling: Option<ErrorHandler>,
     #[serde(alias = "validationStatus")]
@@ -94,6 +96,7 @@ impl Default for RouterOptions {
             max_json_values: 100_000,
             expose_errors: None,
             problem_details: false,
+            fallback: None,
             error_handling: None,
             validation_status: None,
             method_not_allowed: true,
@@ -130,6 +133,21 @@ impl RouterOptions {
     #[must_use]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(list.into_list());
+        self
+    }
+
+    /// Sets the handler for requests that no route takes, instead of the 404:
+    /// [`Router::fallback`](crate::Router::fallback). Default: none.
+    #[must_use]
+    #[track_caller]
+    pub fn fallback<F, Args>(mut self, handler: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        self.fallback = Some(Box::new(RouteEntry::new(handler)));
         self
     }
 

@@ -132,6 +132,53 @@ impl Router {
         self.add(method, path, RouteEntry::new(handler))
     }
 
+    /// Sets the handler for requests that no route takes, instead of the 404.
+    /// The entry that it returns takes middleware, limits and rules of CORS as
+    /// that of a route does.
+    ///
+    /// ```
+    /// use stockade_core::Request;
+    /// use stockade_routing::Router;
+    ///
+    /// let mut router = Router::new();
+    /// router.get("/api/users", async || "all users");
+    /// router.fallback(async |req: Request| format!("no page at {}", req.path()));
+    /// # router.build().map(drop)?;
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// Every method comes here, but a path that only other methods have stays a
+    /// 405, unless [`RouterOptions::method_not_allowed`] is off. So do a CORS
+    /// preflight (204), a path that no route could have (400) and CONNECT (405).
+    ///
+    /// All stages cover it, as they do a route. So does the middleware of the
+    /// options, and that which [`use_`](Self::use_) has added before; otherwise a
+    /// fallback that hands requests on would go around authentication. It is in
+    /// no list of routes, and [`Request::route`](stockade_core::Request::route) is
+    /// `None` in it.
+    ///
+    /// A router has one: a second one, and one in a group, is a mistake, found
+    /// when the router is built. Where an application stands below a path of
+    /// another one, each answers the unknown paths that reach it.
+    #[track_caller]
+    pub fn fallback<F, Args>(&mut self, handler: F) -> RouteRef<'_>
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        let mut entry = RouteEntry::new(handler);
+        if let Some(earlier) = &self.options.fallback {
+            let place = earlier.location;
+            let message =
+                format!("the fallback is there twice, first at {}:{}", place.file(), place.line());
+            self.mistakes.push(Mistake::new(message).at(entry.location));
+        }
+        entry.inherit(&self.used);
+        RouteRef::of(self.options.fallback.insert(Box::new(entry)))
+    }
+
     pub(crate) fn add(
         &mut self,
         method: Method,
@@ -217,6 +264,10 @@ impl Router {
         define(&mut inner);
         self.mistakes.extend(inner.mistakes);
         let settings = inner.options.inherited();
+        if let Some(fallback) = &inner.options.fallback {
+            let mistake = Mistake::new("a group has no fallback of its own: the router has one");
+            self.mistakes.push(mistake.on(prefix).at(fallback.location));
+        }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
             route.entry.inherited.fill(&settings);
             route.path = join(prefix, &route.path);

@@ -88,7 +88,7 @@ impl RunningHandler {
             id: self.id.clone(),
         };
         // A body that the route does not accept, which no middleware has seen.
-        if self.chain.at == 0 { context.before_middleware() } else { context }
+        if self.chain.at == 0 { context.before_middleware(None) } else { context }
     }
 }
 

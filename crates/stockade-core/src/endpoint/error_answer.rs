@@ -54,7 +54,7 @@ impl ErrorContext {
     /// took the request.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.endpoint.as_deref().map(Endpoint::pattern)
+        self.endpoint.as_deref()?.route()
     }
 
     /// Returns the path of the request, as it was sent, without the query.
@@ -118,14 +118,11 @@ pub trait ErrorContextExt: Sized {
     #[must_use]
     fn with_settings(self, settings: Settings) -> Self;
 
-    /// Sets the error handler, for a request that no route has taken.
-    #[must_use]
-    fn with_handler(self, handler: Option<ErrorHandler>) -> Self;
-
     /// Goes by the error handler of the route's own entry, for an error that
-    /// comes before any middleware.
+    /// comes before any middleware; by that of the router where there is no
+    /// route.
     #[must_use]
-    fn before_middleware(self) -> Self;
+    fn before_middleware(self, router: Option<&ErrorHandler>) -> Self;
 
     /// Sets the name of a request that has none of its own.
     #[must_use]
@@ -171,16 +168,12 @@ impl ErrorContextExt for ErrorContext {
         self
     }
 
-    fn with_handler(mut self, handler: Option<ErrorHandler>) -> Self {
-        self.handler = handler;
-        self
-    }
-
-    fn before_middleware(mut self) -> Self {
-        let own = self.endpoint.as_deref().and_then(Endpoint::own_error_handler);
-        if let Some(own) = own.cloned() {
-            self.handler = Some(own);
-        }
+    fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
+        let handler = match self.endpoint.as_deref() {
+            Some(endpoint) => endpoint.own_error_handler().or_else(|| endpoint.error_handler()),
+            None => router,
+        };
+        self.handler = handler.cloned();
         self
     }
 

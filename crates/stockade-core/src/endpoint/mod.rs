@@ -64,6 +64,8 @@ pub struct EndpointParts {
     pub own_error_handler: Option<ErrorHandler>,
     /// The status of a failed validation, if it is another than 400.
     pub validation_status: Option<u16>,
+    /// True if it answers requests that no route takes. Default: false.
+    pub is_fallback: bool,
     /// The documentation of the route. Default: none.
     pub docs: Docs,
     /// The reason why it is open to everybody. Default: none.
@@ -90,6 +92,7 @@ impl EndpointParts {
             error_handler: None,
             own_error_handler: None,
             validation_status: None,
+            is_fallback: false,
             docs: Docs::default(),
             public: None,
         }
@@ -113,6 +116,12 @@ impl Endpoint {
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.parts.pattern
+    }
+
+    /// Returns the path as it was declared; `None` for the fallback, which has
+    /// none.
+    pub(crate) fn route(&self) -> Option<&str> {
+        (!self.parts.is_fallback).then_some(&self.parts.pattern)
     }
 
     /// Returns the name of the route, if it has one.
