@@ -47,8 +47,8 @@ pub use {bytes, http, serde_json};
 #[doc(inline)]
 pub use stockade_core::{
     Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorReply, FromRequest,
-    Handler, HttpBody, IntoSchema, Middleware, Next, PeerAddr, Reply, Request, Response, RouteDoc,
-    Validation, error_of,
+    Handler, HttpBody, IntoSchema, LocalPeer, Middleware, Next, PeerAddr, Reply, Request, Response,
+    RouteDoc, Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};

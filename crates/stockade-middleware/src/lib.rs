@@ -113,7 +113,7 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::client_address::{client_address, warn_untrusted};
+    pub use crate::client_address::{client_address, client_behind_local_peer, warn_untrusted};
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};
     pub use crate::input_validation::form;
     pub use crate::observation::{Observation, Observers};

@@ -158,6 +158,13 @@ impl App {
         self.resolved.stages.trusts_proxy()
     }
 
+    /// Returns true when a peer without an address, as on a Unix socket, is a trusted
+    /// proxy. Else the clients behind it have no address.
+    #[must_use]
+    pub fn trusts_local_peer(&self) -> bool {
+        self.resolved.stages.trusts_local_peer()
+    }
+
     /// Returns the value of type `T` that
     /// [`RouterOptions::state`](crate::RouterOptions::state) provides.
     #[must_use]

@@ -311,7 +311,8 @@ impl RouterOptions {
 
         /// Sets the number of trusted proxies before this server: a number, or
         /// `true` for one. Default: none, and the client is the other end of
-        /// the connection.
+        /// the connection, or nobody where that has no address
+        /// ([`LocalPeer`](stockade_core::LocalPeer)).
         #[doc(alias = "trustProxy")]
         trust_proxy: into TrustProxy;
 
