@@ -55,6 +55,31 @@
 //! [`half_close`]: ServerOptions::half_close
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //!
+//! # Where things are
+//!
+//! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
+//!   `address`, `error`, `signals`, `tls`: their arguments and errors.
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`:
+//!   how they are opened.
+//! - `accept`: from the listeners to connections, and the shutdown;
+//!   `clients`: the connections of each client; `idle_queue`: the idle ones,
+//!   which make room for new ones.
+//! - `connection`: one connection, awake and parked; `tracked_stream`: its
+//!   `socket`; `rewind`: bytes of the socket that are read again.
+//! - `connection_record`: the state of one connection; `registry`: all open ones;
+//!   `sweep`: one coarse task that ends stalled connections and parks idle ones,
+//!   instead of a timer for each request.
+//! - `time_budget`: the time for which a client is waited for, in both
+//!   directions; `write_stall`: a client that does not take its response;
+//!   `streams`: the same for one request on HTTP/2.
+//! - `guard`, `guarded_io`: refuse malformed requests that hyper would accept.
+//! - `forward`: writing through `rewind` and `guarded_io`.
+//! - `service`: one request. Hot. `head`, `host`, `framing`: its checks before
+//!   the application sees it.
+//! - `request_body`, `drain`: the body of the request, in time and to its end;
+//!   `response_body`: the body of the response.
+//! - `upgraded`: connections that leave HTTP, such as WebSockets.
+//!
 //! Spec: Router construction and members › createServer.
 
 // Where things are:
@@ -93,6 +118,7 @@ mod guarded_io;
 mod head;
 mod host;
 mod idle_queue;
+mod listener;
 mod options;
 mod registry;
 mod request_body;
@@ -101,21 +127,28 @@ mod rewind;
 mod server;
 mod service;
 mod signals;
+mod socket;
 mod streams;
 mod sweep;
+mod tcp;
 mod time_budget;
 #[cfg(feature = "tls")]
 mod tls;
 mod tracked_stream;
+#[cfg(unix)]
+mod unix;
 mod upgraded;
 mod write_stall;
 
 #[cfg(test)]
 mod tests;
 
-pub use address::ListenAddr;
+pub use address::{ListenAddr, Listeners, LocalAddr};
 pub use error::ServeError;
+pub use listener::Listener;
 pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};
 #[cfg(feature = "tls")]
 pub use tls::TlsConfig;
+#[cfg(unix)]
+pub use unix::UnixSocket;

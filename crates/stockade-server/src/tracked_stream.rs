@@ -1,25 +1,23 @@
 //! [`TrackedStream`]: the socket of a connection, which notes when bytes move.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
-use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use crate::clients::Capacity;
 use crate::connection_record::ConnectionRecord;
 use crate::registry::Registration;
+use crate::socket::Socket;
 
 /// A socket that notes in its [`ConnectionRecord`] when bytes come, and when the
 /// client takes none. The connection counts as open until this is dropped.
 #[derive(Debug)]
 pub(crate) struct TrackedStream {
-    stream: TcpStream,
+    stream: Socket,
     record: Arc<ConnectionRecord>,
     /// True if this notices a client that closes while its response is made.
     watches: bool,
@@ -39,16 +37,23 @@ pub(crate) enum Protocol {
 
 impl TrackedStream {
     pub(crate) fn new(
-        stream: TcpStream,
+        stream: impl Into<Socket>,
         record: Arc<ConnectionRecord>,
         registration: Registration,
     ) -> Self {
+        let stream = stream.into();
         Self { stream, record, watches: false, half_close: false, is_settled: false, registration }
     }
 
     /// Returns the capacity that is left for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
+    }
+
+    /// Returns true if [`watch`](Self::watch) notices anything. Else a client that
+    /// closes is noticed by reading.
+    pub(crate) fn can_peek(&self) -> bool {
+        self.stream.can_peek()
     }
 
     /// Notices from now on a client that closes while its response is made. Then
@@ -69,8 +74,7 @@ impl TrackedStream {
     /// Fails if the client has closed.
     #[cold]
     fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        let mut byte = [0];
-        match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
+        match self.stream.poll_peek(cx) {
             Poll::Ready(Ok(0)) if !self.half_close => {
                 Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left"))
             }
@@ -109,23 +113,23 @@ impl TrackedStream {
         .await
     }
 
-    /// Notes the outcome of a write. `again` does the same write although the
-    /// system does not report the socket as ready.
+    /// Notes the outcome of a write of `bufs`.
     ///
-    /// Linux reports a socket when a third of its buffer is free, which may be a
-    /// megabyte. A slow client takes minutes for that, and would look like one that
-    /// takes nothing.
+    /// A socket that is blocked is tried now and then although the system does not
+    /// report it as ready. Linux reports a socket when a third of its buffer is
+    /// free, which may be a megabyte. A slow client takes minutes for that, and would
+    /// look like one that takes nothing.
     fn wrote(
         &self,
         outcome: Poll<io::Result<usize>>,
-        again: impl FnOnce(&Socket) -> io::Result<usize>,
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Ready(Ok(count)) => self.record.bytes_went(*count),
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 if self.record.bytes_wait()
-                    && let Ok(count @ 1..) = again(&SockRef::from(&self.stream))
+                    && let Ok(count @ 1..) = self.stream.write_unready(bufs)
                 {
                     self.record.bytes_went(count);
                     return Poll::Ready(Ok(count));
@@ -139,9 +143,9 @@ impl TrackedStream {
 impl Drop for TrackedStream {
     fn drop(&mut self) {
         if self.record.resets() {
-            // Without this the system would keep megabytes for a client that does
-            // not read them. If it fails, the socket closes as usual.
-            let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+            // Else the system would keep megabytes for a client that does not read
+            // them.
+            self.stream.reset_on_drop();
         }
     }
 }
@@ -169,16 +173,16 @@ impl AsyncWrite for TrackedStream {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.wrote(outcome, |socket| socket.send_with_flags(buf, NO_SIGNAL))
+        self.wrote(outcome, &[IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.wrote(outcome, |socket| socket.send_vectored_with_flags(bufs, NO_SIGNAL))
+        self.wrote(outcome, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -196,11 +200,6 @@ impl AsyncWrite for TrackedStream {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
-
-/// `MSG_NOSIGNAL`, which the standard library uses, too: writing to a client that
-/// has closed is an error and no signal.
-const NO_SIGNAL: i32 =
-    if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };
 
 /// The first bytes of a client that speaks HTTP/2.
 ///
