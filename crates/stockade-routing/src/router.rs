@@ -137,14 +137,13 @@ impl Router {
     /// that of a route does.
     ///
     /// ```
-    /// use stockade_core::Request;
-    /// use stockade_routing::Router;
+    /// use stockade::{Request, Router};
     ///
     /// let mut router = Router::new();
     /// router.get("/api/users", async || "all users");
     /// router.fallback(async |req: Request| format!("no page at {}", req.path()));
     /// # router.build().map(drop)?;
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// Every method comes here, but a path that only other methods have stays a

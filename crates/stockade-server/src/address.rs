@@ -163,8 +163,8 @@ impl<L: Listener> Sealed for L {
 /// one of them cannot be opened, none is.
 ///
 /// ```
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, Listeners};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, Listeners};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

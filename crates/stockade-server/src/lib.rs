@@ -150,5 +150,8 @@ pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};
 #[cfg(feature = "tls")]
 pub use tls::TlsConfig;
+/// The version of rustls that [`TlsConfig::from_rustls`] takes.
+#[cfg(feature = "tls")]
+pub use tokio_rustls::rustls;
 #[cfg(unix)]
 pub use unix::UnixSocket;

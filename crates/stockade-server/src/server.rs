@@ -137,6 +137,8 @@ impl Server {
         let options = self.options;
         let shared = Shared::new(self.app, &options);
         #[cfg(feature = "tls")]
+        let watching = watch(self.tls.clone());
+        #[cfg(feature = "tls")]
         let shared = shared.with_tls(self.tls);
         let scheme = if shared.is_tls() { "https" } else { "http" };
         let signals = if signals {
@@ -155,6 +157,13 @@ impl Server {
             }
         }
         let serving = accept::serve(listeners, Arc::new(shared), stage.clone());
+        #[cfg(feature = "tls")]
+        let serving = async {
+            tokio::select! {
+                () = serving => {}
+                () = watching => {}
+            }
+        };
         let Some(signals) = signals else {
             serving.await;
             return Ok(());
@@ -187,6 +196,15 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// Looks for new certificates for ever, if there is TLS.
+#[cfg(feature = "tls")]
+async fn watch(tls: Option<TlsConfig>) {
+    match tls {
+        Some(tls) => tls.watch().await,
+        None => std::future::pending().await,
     }
 }
 
