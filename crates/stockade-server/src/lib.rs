@@ -59,8 +59,8 @@
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: their arguments and errors.
-//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`:
-//!   how they are opened.
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`,
+//!   `inherited`: how they are opened.
 //! - `accept`: from the listeners to connections, and the shutdown;
 //!   `clients`: the connections of each client; `idle_queue`: the idle ones,
 //!   which make room for new ones.
@@ -118,6 +118,8 @@ mod guarded_io;
 mod head;
 mod host;
 mod idle_queue;
+#[cfg(unix)]
+mod inherited;
 mod listener;
 mod options;
 mod registry;
@@ -145,6 +147,8 @@ mod tests;
 
 pub use address::{ListenAddr, Listeners, LocalAddr};
 pub use error::ServeError;
+#[cfg(unix)]
+pub use inherited::InheritedSockets;
 pub use listener::Listener;
 pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};

@@ -5,6 +5,8 @@ mod conformance;
 mod crowded;
 mod half_close;
 mod http2;
+#[cfg(unix)]
+mod inherited;
 mod listening;
 mod log;
 mod parking;
