@@ -146,8 +146,11 @@ impl Server {
         } else {
             None
         };
-        for listener in &listeners {
-            match listener.local() {
+        let mut locals: Vec<_> = listeners.iter().map(Bound::local).collect();
+        // Several acceptors of one address.
+        locals.dedup();
+        for local in locals {
+            match local {
                 LocalAddr::Tcp(address) => {
                     log::info!(target: "stockade::server", "listening on {scheme}://{address}");
                 }

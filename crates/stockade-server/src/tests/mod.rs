@@ -108,7 +108,7 @@ where
 }
 
 fn serve<A: Answer>(shared: Shared<A>) -> Running {
-    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
+    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096, false).unwrap();
     let address = listener.local_addr().unwrap();
     let stage = watch::Sender::new(Stage::Running);
     let sender = stage.clone();
