@@ -59,6 +59,7 @@
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: their arguments and errors.
+//! - `application`: the side that answers, an `App` or a tower service.
 //! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`,
 //!   `inherited`: how they are opened.
 //! - `accept`: from the listeners to connections, and the shutdown;
@@ -106,6 +107,7 @@
 
 mod accept;
 mod address;
+mod application;
 mod clients;
 mod connection;
 mod connection_record;
@@ -146,6 +148,7 @@ mod write_stall;
 mod tests;
 
 pub use address::{ListenAddr, Listeners, LocalAddr};
+pub use application::FromTower;
 pub use error::ServeError;
 #[cfg(unix)]
 pub use inherited::InheritedSockets;

@@ -13,6 +13,7 @@ use stockade_routing::{App, Router};
 use tokio::sync::watch;
 
 use crate::accept::{self, Stage};
+use crate::application::Application;
 use crate::connection::Shared;
 use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
@@ -20,7 +21,8 @@ use crate::signals::{self, Signals, advance};
 use crate::tls::TlsConfig;
 use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions};
 
-/// Makes a server out of a router, or out of an application that is built.
+/// Makes a server out of a router, out of an application that is built, or out of
+/// a tower service ([`FromTower`](crate::FromTower)).
 ///
 /// Several servers of one [`App`] share its routes, handlers, state and counters:
 ///
@@ -67,7 +69,8 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        Server::of(&built?, options)
+        let app = built?.with_options(options.call.clone())?;
+        Ok(Server::of(Application::App(app), options))
     }
 }
 
@@ -78,7 +81,8 @@ impl CreateServer for App {
         let location = Location::caller();
         let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
-        Server::of(&self, options)
+        let app = self.with_options(options.call.clone())?;
+        Ok(Server::of(Application::App(app), options))
     }
 }
 
@@ -87,7 +91,7 @@ impl CreateServer for App {
 /// Everything runs on the tokio runtime of the caller.
 #[must_use = "a server does nothing until it listens"]
 pub struct Server {
-    app: App,
+    app: Application,
     options: ServerOptions,
     #[cfg(feature = "tls")]
     tls: Option<TlsConfig>,
@@ -95,14 +99,13 @@ pub struct Server {
 
 impl Server {
     /// Makes a server of options in which no mistake was found.
-    fn of(app: &App, options: ServerOptions) -> Result<Self, ConfigError> {
-        let app = app.with_options(options.call.clone())?;
-        Ok(Self {
+    pub(crate) fn of(app: Application, options: ServerOptions) -> Self {
+        Self {
             app,
             options,
             #[cfg(feature = "tls")]
             tls: None,
-        })
+        }
     }
 
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into

@@ -17,6 +17,7 @@ mod shutdown;
 mod slow;
 #[cfg(feature = "tls")]
 mod tls;
+mod tower;
 #[cfg(unix)]
 mod unix;
 mod upgrades;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::request::Parts;
 use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,7 +39,7 @@ use tokio::task::JoinHandle;
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::listener::Bound;
-use crate::service::Answer;
+use crate::service::{Answer, request_of};
 use crate::signals::advance;
 use crate::{ServerOptions, tcp};
 
@@ -49,8 +51,8 @@ struct Function<F>(F);
 impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
     type Answering = Answering;
 
-    fn answer(&self, request: Request) -> Answering {
-        (self.0)(request)
+    fn answer(&self, head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> Answering {
+        (self.0)(request_of(head, body, peer))
     }
 
     fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
