@@ -281,6 +281,7 @@ const FACADE_FEATURES: &[&str] = &[
     "schemars",
     "server",
     "tls",
+    "tracing",
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.

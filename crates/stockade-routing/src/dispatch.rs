@@ -38,11 +38,12 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     if let Some(endpoint) = &endpoint {
         judge_origin(endpoint, app.stages.cors_of(&scope), &mut req);
     }
-    let state = if endpoint.is_none() && is_preflight(&req) {
-        ResponseState::ready(preflight(app, &req, &mut scope))
-    } else {
-        charged(app, endpoint, req, None, &mut scope)
-    };
+    let state = scope.in_span(|scope| {
+        if endpoint.is_none() && is_preflight(&req) {
+            return ResponseState::ready(preflight(app, &req, scope));
+        }
+        charged(app, endpoint, req, None, scope)
+    });
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> 
     let version = req.version();
     // It comes no further: headers for everyone are enough.
     let mut scope = app.stages.enter(&mut req);
-    let state = charged(app, None, req, Some(Box::new(error)), &mut scope);
+    let state = scope.in_span(|scope| charged(app, None, req, Some(Box::new(error)), scope));
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
@@ -232,37 +233,59 @@ impl Future for ResponseFuture {
 /// Polls a future and writes its outcome to `slot`: for a server to which each
 /// move of a response counts.
 pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
-    future.answer(cx, slot);
+    let ResponseFuture { app, scope, state, .. } = future;
+    scope.in_span(|scope| {
+        state.answer(app, scope, cx, slot);
+        if let Poll::Ready(response) = slot {
+            correct_framing(response);
+        }
+    });
     if let Poll::Ready(response) = slot {
-        correct_framing(response);
         future.app.stages.finish_headers(response, &future.scope);
         finish_response(response, future.is_head, future.version);
         future.scope.end(response);
     }
 }
 
-impl ResponseFuture {
-    fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+impl ResponseState {
+    /// Writes the response to `slot`, if it is there.
+    fn answer(
+        &mut self,
+        app: &Resolved,
+        scope: &mut RequestScope,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+    ) {
         loop {
-            match &mut self.state {
-                ResponseState::Running(running) => return running.poll_into(cx, slot),
-                ResponseState::Ready(response) => {
+            match self {
+                Self::Running(running) => return running.poll_into(cx, slot),
+                Self::Ready(response) => {
                     let response = response.take().map(|response| *response);
-                    *slot = Poll::Ready(response.unwrap_or_else(|| given(self.app.settings)));
+                    *slot = Poll::Ready(response.unwrap_or_else(|| given(app.settings)));
                     return;
                 }
-                ResponseState::Charging(charging) => {
+                Self::Charging(charging) => {
                     let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else {
                         *slot = Poll::Pending;
                         return;
                     };
-                    let charging = std::mem::replace(&mut self.state, ResponseState::Ready(None));
-                    if let ResponseState::Charging(charging) = charging {
-                        self.state = charging.decided(&self.app, &mut self.scope, outcome);
+                    let charging = std::mem::replace(self, Self::Ready(None));
+                    if let Self::Charging(charging) = charging {
+                        *self = charging.decided(app, scope, outcome);
                     }
                 }
             }
         }
+    }
+}
+
+/// Drops the handler within the span, since lines that it logs when its client
+/// leaves belong to its request too.
+#[cfg(feature = "tracing")]
+impl Drop for ResponseFuture {
+    fn drop(&mut self) {
+        let state = &mut self.state;
+        self.scope.in_span(|_| *state = ResponseState::Ready(None));
     }
 }
 

@@ -398,6 +398,8 @@ fn without_effect(router: &Router) -> Option<String> {
         ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]
         ("`metrics`", options.metrics.is_some()),
+        #[cfg(feature = "tracing")]
+        ("`tracing`", options.tracing.is_some()),
         (
             "`max_body_size` where nothing reads the body",
             options.max_body_size != defaults.max_body_size,

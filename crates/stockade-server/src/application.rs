@@ -2,7 +2,6 @@
 //! service; [`FromTower`]: the wrapper around the second.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,7 +17,7 @@ use stockade_errors::{ApiError, BoxError, ConfigError};
 use stockade_routing::{App, ResponseFuture};
 use tower_service::Service;
 
-use crate::service::{Answer, request_of};
+use crate::service::{Answer, Client, request_of};
 use crate::{CreateServer, Server, ServerOptions};
 
 /// A tower service as the application of a server: a router of axum, an
@@ -129,10 +128,10 @@ impl fmt::Debug for Application {
 impl Answer for Application {
     type Answering = Answering;
 
-    fn answer(&self, head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> Answering {
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Answering {
         match self {
-            Self::App(app) => Answering::App(app.handle(request_of(head, body, peer))),
-            Self::Tower(call) => Answering::Tower(answer_by(call.as_ref(), head, body, peer)),
+            Self::App(app) => Answering::App(app.handle(request_of(head, body, client))),
+            Self::Tower(call) => Answering::Tower(answer_by(call.as_ref(), head, body, client)),
         }
     }
 
@@ -175,9 +174,9 @@ fn answer_by(
     call: &dyn Call,
     head: Parts,
     body: HttpBody,
-    peer: Option<SocketAddr>,
+    client: Client,
 ) -> BoxFuture<'static, Response> {
-    let mut request = request_of(head, HttpBody::empty(), peer);
+    let mut request = request_of(head, HttpBody::empty(), client);
     let context = ErrorContext::of(&request);
     let mut handed = http::Request::new(body);
     *handed.method_mut() = request.method().clone();
@@ -185,8 +184,8 @@ fn answer_by(
     *handed.version_mut() = request.version();
     *handed.headers_mut() = std::mem::take(request.headers_mut());
     *handed.extensions_mut() = std::mem::take(request.extensions_mut());
-    if let Some(peer) = peer {
-        handed.extensions_mut().insert(PeerAddr(peer));
+    if let Some(address) = client.address {
+        handed.extensions_mut().insert(PeerAddr(address));
     }
     // The bytes of another protocol would go through the guard, which is for HTTP.
     handed.extensions_mut().remove::<OnUpgrade>();

@@ -32,13 +32,21 @@ use crate::response_body::{ResponseBody, until_shutdown};
 use crate::time_budget::StallPolicy;
 use crate::{framing, head, host, upgraded};
 
+/// The other end of a connection, as its requests have it.
+#[derive(Clone, Copy)]
+pub(crate) struct Client {
+    /// The address, if the connection has one.
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) is_tls: bool,
+}
+
 /// The side that answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
     /// The future of an answer.
     type Answering: Send + Unpin;
 
-    /// Answers a request; `peer` is the address of its client, if it has one.
-    fn answer(&self, head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> Self::Answering;
+    /// Answers a request of a client.
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Self::Answering;
 
     /// Polls an answer, and writes its outcome to `slot`.
     fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
@@ -65,8 +73,8 @@ pub(crate) trait Answer: Send + Sync + 'static {
 impl Answer for App {
     type Answering = ResponseFuture;
 
-    fn answer(&self, head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> ResponseFuture {
-        self.handle(request_of(head, body, peer))
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> ResponseFuture {
+        self.handle(request_of(head, body, client))
     }
 
     fn poll_into(answering: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
@@ -163,17 +171,18 @@ pub(crate) fn serve<A: Answer>(
     if peer.address.is_none() {
         head.extensions.insert(LocalPeer);
     }
+    let client = Client { address: peer.address, is_tls: peer.is_tls };
     let answering = match outcome {
-        Ok(()) => peer.app.answer(head, body, peer.address),
-        Err(error) => peer.app.refuse(request_of(head, body, peer.address), error),
+        Ok(()) => peer.app.answer(head, body, client),
+        Err(error) => peer.app.refuse(request_of(head, body, client), error),
     };
     Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
 }
 
 /// Makes a request of a head whose framing hyper has read.
-pub(crate) fn request_of(head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> Request {
-    let request = Request::framed(head, body);
-    match peer {
+pub(crate) fn request_of(head: Parts, body: HttpBody, client: Client) -> Request {
+    let request = Request::framed(head, body).on_tls(client.is_tls);
+    match client.address {
         Some(address) => request.with_peer(PeerAddr(address)),
         None => request,
     }

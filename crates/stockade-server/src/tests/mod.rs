@@ -39,7 +39,7 @@ use tokio::task::JoinHandle;
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::listener::Bound;
-use crate::service::{Answer, request_of};
+use crate::service::{self, Answer, request_of};
 use crate::signals::advance;
 use crate::{ServerOptions, tcp};
 
@@ -51,8 +51,8 @@ struct Function<F>(F);
 impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
     type Answering = Answering;
 
-    fn answer(&self, head: Parts, body: HttpBody, peer: Option<SocketAddr>) -> Answering {
-        (self.0)(request_of(head, body, peer))
+    fn answer(&self, head: Parts, body: HttpBody, client: service::Client) -> Answering {
+        (self.0)(request_of(head, body, client))
     }
 
     fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
