@@ -18,8 +18,8 @@ mod live_page;
 mod prelude;
 mod public_api;
 mod readme;
-mod specification;
 mod separate;
+mod specification;
 mod tidy;
 
 use std::env;

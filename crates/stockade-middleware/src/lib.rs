@@ -112,7 +112,7 @@ pub use serialization::{
 pub use spans::{RequestSpans, with_tracing};
 #[doc(inline)]
 pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
-pub use timeout::with_timeout;
+pub use timeout::{Timeout, with_timeout};
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

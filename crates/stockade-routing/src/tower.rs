@@ -48,19 +48,18 @@ use crate::dispatch::ResponseFuture;
 /// Where that cannot be, each connection tells its address (`LocalPeer` if it has none):
 ///
 /// ```
-/// use stockade_core::PeerAddr;
-/// use stockade_routing::Router;
+/// use stockade::{PeerAddr, Router};
 /// use tower_service::Service;
 ///
 /// # let peer = std::net::SocketAddr::from(([192, 0, 2, 1], 50_000));
 /// let app = Router::new().build()?;
 /// // For hyper's `service_fn`, once for each connection that was accepted.
-/// let service = move |mut request: http::Request<String>| {
+/// let service = move |mut request: stockade::http::Request<String>| {
 ///     request.extensions_mut().insert(PeerAddr(peer));
 ///     app.clone().call(request)
 /// };
-/// # drop(service(http::Request::new(String::new())));
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # drop(service(stockade::http::Request::new(String::new())));
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// # Examples

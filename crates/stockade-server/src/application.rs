@@ -44,14 +44,14 @@ use crate::{CreateServer, Server, ServerOptions};
 /// ```
 /// use std::convert::Infallible;
 ///
-/// use stockade_core::HttpBody;
-/// use stockade_server::{CreateServer, FromTower};
+/// use stockade::HttpBody;
+/// use stockade::server::{CreateServer, FromTower};
 ///
 /// # fn of<S>(service: S) -> Result<(), Box<dyn std::error::Error>>
 /// # where
-/// #     S: tower_service::Service<http::Request<HttpBody>, Response = http::Response<HttpBody>>
+/// #     S: tower_service::Service<stockade::http::Request<HttpBody>, Response = stockade::http::Response<HttpBody>>
 /// #         + Clone + Send + Sync + 'static,
-/// #     S::Error: Into<stockade_errors::BoxError>,
+/// #     S::Error: Into<stockade::BoxError>,
 /// #     S::Future: Send,
 /// # {
 /// let server = FromTower(service).create_server()?;

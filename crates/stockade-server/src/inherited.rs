@@ -19,8 +19,8 @@ use crate::{LocalAddr, ServeError, tcp, unix};
 /// `app.service` does it, and so does `systemfd` while a program is developed.
 ///
 /// ```no_run
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, InheritedSockets};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, InheritedSockets};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = Router::new().create_server()?;

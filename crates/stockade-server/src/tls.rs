@@ -32,8 +32,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// ```no_run
 /// use std::time::Duration;
 ///
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, TlsConfig};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, TlsConfig};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let tls = TlsConfig::from_files("cert.pem", "key.pem")?.reload_every(Duration::from_secs(60));

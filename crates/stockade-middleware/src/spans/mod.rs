@@ -2,8 +2,8 @@
 //! OpenTelemetry gives to what is recorded of a request.
 //!
 //! ```
-//! use stockade_core::Middleware;
-//! use stockade_middleware::with_tracing;
+//! use stockade::Middleware;
+//! use stockade::middleware::with_tracing;
 //!
 //! // RouterOptions::new().tracing(with_tracing().url_path(true))
 //! let spans = with_tracing().on_span(|span, headers| {
