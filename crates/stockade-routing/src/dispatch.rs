@@ -10,20 +10,20 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{Method, Version, header};
+use http::{Method, Version};
 use stockade_core::__internal::{
     ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, run,
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{self, Cors, origin_of, too_many};
+use stockade_middleware::__internal::{Cors, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
-use crate::lookup::{find_exact, find_route};
-use crate::no_route::{has_answer, no_content, no_route};
+use crate::lookup::{asked_cors, find_route, is_preflight};
+use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
 
 /// Answers a request.
@@ -132,16 +132,7 @@ fn begin(
 /// rules of the route that it asks about, if it has its own.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
-    let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
-    let routes = &*app.routes;
-    let asked = method.filter(|_| routes.has_own_cors()).and_then(|it| {
-        let head = (it == Method::HEAD).then_some(Method::GET);
-        find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
-    });
-    let fallback = || routes.fallback.as_ref().filter(|_| !has_answer(routes, req));
-    let asked = asked.as_ref().map(|(endpoint, _)| endpoint).or_else(fallback);
-    if let Some(own) = asked.and_then(|endpoint| routes.cors_of(endpoint)) {
+    if let Some(own) = asked_cors(&app.routes, req) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
@@ -293,8 +284,4 @@ impl Drop for ResponseFuture {
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
     answer_bug("a response that was given is polled again", settings)
-}
-
-pub(crate) fn is_preflight(req: &Request) -> bool {
-    __internal::is_preflight(req.method(), req.headers())
 }
