@@ -33,6 +33,7 @@ mod http;
 mod error_forms;
 mod errors;
 mod events;
+mod failures;
 mod fallback;
 mod web_sockets;
 

@@ -73,7 +73,7 @@ use stockade_errors::ApiError;
 pub use crate::endpoint::error_of;
 
 use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
-use crate::reply::{Html, Json};
+use crate::reply::{Failure, Html, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 
 /// One piece of middleware, with its types erased.
@@ -312,9 +312,12 @@ impl<R: Reply> IntoFlow for Option<R> {
     }
 }
 
-impl<T: IntoFlow, E: Into<ApiError>> IntoFlow for Result<T, E> {
+impl<T: IntoFlow, E: Failure> IntoFlow for Result<T, E> {
     fn into_flow(self) -> Result<Flow, ApiError> {
-        self.map_err(Into::into)?.into_flow()
+        match self {
+            Ok(flow) => flow.into_flow(),
+            Err(failure) => answer_of(failure).map(Flow::Respond),
+        }
     }
 }
 
@@ -371,9 +374,12 @@ impl IntoAnswer for Option<Response> {
     }
 }
 
-impl<T: IntoAnswer, E: Into<ApiError>> IntoAnswer for Result<T, E> {
+impl<T: IntoAnswer, E: Failure> IntoAnswer for Result<T, E> {
     fn into_answer(self) -> Result<Option<Response>, ApiError> {
-        self.map_err(Into::into)?.into_answer()
+        match self {
+            Ok(answer) => answer.into_answer(),
+            Err(failure) => answer_of(failure).map(Some),
+        }
     }
 }
 

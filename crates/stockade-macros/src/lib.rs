@@ -250,6 +250,9 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 ///
 /// - With a message on every variant: `Display`, `std::error::Error`, and
 ///   `From<Self> for ApiError`.
+/// - Also `Failure`, so that handlers and middleware may return the type as an
+///   error, where the calling crate depends on the facade or on
+///   `stockade-core`.
 /// - With a message on none: only `From<Self> for ApiError`, which takes the
 ///   text from the `Display` of the type. So it works together with another
 ///   derive that writes `Display` and `Error`.

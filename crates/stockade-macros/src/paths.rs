@@ -33,6 +33,13 @@ impl CratePath {
         Self::find("validation", &["stockade-validation"])
     }
 
+    /// Finds the crate of `Failure`, if the calling crate has it: errors are made
+    /// without it too.
+    pub(crate) fn core_if_there() -> Option<Self> {
+        let is_there = ["stockade", "stockade-core"].map(name_of).iter().any(Option::is_some);
+        is_there.then(Self::core)
+    }
+
     /// Finds `serde_json`; without the facade the calling crate has to have it.
     pub(crate) fn serde_json() -> Option<Self> {
         let facade = name_of("stockade").map(|name| Self::of(&[name, "serde_json".into()]));

@@ -5,7 +5,8 @@ use std::fmt;
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
-use stockade_core::reply::Json;
+use stockade_core::Response;
+use stockade_core::reply::{Failure, Json};
 use stockade_errors::{ApiError, FieldError};
 use stockade_validation::ReadError;
 
@@ -162,6 +163,12 @@ impl From<SocketError> for ApiError {
             SocketError::Failed(error) => error,
             error => Self::new(400, error.to_string()).with_source(error),
         }
+    }
+}
+
+impl Failure for SocketError {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        Err(self.into())
     }
 }
 

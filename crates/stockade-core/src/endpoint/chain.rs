@@ -19,6 +19,7 @@ use stockade_errors::ApiError;
 
 use super::{Endpoint, ErrorContext, ErrorContextExt as _, Settings};
 use crate::middleware::{Run, Step};
+use crate::reply::FailedReply;
 use crate::{BoxFuture, Flow, Middleware, Next, Request, Response, bug, upgrade};
 
 /// Runs middleware and handler; errors and panics become responses.
@@ -60,9 +61,21 @@ impl RunningHandler {
         match slot {
             Poll::Pending => {}
             Poll::Ready(response) if (200..=599).contains(&response.status().as_u16()) => {
+                if response.status().is_server_error() {
+                    self.log_failed_reply(response);
+                }
                 response.body_mut().log_to(|| self.context());
             }
             Poll::Ready(response) => self.refuse_interim(response),
+        }
+    }
+
+    /// Logs a response of 5xx that the handler returned as an error, with the
+    /// standard text of its status.
+    #[cold]
+    fn log_failed_reply(&self, response: &Response) {
+        if response.extensions().get::<FailedReply>().is_some() {
+            self.context().log(&ApiError::new(response.status().as_u16(), ""));
         }
     }
 

@@ -14,12 +14,13 @@
 //! | [`Created<R>`], [`Accepted<R>`], [`Status<CODE, R>`] | the answer of `R` with status 201, 202 or `CODE` |
 //! | `(P, R)`, `(P, Q, R)` | the answer of `R`, changed by the parts `P` and `Q`: a `StatusCode`, a `HeaderMap`, a list of pairs as headers, another [`ReplyPart`] |
 //! | `Response` | itself |
-//! | `Result<R, E>` | `R`, or `E` as an error |
+//! | `Result<R, E>` | `R`, or `E`, which is a [`Failure`]: an [`ApiError`], a `StatusCode`, a [`Redirect`] and others |
 //!
 //! A handler may also write the response itself: [`ResponseWriter`].
 //!
 //! Spec: Handler contract.
 
+mod failure;
 mod json;
 mod plain;
 mod sse;
@@ -27,6 +28,8 @@ mod status;
 mod streamed;
 pub(crate) mod writer;
 
+pub use failure::Failure;
+pub(crate) use failure::{FailedReply, answer_of};
 pub use json::{Json, json_response};
 pub use plain::{Html, JsonText, Redirect};
 pub use sse::{EndsAtShutdown, Event, Sse};
@@ -98,13 +101,17 @@ impl<R: Reply> Reply for Option<R> {
     }
 }
 
-impl<R: Reply, E: Into<ApiError>> Reply for Result<R, E> {
+impl<R: Reply, E: Failure> Reply for Result<R, E> {
     fn into_response(self) -> Result<Response, ApiError> {
-        self.map_err(Into::into)?.into_response()
+        match self {
+            Ok(reply) => reply.into_response(),
+            Err(failure) => answer_of(failure),
+        }
     }
 
     fn describe(doc: &mut RouteDoc) {
         R::describe(doc);
+        E::describe(doc);
     }
 }
 

@@ -15,15 +15,18 @@ use self::message::{Argument, Message};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// Returns the expansion: `From<Self> for ApiError`, and for an enum with
-/// messages `Display`, `Error` and `From` of the causes.
+/// Returns the expansion: `From<Self> for ApiError`, `Failure` where the calling
+/// crate has it, and for an enum with messages `Display`, `Error` and `From` of the causes.
 pub(crate) fn api_error(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let Some(read) = Input::read(input, &mut errors) else {
         return errors.into_tokens();
     };
     let (root, serde_json) = (CratePath::errors(), CratePath::serde_json());
-    let impls = expand(&read, &root, serde_json.as_ref(), &mut errors);
+    let mut impls = expand(&read, &root, serde_json.as_ref(), &mut errors);
+    if let Some(core) = CratePath::core_if_there() {
+        impls.extend(failure(&read, &root, &core));
+    }
     let errors = errors.into_tokens();
     quote!(#errors #impls)
 }
@@ -74,6 +77,26 @@ fn into_api_error(input: &Input<'_>, root: &CratePath, details: &TokenStream) ->
                 }
             }
         };
+    }
+}
+
+/// Makes the `Failure` of the type: the error that `From` makes of it.
+fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream {
+    let (name, span) = (input.name, input.name.span());
+    let (root, core) = (root.at(span), core.at(span));
+    let (parameters, types, _) = input.generics.split_for_impl();
+    let mut bounds: Vec<WherePredicate> = Vec::new();
+    if input.generics.type_params().next().is_some() {
+        bounds.push(parse_quote!(#root::ApiError: ::core::convert::From<#name #types>));
+    }
+    let bounds = with_bounds(input.generics, bounds);
+    quote! {
+        #[automatically_derived]
+        impl #parameters #core::reply::Failure for #name #types #bounds {
+            fn into_answer(self) -> ::core::result::Result<#core::Response, #root::ApiError> {
+                ::core::result::Result::Err(::core::convert::From::from(self))
+            }
+        }
     }
 }
 

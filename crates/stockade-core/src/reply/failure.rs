@@ -1,0 +1,196 @@
+//! [`Failure`]: what a handler or middleware may return as an error.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::Value;
+use stockade_errors::{ApiError, BoxError};
+use stockade_serialization::SerializationError;
+use stockade_validation::ReadError;
+
+use super::{Html, Json, Redirect};
+use crate::extract::FileNameError;
+use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
+
+/// An error that handlers and middleware may return: the `E` of a
+/// `Result<T, E>`.
+///
+/// | error | answer |
+/// |---|---|
+/// | [`ApiError`], a type with `#[derive(ApiError)]` | its status, with the body of an error |
+/// | [`BoxError`], `std::io::Error`, `serde_json::Error` | 500, with the text in the log alone; an `ApiError` in a box keeps its status |
+/// | `StatusCode` of 400 and above | an `ApiError` with the standard text of the status |
+/// | `(StatusCode, text)` of 400 and above | an `ApiError` with this message, which a client does not get from 500 on |
+/// | `StatusCode`, `(StatusCode, text)` below 400 | sent as it is: not every early return is a failure, such as a 304 |
+/// | `(StatusCode, T)` with `T` a `Json`, `Value` or `Html` | sent as it is |
+/// | [`Redirect`], [`Response`] | sent as it is |
+///
+/// An `ApiError` passes `error_handling`, which may give it another form. A
+/// reply that is sent as it is does not; from 500 on there is a line in the log.
+///
+/// ```
+/// use http::StatusCode;
+/// use stockade_core::extract::Path;
+/// use stockade_core::reply::Redirect;
+/// use stockade_core::{BoxError, Reply};
+///
+/// async fn show(Path(id): Path<u32>) -> Result<String, StatusCode> {
+///     if id == 7 { Ok("seven".to_owned()) } else { Err(StatusCode::NOT_FOUND) }
+/// }
+///
+/// async fn half(Path(number): Path<String>) -> Result<String, (StatusCode, String)> {
+///     let number: u32 = number.parse().map_err(|_| {
+///         (StatusCode::BAD_REQUEST, format!("{number} is no number"))
+///     })?;
+///     Ok((number / 2).to_string())
+/// }
+///
+/// async fn account() -> Result<&'static str, Redirect> {
+///     Err(Redirect::to("/login"))
+/// }
+///
+/// async fn read() -> Result<String, BoxError> {
+///     Ok(std::fs::read_to_string("/etc/hostname")?)
+/// }
+/// # let not_found: Result<(), _> = Err(StatusCode::NOT_FOUND);
+/// # assert_eq!(not_found.into_response().unwrap_err().status(), 404);
+/// # let _ = (show, half, account, read);
+/// ```
+///
+/// An error type without the derive says itself what it answers:
+///
+/// ```
+/// use stockade_core::reply::Failure;
+/// use stockade_core::{ApiError, Response};
+///
+/// struct Lost;
+///
+/// impl Failure for Lost {
+///     fn into_answer(self) -> Result<Response, ApiError> {
+///         Err(ApiError::not_found())
+///     }
+/// }
+///
+/// async fn show() -> Result<&'static str, Lost> {
+///     Err(Lost)
+/// }
+/// # let _ = show;
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned as an error",
+    label = "this is no error that has an answer",
+    note = "for an error type of your own: `#[derive(Debug, ApiError)]` with `#[status(404, \"…\")]` on it or on each variant, or `impl Failure`",
+    note = "for an error of another crate: return `ApiError` or `BoxError`; `?` makes a `BoxError` of any error, which is answered with 500",
+    note = "StatusCode, (StatusCode, text), (StatusCode, Json<T>), Redirect and Response are errors too"
+)]
+pub trait Failure: Sized {
+    /// Makes the answer: a response that is sent as it is, or an error.
+    ///
+    /// # Errors
+    /// The error that is answered in the form of the application. Most failures
+    /// are one.
+    fn into_answer(self) -> Result<Response, ApiError>;
+
+    /// Says what a route answers that fails so. By default nothing is known.
+    fn describe(_doc: &mut RouteDoc) {}
+}
+
+/// Makes the answer of a failure, and notes that a 5xx has to be logged.
+pub(crate) fn answer_of<E: Failure>(failure: E) -> Result<Response, ApiError> {
+    failure.into_answer().map(noted)
+}
+
+fn noted(mut response: Response) -> Response {
+    if response.status().is_server_error() {
+        response.extensions_mut().insert(FailedReply);
+    }
+    response
+}
+
+/// Marks a response of 5xx that a handler returned as an error, which is not in
+/// the log yet.
+#[derive(Clone, Copy)]
+pub(crate) struct FailedReply;
+
+impl Failure for ApiError {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        Err(self)
+    }
+}
+
+impl Failure for Infallible {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        match self {}
+    }
+}
+
+impl Failure for Response {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        Ok(self)
+    }
+}
+
+impl Failure for Redirect {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        self.into_response()
+    }
+}
+
+impl Failure for StatusCode {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        if is_error(self) { Err(ApiError::new(self.as_u16(), "")) } else { self.into_response() }
+    }
+}
+
+/// Returns true for a status that an error has.
+fn is_error(status: StatusCode) -> bool {
+    status.as_u16() >= 400
+}
+
+macro_rules! errors_are_failures {
+    ($($error:ty)*) => {
+        $(impl Failure for $error {
+            fn into_answer(self) -> Result<Response, ApiError> {
+                Err(self.into())
+            }
+        })*
+    };
+}
+
+errors_are_failures! {
+    BoxError std::io::Error serde_json::Error BodyError FileNameError ReadError SerializationError
+}
+
+macro_rules! texts_are_messages {
+    ($($text:ty)*) => {
+        $(impl Failure for (StatusCode, $text) {
+            fn into_answer(self) -> Result<Response, ApiError> {
+                let (status, text) = self;
+                if is_error(status) {
+                    return Err(ApiError::new(status.as_u16(), text));
+                }
+                (status, text).into_response()
+            }
+        })*
+    };
+}
+
+texts_are_messages! { String &'static str Cow<'static, str> }
+
+macro_rules! replies_are_sent {
+    ($([$($T:ident: $bound:path)?] $reply:ty;)*) => {
+        $(impl<$($T: $bound)?> Failure for (StatusCode, $reply) {
+            fn into_answer(self) -> Result<Response, ApiError> {
+                self.into_response()
+            }
+        })*
+    };
+}
+
+replies_are_sent! {
+    [] Value;
+    [T: Serialize] Json<T>;
+    [T: Into<HttpBody>] Html<T>;
+}
