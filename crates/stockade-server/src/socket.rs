@@ -2,13 +2,17 @@
 
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+#[cfg(unix)]
+use std::task::ready;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
 use socket2::SockRef;
 use stockade_core::upgrade::Io;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+#[cfg(unix)]
+use tokio::io::Interest;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
