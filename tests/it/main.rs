@@ -20,6 +20,7 @@ mod handlers;
 mod json_values;
 mod json_vectors;
 mod limits;
+mod load;
 mod middleware;
 mod options;
 mod validation;

@@ -85,7 +85,9 @@ pub mod __internal {
     pub use crate::bug::answer_bug;
     pub use crate::challenge::unauthorized;
     pub use crate::client::{client_network, shrink_map};
-    pub use crate::endpoint::{EndpointParts, ErrorContextExt, RunningHandler, Settings, run};
+    pub use crate::endpoint::{
+        EndpointParts, ErrorContextExt, Overloaded, RunningHandler, Settings, run,
+    };
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::params::Params;

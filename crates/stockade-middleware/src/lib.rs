@@ -13,6 +13,7 @@
 //! | [`with_serialization`] | helpers for dates, maps and sets |
 //! | [`with_rate_limit`] | limits the requests to a route |
 //! | [`with_timeout`] | limits the time of a route |
+//! | [`with_concurrency_limit`] | limits the requests in flight |
 //! | [`with_cors`] | rules of CORS for a route |
 //! | [`with_cross_origin_protection`] | protects against cross-site request forgery |
 //! | [`with_logging`] | logs requests and responses |
@@ -50,6 +51,7 @@ pub mod auth;
 mod client_address;
 #[cfg(feature = "compression")]
 pub mod compression;
+mod concurrency_limit;
 #[cfg(feature = "conditional")]
 pub mod conditional;
 #[cfg(feature = "cookies")]
@@ -85,6 +87,7 @@ pub use auth::{
 pub use client_address::TrustProxy;
 #[cfg(feature = "compression")]
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
+pub use concurrency_limit::{ConcurrencyLimit, OwnConcurrencyLimit, with_concurrency_limit};
 #[cfg(feature = "conditional")]
 pub use conditional::{ETag, EntityTags, Outcome, Preconditions, Validators, with_etag};
 #[cfg(feature = "cookies")]
@@ -119,6 +122,7 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::client_address::{client_address, client_behind_local_peer, warn_untrusted};
+    pub use crate::concurrency_limit::LimitsConcurrency;
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};
     pub use crate::input_validation::form;
     pub use crate::observation::{Observation, Observers};

@@ -8,7 +8,8 @@ use http::{Extensions, Method};
 use stockade_core::__internal::{EndpointParts, RouteDocExt as _, Settings};
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_middleware::__internal::Cors;
+use stockade_middleware::__internal::{Cors, LimitsConcurrency};
+use stockade_middleware::with_concurrency_limit;
 use stockade_path::{Pattern, join};
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
@@ -40,6 +41,8 @@ pub(crate) struct Compiler<'o> {
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     /// For the bodies of all routes that have no list of their own.
     accepts: Option<Arc<Accepts>>,
+    /// The limit of requests in flight, over all routes.
+    concurrency_limit: Option<Middleware>,
     /// The notes that the descriptions of all routes share.
     common: Extensions,
 }
@@ -72,6 +75,7 @@ impl<'o> Compiler<'o> {
             names: HashMap::new(),
             own_cors: Vec::new(),
             accepts: accepts.map(Arc::new),
+            concurrency_limit: options.concurrency_limit.map(limiting),
             common,
         }
     }
@@ -140,9 +144,7 @@ impl<'o> Compiler<'o> {
         let guard = web_socket::compile(&mut entry, self.options, rules, faults);
         let is_web_socket = guard.is_some();
         faults.extend(self.covers_only_answers(method, &entry));
-        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
-        middleware.extend_from_slice(&self.options.middleware);
-        middleware.extend_from_slice(&entry.middleware);
+        let mut middleware = self.middleware_of(guard, &entry);
         let cors = self.cors_of(&entry, &mut middleware);
         let mut doc = self.describe(method, pattern, &middleware, &entry);
         faults.extend(doc.mistakes(&self.options.states));
@@ -208,6 +210,18 @@ impl<'o> Compiler<'o> {
         }
         let mistakes = faults.into_iter().map(|message| Mistake::new(message).on(FALLBACK));
         self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
+    }
+
+    /// Returns the middleware of a route, behind the `guard` of a WebSocket.
+    fn middleware_of(&self, guard: Option<Middleware>, entry: &RouteEntry) -> Vec<Middleware> {
+        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
+        middleware.extend(self.concurrency_limit.clone());
+        middleware.extend_from_slice(&self.options.middleware);
+        middleware.extend_from_slice(&entry.middleware);
+        if !entry.concurrency_limited {
+            middleware.retain(|it| it.mark::<LimitsConcurrency>().is_none());
+        }
+        middleware
     }
 
     /// Returns the description of a route by its middleware and its handler. It
@@ -354,6 +368,11 @@ fn with_any(
     }
     let build = |(method, table): (Method, TableBuilder<_>)| (method, table.build());
     Tables::new(tables.into_iter().map(build), any.map(build))
+}
+
+/// Makes the limit of a router, which all of its routes share.
+fn limiting(max: usize) -> Middleware {
+    Middleware::new(with_concurrency_limit(max))
 }
 
 /// Returns the rules of the `with_cors` nearest to the handler, by which the

@@ -12,7 +12,9 @@ use stockade_core::{
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{CorsOptions, Timeout, with_error_handling, with_rate_limit};
+use stockade_middleware::{
+    CorsOptions, OwnConcurrencyLimit, Timeout, with_error_handling, with_rate_limit,
+};
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
@@ -33,7 +35,7 @@ pub struct RouteEntry {
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
     /// True for each [`Key`] whose middleware runs before the entry's own.
-    ahead: [bool; 3],
+    ahead: [bool; 4],
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
@@ -46,6 +48,9 @@ pub struct RouteEntry {
     pub(crate) inherited: Inherited,
     /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
+    /// False if no limit of requests in flight holds, not even one that it
+    /// inherits.
+    pub(crate) concurrency_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
     pub(crate) docs: Docs,
     pub(crate) public: Option<String>,
@@ -76,6 +81,7 @@ impl Inherited {
 enum Key {
     ErrorHandling,
     RateLimit,
+    ConcurrencyLimit,
     Timeout,
 }
 
@@ -100,7 +106,7 @@ impl RouteEntry {
             web_socket_only: false,
             middleware: Vec::new(),
             own: 0,
-            ahead: [false; 3],
+            ahead: [false; 4],
             validation: Validation::new(),
             name: None,
             path: None,
@@ -110,6 +116,7 @@ impl RouteEntry {
             error_handler: None,
             inherited: Inherited::default(),
             rate_limited: true,
+            concurrency_limited: true,
             cors: None,
             docs: Docs::default(),
             public: None,
@@ -296,12 +303,30 @@ setters! {
         entry.put_ahead(Key::RateLimit, own.flatten());
     }
 
+    /// Limits the requests to this route that are in flight, beside the limits
+    /// that it inherits: a number, or [`with_concurrency_limit`]; a further one
+    /// gets 503 at once. `false` takes the route out of every such limit, and
+    /// `true` is the default: those that it inherits and no other.
+    ///
+    /// It stands in front of the route's own middleware, after a rate limit.
+    ///
+    /// [`with_concurrency_limit`]: stockade_middleware::with_concurrency_limit
+    fn concurrency_limit(entry, limit: impl Into<OwnConcurrencyLimit>) {
+        let limit = limit.into();
+        entry.concurrency_limited = !matches!(limit, OwnConcurrencyLimit::Exempt);
+        let own = match limit {
+            OwnConcurrencyLimit::Beside(limit) => Some(Middleware::new(limit)),
+            OwnConcurrencyLimit::Exempt | OwnConcurrencyLimit::Inherited => None,
+        };
+        entry.put_ahead(Key::ConcurrencyLimit, own);
+    }
+
     /// Limits the time until the head of the response: a `Duration`, after which
     /// the answer is 503, or [`with_timeout`] with another status.
     ///
     /// [`with_timeout`]: stockade_middleware::with_timeout
     ///
-    /// It stands in front of the route's own middleware, after a rate limit,
+    /// It stands in front of the route's own middleware, after its other limits,
     /// and after the middleware of the router, its groups and the tree, whose
     /// time does not count.
     fn timeout(entry, limit: impl Into<Timeout>) {

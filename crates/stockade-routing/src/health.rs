@@ -6,7 +6,8 @@ use stockade_middleware::health::{live, ready};
 use crate::{RouteEntry, RouteTree};
 
 /// Makes `GET /health/live` and `GET /health/ready`, to be spread into a tree.
-/// Neither is charged to a rate limit, because those who watch ask often.
+/// Neither is charged to a rate limit, because those who watch ask often, and
+/// neither waits for a place among the requests in flight.
 ///
 /// The second needs a
 /// [`Readiness`](stockade_middleware::health::Readiness) as state; the own
@@ -27,8 +28,9 @@ use crate::{RouteEntry, RouteTree};
 /// The specification has no such routes.
 #[track_caller]
 pub fn health_routes() -> RouteTree {
-    let live = RouteTree::new().method(Method::GET, RouteEntry::new(live).rate_limit(false));
-    let ready = RouteTree::new().method(Method::GET, RouteEntry::new(ready).rate_limit(false));
+    let unlimited = |entry: RouteEntry| entry.rate_limit(false).concurrency_limit(false);
+    let live = RouteTree::new().method(Method::GET, unlimited(RouteEntry::new(live)));
+    let ready = RouteTree::new().method(Method::GET, unlimited(RouteEntry::new(ready)));
     let both = RouteTree::new().segment("live", live).segment("ready", ready);
     RouteTree::new().segment("health", both)
 }

@@ -68,6 +68,8 @@ pub struct RouterOptions {
     pub(crate) security_headers: SecurityHeaders,
     #[serde(alias = "rateLimit", deserialize_with = "optional_rate_limit")]
     pub(crate) rate_limit: Option<RateLimit>,
+    #[serde(alias = "concurrencyLimit")]
+    pub(crate) concurrency_limit: Option<usize>,
     #[serde(alias = "trustProxy")]
     pub(crate) trust_proxy: TrustProxy,
     #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
@@ -113,6 +115,7 @@ impl Default for RouterOptions {
             enable_security_headers: true,
             security_headers: SecurityHeaders::default(),
             rate_limit: Some(RateLimit::default()),
+            concurrency_limit: None,
             trust_proxy: TrustProxy::none(),
             request_id: None,
             access_log: AccessLog::default(),
@@ -328,6 +331,16 @@ impl RouterOptions {
         /// requests per 60 s.
         #[doc(alias = "rateLimit")]
         rate_limit: into Option<RateLimit>;
+
+        /// Sets the largest number of requests in flight, over all routes; a further
+        /// one gets 503 at once. It is what the program can work on at one time,
+        /// such as the connections of its pool. An entry has
+        /// `concurrency_limit: false` for none, as those of [`health_routes`] have.
+        /// See [`with_concurrency_limit`]. Default: none.
+        ///
+        /// [`health_routes`]: crate::health_routes
+        /// [`with_concurrency_limit`]: stockade_middleware::with_concurrency_limit
+        concurrency_limit: some usize;
 
         /// Sets the number of trusted proxies before this server: a number, or
         /// `true` for one. Default: none, and the client is the other end of

@@ -142,6 +142,7 @@ pub mod __internal {
     use crate::format::{Format, TextType};
 
     pub use crate::json::has_more_values;
+    pub use crate::log_rate::LogRate;
     pub use crate::read::{
         Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Slot, Target, TypedReader, fit_of,
         read_nothing, read_texts_into, shape_of, too_many_values,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Lets one line a second into the log, and counts the others.
 #[derive(Debug, Default)]
-pub(crate) struct LogRate {
+pub struct LogRate {
     /// The second after that of the last line; 0 before the first one.
     after: AtomicU64,
     unlogged: AtomicU64,
@@ -16,7 +16,8 @@ pub(crate) struct LogRate {
 impl LogRate {
     /// Returns how many lines were left out since the last one, if there may be
     /// one now.
-    pub(crate) fn next(&self) -> Option<u64> {
+    #[must_use]
+    pub fn next(&self) -> Option<u64> {
         self.next_at(START.elapsed())
     }
 

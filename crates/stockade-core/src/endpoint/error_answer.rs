@@ -2,6 +2,8 @@
 //!
 //! Spec: Errors › Response rules.
 
+use std::error::Error as _;
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,6 +25,19 @@ pub struct Settings {
     /// True if errors are sent as RFC 9457 problem details.
     pub problem_details: bool,
 }
+
+/// The source of an error that refuses a request because others are in flight.
+/// A line for each at error level would be more load.
+#[derive(Debug)]
+pub struct Overloaded;
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("overloaded")
+    }
+}
+
+impl std::error::Error for Overloaded {}
 
 /// The request that an error came from, as its answer and its line in the log
 /// need it.
@@ -138,8 +153,9 @@ pub trait ErrorContextExt: Sized {
     /// Spec: Errors › Response rules.
     fn answer(&self, error: ApiError) -> Response;
 
-    /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
-    /// level; with the name of the request as the key-value `request_id`, and in
+    /// Logs an error: 5xx at error level with the chain of causes, 4xx and
+    /// [`Overloaded`] at debug level; with the name of the request as the
+    /// key-value `request_id`, and in
     /// the text.
     ///
     /// Texts are `escaped`, because a client may have written parts of them.
@@ -196,7 +212,7 @@ impl ErrorContextExt for ErrorContext {
 
     fn log(&self, error: &ApiError) {
         let status = error.status();
-        if status >= 500 {
+        if status >= 500 && !error.source().is_some_and(|source| source.is::<Overloaded>()) {
             let (place, chain) = (self.place(), chain(error));
             log::error!(
                 target: TARGET, request_id = self.id(); "{place}: {status} {}", escaped(chain)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub(crate) use chain::Chain;
 pub use chain::{RunningHandler, run};
-pub use error_answer::{ErrorContext, ErrorContextExt, Settings, error_of};
+pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, error_of};
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 

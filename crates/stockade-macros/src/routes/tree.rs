@@ -93,7 +93,7 @@ pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_statu
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 18] = [
+pub(crate) const ENTRY_KEYS: [&str; 19] = [
     "handler",
     "name",
     "path",
@@ -107,6 +107,7 @@ pub(crate) const ENTRY_KEYS: [&str; 18] = [
     "accepts",
     "max_json_values",
     "rate_limit",
+    "concurrency_limit",
     "timeout",
     "cors",
     "error_handling",

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 
 use http::StatusCode;
+use stockade_core::__internal::Overloaded;
 use stockade_core::{ApiError, Response, error_of};
 use stockade_errors::ErrorKind;
 use tokio::time::error::Elapsed;
@@ -47,6 +48,8 @@ reasons! {
     HeadersTooLarge = "headers_too_large",
     /// Any other 4xx.
     Other = "other",
+    /// A limit of requests in flight.
+    Overload = "overload",
     ServerError = "server_error",
 }
 
@@ -88,6 +91,9 @@ impl Reason {
             400 if error.details().is_some() => Some(Self::Validation),
             503 | 504 if error.source().is_some_and(|source| source.is::<Elapsed>()) => {
                 Some(Self::Timeout)
+            }
+            503 if error.source().is_some_and(|source| source.is::<Overloaded>()) => {
+                Some(Self::Overload)
             }
             _ => None,
         }

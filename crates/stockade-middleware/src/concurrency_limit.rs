@@ -1,0 +1,193 @@
+//! [`with_concurrency_limit`]: refuses requests beyond a number in flight.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use stockade_core::__internal::Overloaded;
+use stockade_core::middleware::form;
+use stockade_core::{BoxError, HttpBody, IntoMiddleware, Middleware, Next, Request};
+use stockade_errors::ApiError;
+use stockade_validation::__internal::LogRate;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Limits the requests that are in flight at one time to `max`, and answers a
+/// further one with 503 and `Retry-After` at once (load shedding).
+///
+/// A request is in flight until the last byte of its answer was handed over, or
+/// its client has left. A stream of events holds its place for as long as it
+/// lives, so that its route is better left out. A WebSocket holds a place during
+/// its handshake alone; `ws_max_connections` limits the sessions.
+///
+/// All requests to the routes that have the same limit count together: those of
+/// a router (`RouterOptions::concurrency_limit`), of a group or of an entry. A
+/// clone of the limit counts in the same place. A route may have several
+/// limits, and `concurrency_limit: false` in its entry takes it out of all; the
+/// routes of health checks are out of them.
+///
+/// The limit stands where middleware stands: after the rate limit, which a
+/// refused request is charged to. Requests without a route do not count.
+///
+/// A client whose body comes slowly holds a place meanwhile, at most for the
+/// time that a body may take. The rate limit bounds how many places one client
+/// holds: a limit above it leaves some to others.
+///
+/// Refusals are no errors of the program: one line a second at warn level tells
+/// of them, and each of them is logged at debug level.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_core::Middleware;
+/// use stockade_middleware::with_concurrency_limit;
+///
+/// let reports = with_concurrency_limit(4).retry_after(Duration::from_secs(30));
+/// assert_eq!(Middleware::new(reports).name(), "with_concurrency_limit");
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no such limit.
+pub fn with_concurrency_limit(max: usize) -> ConcurrencyLimit {
+    let places = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+    let refusals = Arc::new(LogRate::default());
+    ConcurrencyLimit { max, retry_after: Duration::from_secs(1), places, refusals }
+}
+
+/// The middleware of [`with_concurrency_limit`].
+#[derive(Clone)]
+#[must_use = "it limits nothing until a route or a router has it"]
+pub struct ConcurrencyLimit {
+    max: usize,
+    retry_after: Duration,
+    places: Arc<Semaphore>,
+    refusals: Arc<LogRate>,
+}
+
+impl ConcurrencyLimit {
+    /// Sets the time after which a refused client should ask again, in whole
+    /// seconds, rounded up, at least 1. Default: 1 s.
+    pub fn retry_after(mut self, time: Duration) -> Self {
+        self.retry_after = time;
+        self
+    }
+
+    /// Returns the error of a request for which there is no place.
+    #[cold]
+    fn refuse(&self, req: &Request) -> ApiError {
+        if let Some(unlogged) = self.refusals.next() {
+            log::warn!(
+                target: "stockade",
+                "{} {} is refused, because {} requests are in flight; so were {unlogged} others",
+                req.method(), req.route().unwrap_or("-"), self.max
+            );
+        }
+        let whole = u64::from(self.retry_after.subsec_nanos() > 0);
+        let seconds = self.retry_after.as_secs().saturating_add(whole).max(1);
+        ApiError::new(503, "too many requests are in flight")
+            .with_source(Overloaded)
+            .with_header("Retry-After", seconds.to_string())
+    }
+}
+
+impl fmt::Debug for ConcurrencyLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConcurrencyLimit")
+            .field("max", &self.max)
+            .field("retry_after", &self.retry_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Marks the middleware, so that an entry can be taken out of it.
+#[derive(Debug)]
+pub struct LimitsConcurrency;
+
+impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
+    fn into_middleware(self) -> Middleware {
+        let is_zero = self.max == 0;
+        let around = move |req: Request, next: Next| {
+            let place = Arc::clone(&self.places).try_acquire_owned();
+            let place = place.map_err(|_| self.refuse(&req));
+            async move {
+                let place = place?;
+                let mut response = next.try_run(req).await?;
+                if response.body().as_bytes().is_none() {
+                    let body = std::mem::take(response.body_mut());
+                    *response.body_mut() = HttpBody::new(PlacedBody { body, place: Some(place) });
+                }
+                Ok::<_, ApiError>(response)
+            }
+        };
+        let middleware = Middleware::new(around).named("with_concurrency_limit");
+        middleware.marked(LimitsConcurrency).describing(move |doc| {
+            if is_zero {
+                doc.mistake("a concurrency limit must not be 0");
+            }
+        })
+    }
+}
+
+/// The concurrency limit of a route: a number of requests, a
+/// [`ConcurrencyLimit`], or `false` for none, not even those that it inherits.
+#[derive(Clone, Debug, Default)]
+pub enum OwnConcurrencyLimit {
+    /// The limits that the route inherits, and no other: `true`.
+    #[default]
+    Inherited,
+    /// No limit at all: `false`.
+    Exempt,
+    /// A limit of its own, beside those that it inherits.
+    Beside(ConcurrencyLimit),
+}
+
+impl From<bool> for OwnConcurrencyLimit {
+    fn from(limited: bool) -> Self {
+        if limited { Self::Inherited } else { Self::Exempt }
+    }
+}
+
+impl From<usize> for OwnConcurrencyLimit {
+    fn from(max: usize) -> Self {
+        with_concurrency_limit(max).into()
+    }
+}
+
+impl From<ConcurrencyLimit> for OwnConcurrencyLimit {
+    fn from(limit: ConcurrencyLimit) -> Self {
+        Self::Beside(limit)
+    }
+}
+
+/// A stream that holds the place of its request until it ends.
+struct PlacedBody {
+    body: HttpBody,
+    /// `None` behind the end.
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Body for PlacedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let polled = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if !matches!(polled, Some(Ok(_))) {
+            self.place = None;
+        }
+        Poll::Ready(polled)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
