@@ -40,9 +40,9 @@ use crate::{HttpBody, Response};
 /// # let _ = handler;
 /// ```
 ///
-/// What a client may read is [`message`](Self::message) and
-/// [`details`](Self::details); the text of a 5xx is behind
-/// [`error`](Self::error) and [`source`](Self::source) alone.
+/// A client may read [`message`](Self::message) and [`details`](Self::details);
+/// the text of a 5xx is behind [`error`](Self::error) and
+/// [`source`](Self::source) alone.
 ///
 /// A function that panics, or gives a body that cannot be serialised, is
 /// answered with the plain 500 of the router.
