@@ -17,9 +17,9 @@ pub struct PeerAddr(pub SocketAddr);
 /// The own server sets it for such connections, and an adapter may. Then there is
 /// no [`PeerAddr`], and without a trusted proxy no
 /// [`ClientIp`](crate::extract::ClientIp) either: all such clients share one rate
-/// limit and one share of the WebSockets. Mostly the peer is a proxy. It is trusted
-/// like any other one where the router's `trust_proxy` is a number of proxies, and
-/// in a list of networks where `unix:` is one of them; never by default.
+/// limit, and none has a limit of WebSockets of its own. Mostly the peer is a proxy.
+/// It is trusted like any other one where the router's `trust_proxy` is a number of
+/// proxies, and in a list of networks where `unix:` is one of them; never by default.
 ///
 /// ```
 /// use stockade::LocalPeer;

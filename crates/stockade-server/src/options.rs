@@ -188,7 +188,8 @@ impl ServerOptions {
         /// For a further one its own connection that has been idle longest is told
         /// to finish; if none is idle, the new one is closed.
         ///
-        /// A proxy in front of the server is one client, unless it is trusted
+        /// Connections without an address, such as those of Unix sockets, have no such
+        /// limit. A proxy in front of the server is one client, unless it is trusted
         /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
         /// number here there is no such limit where a proxy is trusted. A number
         /// that is not below `max_connections` is no limit.
