@@ -11,6 +11,7 @@ mod routing;
 
 mod accepts;
 mod bodies;
+mod body_hooks;
 mod content;
 mod entries;
 mod extractors;

@@ -14,6 +14,7 @@
 //! | [`with_rate_limit`] | limits the requests to a route |
 //! | [`with_timeout`] | limits the time of a route |
 //! | [`with_concurrency_limit`] | limits the requests in flight |
+//! | [`with_body_hooks`] | shows bodies to the program, such as to log them |
 //! | [`with_cors`] | rules of CORS for a route |
 //! | [`with_cross_origin_protection`] | protects against cross-site request forgery |
 //! | [`with_logging`] | logs requests and responses |
@@ -48,6 +49,7 @@
 
 mod api_middleware;
 pub mod auth;
+mod body_hooks;
 mod client_address;
 #[cfg(feature = "compression")]
 pub mod compression;
@@ -84,6 +86,7 @@ pub use auth::{
     Verify, hash_password_async, hash_password_with_async, verify_password_async, with_auth,
     with_permission, with_role,
 };
+pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};
 pub use client_address::TrustProxy;
 #[cfg(feature = "compression")]
 pub use compression::{Coding, Compression, Decompression, with_compression, with_decompression};
