@@ -34,8 +34,8 @@ use stockade_errors::__internal::catch_panic;
 /// look for a mistake, and leave out those that sign users in.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_body_hooks;
+/// use stockade::Middleware;
+/// use stockade::middleware::with_body_hooks;
 ///
 /// let hooks = with_body_hooks()
 ///     .on_request(|piece| log::debug!("{} <- {}", piece.route().unwrap_or("-"), piece.text()))

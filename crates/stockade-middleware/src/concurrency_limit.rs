@@ -41,8 +41,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_concurrency_limit;
+///
+/// use stockade::Middleware;
+/// use stockade::middleware::with_concurrency_limit;
 ///
 /// let reports = with_concurrency_limit(4).retry_after(Duration::from_secs(30));
 /// assert_eq!(Middleware::new(reports).name(), "with_concurrency_limit");

@@ -26,8 +26,9 @@ use tokio::time::error::Elapsed;
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_timeout;
+///
+/// use stockade::Middleware;
+/// use stockade::middleware::with_timeout;
 ///
 /// let patient = with_timeout(Duration::from_secs(5)).status(504);
 /// assert_eq!(Middleware::new(patient).name(), "with_timeout");

@@ -134,8 +134,7 @@ impl Router {
     /// `ANY`.
     ///
     /// ```
-    /// use stockade_core::Request;
-    /// use stockade_routing::Router;
+    /// use stockade::{Request, Router};
     ///
     /// let mut router = Router::new();
     /// router.get("/legacy/health", async || "ok");

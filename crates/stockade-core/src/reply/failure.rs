@@ -31,10 +31,10 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 /// reply that is sent as it is does not; from 500 on there is a line in the log.
 ///
 /// ```
-/// use http::StatusCode;
-/// use stockade_core::extract::Path;
-/// use stockade_core::reply::Redirect;
-/// use stockade_core::{BoxError, Reply};
+/// use stockade::extract::Path;
+/// use stockade::http::StatusCode;
+/// use stockade::reply::Redirect;
+/// use stockade::{BoxError, Reply};
 ///
 /// async fn show(Path(id): Path<u32>) -> Result<String, StatusCode> {
 ///     if id == 7 { Ok("seven".to_owned()) } else { Err(StatusCode::NOT_FOUND) }
@@ -62,8 +62,8 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 /// An error type without the derive says itself what it answers:
 ///
 /// ```
-/// use stockade_core::reply::Failure;
-/// use stockade_core::{ApiError, Response};
+/// use stockade::reply::Failure;
+/// use stockade::{ApiError, Response};
 ///
 /// struct Lost;
 ///
