@@ -39,6 +39,7 @@ mod failures;
 mod fallback;
 mod web_sockets;
 
+mod any;
 mod github_routes;
 mod hosts;
 mod observability;

@@ -9,7 +9,7 @@ async fn show() -> &'static str {
 fn main() {
     let _ = routes! {
         PSOT: show,
-        OPTIONS: show,
+        TRACE: show,
         users: { GET: show },
         handler: show,
         "users": {

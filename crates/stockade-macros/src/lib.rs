@@ -59,7 +59,7 @@ use proc_macro::TokenStream;
 ///     "users": {
 ///         // A method, in any case, with a handler …
 ///         get: list,
-///         // … or with an entry.
+///         // … or with an entry, in which the handler may stand first without its key.
 ///         POST: {
 ///             handler: create,
 ///             name: "users.create",
@@ -69,7 +69,7 @@ use proc_macro::TokenStream;
 ///             validation_options: ValidationOptions::new().strip_unknown(true),
 ///             max_body: 64 * 1024,
 ///         },
-///         ":id": { GET: { handler: show, name: "users.show" } },
+///         ":id": { GET: { show, name: "users.show" } },
 ///         // Several segments in one key.
 ///         "flights/:from-:to": { GET: flights },
 ///     },
@@ -83,7 +83,8 @@ use proc_macro::TokenStream;
 ///
 /// | key | holds |
 /// |---|---|
-/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH` in any case | a handler, or an entry `{ handler: … }` |
+/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler, or an entry `{ handler: … }` |
+/// | `ANY` in any case | the same, for every method that has no route of its own at this path |
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
@@ -91,15 +92,20 @@ use proc_macro::TokenStream;
 /// | `validation_status` | the status of a failed validation of all routes from here on: `422` |
 /// | `..` | another tree |
 ///
-/// Other methods are registered with the router's methods. Braces after a
-/// method are an entry if they are empty or begin with `key:`, else a block that
-/// gives the handler.
+/// Other methods are registered with the router's `route`. Braces after a
+/// method are an entry if they are empty, begin with `key:`, or hold a handler
+/// and a comma, else a block that gives the handler.
+///
+/// HEAD goes to a route for HEAD, else to the route that GET would have. OPTIONS
+/// goes to a route for OPTIONS, which then answers preflights too; else to a
+/// route of any method, which gets no preflights; else it is answered with the
+/// methods of the path. A path with a route of any method has no 405.
 ///
 /// # Keys of an entry
 ///
 /// | key | holds |
 /// |---|---|
-/// | `handler` | the handler; the only key that must be there |
+/// | `handler` | the handler; the only key that must be there. As the first of the entry it may stand without `handler:` |
 /// | `name` | the name for `generate_url` |
 /// | `path` | a path that replaces that of the tree |
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |

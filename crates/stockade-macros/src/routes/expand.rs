@@ -76,6 +76,9 @@ fn method(route: &Route, routing: &CratePath) -> TokenStream {
             .web_socket(#root::RouteEntry::web_socket(#handler) #middleware #fields)
         };
     }
+    if route.method.is_any() {
+        return quote_spanned!(span=> .any(#root::RouteEntry::new(#handler) #middleware #fields));
+    }
     let method = Ident::new(route.method.name(), span);
     quote_spanned! {span=>
         .method(#root::Method::#method, #root::RouteEntry::new(#handler) #middleware #fields)

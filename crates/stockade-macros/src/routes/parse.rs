@@ -201,10 +201,9 @@ fn braces(input: ParseStream<'_>) -> Option<Braces> {
         let braces = match () {
             () if content.peek(LitStr) && colon => Braces::Tree,
             () if content.is_empty() => Braces::Entry,
-            // `{ handler, … }` is an entry that lacks a colon, not a block.
-            () if content.peek(Ident::peek_any) && (colon || content.peek2(Token![,])) => {
-                Braces::Entry
-            }
+            () if content.peek(Ident::peek_any) && colon => Braces::Entry,
+            // `{ handler, … }` is an entry: no block has a comma there.
+            () if content.parse::<Expr>().is_ok() && content.peek(Token![,]) => Braces::Entry,
             () => Braces::Block,
         };
         Ok::<_, syn::Error>(braces)
@@ -216,7 +215,15 @@ fn entry(input: ParseStream<'_>, route: &mut Route, errors: &mut Errors) -> syn:
     let content;
     braced!(content in input);
     let mut seen: Vec<Ident> = Vec::new();
-    items(&content, errors, |input, errors| field(input, route, &mut seen, errors));
+    items(&content, errors, |input, errors| {
+        if seen.is_empty() && !starts_item(input) && !input.peek(LitStr) {
+            // `{ handler, … }`.
+            seen.push(Ident::new("handler", input.span()));
+            route.handler = Some(value(input, input.span(), "a handler")?);
+            return Ok(());
+        }
+        field(input, route, &mut seen, errors)
+    });
     if !seen.iter().any(|key| key == "handler") {
         let message = format!("the entry of `{}` has no `handler`", route.key);
         errors.push(route.key.span(), message);
@@ -240,12 +247,6 @@ fn field(
     let key = input.call(Ident::parse_any)?;
     let mut known = ENTRY_KEYS.iter().chain(route.method.own_keys());
     if !known.any(|known| key == known) {
-        let lone = input.is_empty() || input.peek(Token![,]);
-        if lone && seen.is_empty() {
-            // The value is reported once, as a handler without its key.
-            seen.push(Ident::new("handler", key.span()));
-            return Err(syn::Error::new(key.span(), format!("write `handler: {key}`")));
-        }
         return Err(unknown_field(&key, route));
     }
     let first = seen.iter().find(|earlier| **earlier == key);
@@ -307,11 +308,6 @@ fn value(input: ParseStream<'_>, place: Span, what: &str) -> syn::Result<Expr> {
 fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
     let text = key.to_string();
     let message = match text.to_ascii_uppercase().as_str() {
-        name @ ("HEAD" | "OPTIONS") => format!(
-            "`{name}` is registered with the router's `{}`; a tree takes {}",
-            name.to_ascii_lowercase(),
-            METHODS.join(", "),
-        ),
         name @ ("CONNECT" | "TRACE" | "QUERY") => format!(
             "`{name}` is registered with the router's `route`; a tree takes {}",
             METHODS.join(", "),

@@ -50,6 +50,38 @@ fn methods_take_any_case_and_a_handler_or_an_entry() {
 }
 
 #[test]
+fn head_options_and_any_are_methods() {
+    expands(
+        "HEAD: a, options: b, Any: c, \"any\": { \"HEAD\": { ANY: { handler: d, name: \"x\" } } },",
+        "RouteTree::new()
+            .method(Method::HEAD, RouteEntry::new(a))
+            .method(Method::OPTIONS, RouteEntry::new(b))
+            .any(RouteEntry::new(c))
+            .segment(\"any\", RouteTree::new().segment(
+                \"HEAD\", RouteTree::new().any(RouteEntry::new(d).name(\"x\"))))",
+    );
+    check("ANY: a,\nany: b", &["2:0 `ANY` is there twice, first in line 1"]);
+    check("ANY: a, GET: b, \"x\": { ANY: c }", &[]);
+}
+
+#[test]
+fn an_entry_begins_with_a_handler_without_its_key() {
+    let entry = "RouteTree::new().method(Method::POST, RouteEntry::new(H).name(\"x\"))";
+    for handler in ["handler", "name", "m::h", "h::<A, B>", "async || 1", "f(1, 2)"] {
+        expands(&format!("POST: {{ {handler}, name: \"x\" }}"), &entry.replace('H', handler));
+    }
+    expands("POST: { h, }", "RouteTree::new().method(Method::POST, RouteEntry::new(h))");
+    check("POST: { h, handler: g }", &["1:11 `handler` is there twice, first in line 1"]);
+    check(
+        "POST: { h, g }",
+        &["1:11 unknown key `g`: an entry holds handler, name, path, \
+         middleware, validation, query, params, validation_options, max_body, accepts, \
+         max_json_values, rate_limit, timeout, cors, error_handling, docs, public"],
+    );
+    check("POST: { h, name }", &["1:11 expected `:` and a value after `name`"]);
+}
+
+#[test]
 fn limits_are_calls_of_the_entry() {
     expands(
         "GET: { timeout: SECOND * 5, handler: a, rate_limit: 10 / MINUTE },",
@@ -130,18 +162,18 @@ fn unknown_keys_are_named() {
     check("name: 1", &["1:0 `name` belongs in an entry: `GET: { handler: …, name: … }`"]);
     check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { handler: … }`"]);
     check(
-        "head: h, QUERY: h",
+        "TRACE: h, QUERY: h",
         &[
-            "1:0 `HEAD` is registered with the router's `head`; \
-             a tree takes GET, POST, PUT, DELETE, PATCH",
-            "1:9 `QUERY` is registered with the router's `route`; \
-             a tree takes GET, POST, PUT, DELETE, PATCH",
+            "1:0 `TRACE` is registered with the router's `route`; \
+             a tree takes GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
+            "1:10 `QUERY` is registered with the router's `route`; \
+             a tree takes GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
         ],
     );
     check(
         "users: h",
-        &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, `middleware`, \
-           path segments in quotes and `..tree`"],
+        &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
+           ANY, `middleware`, path segments in quotes and `..tree`"],
     );
 }
 
@@ -178,7 +210,6 @@ fn wrong_shapes_are_explained() {
     check("middleware: ,", &["1:0 expected middleware"]);
     check("..", &["1:0 expected a tree after `..`"]);
     check("GET: { handler: , name: \"x\" }", &["1:7 expected a value"]);
-    check("GET: { h, name: \"x\" }", &["1:7 write `handler: h`"]);
     check("GET: {}", &["1:0 the entry of `GET` has no `handler`"]);
     check(
         "GET: { \"a\": { PUT: h } }",

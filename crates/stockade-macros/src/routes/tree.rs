@@ -72,6 +72,11 @@ impl Method {
         self.0 == WEB_SOCKET
     }
 
+    /// Returns true for the key of any method.
+    pub(crate) fn is_any(self) -> bool {
+        self.0 == ANY
+    }
+
     /// Returns the keys of an entry that only this one has.
     pub(crate) fn own_keys(self) -> &'static [&'static str] {
         if self.is_web_socket() { &["allowed_origins", "options"] } else { &[] }
@@ -82,7 +87,11 @@ impl Method {
     }
 }
 
-pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
+pub(crate) const METHODS: [&str; 8] =
+    ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", ANY];
+
+/// The key of a route for every method that has none of its own.
+const ANY: &str = "ANY";
 
 /// The key of a WebSocket, which stands where a method stands.
 const WEB_SOCKET: &str = "ws";

@@ -1,0 +1,159 @@
+//! Routes of any method, and those of HEAD and OPTIONS in a tree.
+//!
+//! Spec: Route tree (object router); Router members.
+
+use stockade::RouteEntry;
+use stockade::prelude::*;
+
+use crate::support::{app, app_of, check, header_of};
+
+/// Answers with the method that came.
+async fn method(req: Request) -> String {
+    req.method().to_string()
+}
+
+const PREFLIGHT: &str = "origin: https://a.example\naccess-control-request-method: PUT";
+
+#[test]
+fn any_comes_after_the_methods_of_its_path() {
+    let app = app_of(routes! {
+        "x": { ANY: method, GET: async || "get", POST: async || "post" },
+    });
+    check(&app, "GET /x", "200 get");
+    check(&app, "POST /x", "200 post");
+    for name in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "ANY", "MKCOL"] {
+        check(&app, &format!("{name} /x"), &format!("200 {name}"));
+    }
+    // HEAD goes as GET, whose body is left out.
+    assert_eq!(header_of(&app, "HEAD /x", "content-length"), "3");
+    check(&app, "CONNECT /x", r#"405 {"error":"Method Not Allowed"}"#);
+    check(&app, "PUT /y", r#"404 {"error":"Not Found"}"#);
+}
+
+#[test]
+fn the_path_comes_before_the_method() {
+    let app = app_of(routes! {
+        "files": {
+            "special": { ANY: async || "any of special" },
+            ":id": { GET: async || "get of id", ANY: async || "any of id" },
+            "**": { GET: async || "get of rest", ANY: async || "any of rest", DELETE: method },
+        },
+    });
+    check(&app, "GET /files/special", "200 any of special");
+    check(&app, "PUT /files/special", "200 any of special");
+    check(&app, "GET /files/7", "200 get of id");
+    check(&app, "DELETE /files/7", "200 any of id");
+    check(&app, "GET /files/7/8", "200 get of rest");
+    check(&app, "DELETE /files/7/8", "200 DELETE");
+    check(&app, "PUT /files/7/8", "200 any of rest");
+    // A named method alone takes nothing away from the others.
+    let app = app_of(routes! { "a": { "b": { GET: method }, "**": { ANY: async || "rest" } } });
+    check(&app, "GET /a/b", "200 GET");
+    check(&app, "POST /a/b", "200 rest");
+    check(&app, "OPTIONS /a/b", "200 rest");
+}
+
+#[test]
+fn head_and_options_of_a_tree_are_routes() {
+    let tree = routes! {
+        "x": {
+            GET: async || "get",
+            head: async || ([("x-own", "head")], ()),
+            OPTIONS: async || "options",
+            ANY: async || "any",
+        },
+    };
+    let app = app_of(tree);
+    assert_eq!(header_of(&app, "HEAD /x", "x-own"), "head");
+    check(&app, "OPTIONS /x", "200 options");
+    check(&app, "PUT /x", "200 any");
+    // A route of its own answers preflights too, as `Router::options` says.
+    check(&app, &format!("OPTIONS /x\n{PREFLIGHT}"), "200 options");
+    let app = app_of(routes! { "x": { ANY: async || ([("x-own", "any")], "12345") } });
+    assert_eq!(header_of(&app, "HEAD /x", "x-own"), "any");
+    assert_eq!(header_of(&app, "HEAD /x", "content-length"), "5");
+}
+
+#[test]
+fn preflights_are_ours_while_cors_is_on() {
+    let build = |options: RouterOptions| {
+        let mut router = Router::with_options(options.rate_limit(None));
+        router.any("/x", method);
+        router.any("/own", method).cors("https://a.example");
+        app(router)
+    };
+    let preflight = |path: &str| format!("OPTIONS {path}\n{PREFLIGHT}");
+    let on = build(RouterOptions::new().cors_origin("https://b.example"));
+    check(&on, &preflight("/x"), "204");
+    check(&on, "OPTIONS /x", "200 OPTIONS");
+    let allowed =
+        |app: &App, path: &str| header_of(app, &preflight(path), "access-control-allow-origin");
+    assert_eq!(allowed(&on, "/own"), "https://a.example");
+    let off = build(RouterOptions::new().enable_cors(false));
+    check(&off, &preflight("/x"), "200 OPTIONS");
+    assert_eq!(allowed(&off, "/own"), "https://a.example");
+    check(&off, &preflight("/own"), "204");
+}
+
+#[test]
+fn allow_names_all_usual_methods() {
+    let allow = |app: &App, request: &str| header_of(app, request, "allow");
+    let any = app_of(routes! { "x": { ANY: method } });
+    let usual = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+    assert_eq!(allow(&any, "OPTIONS *"), usual);
+    assert_eq!(allow(&any, "CONNECT /x"), usual);
+    let mut router = Router::new();
+    router.any("/x", method);
+    router.route(Method::TRACE, "/y", method);
+    let both = app(router);
+    assert_eq!(allow(&both, "OPTIONS *"), format!("{usual}, TRACE"));
+    assert_eq!(allow(&both, "OPTIONS /y"), "OPTIONS, TRACE");
+    assert_eq!(allow(&both, "GET /y"), "OPTIONS, TRACE");
+}
+
+#[test]
+fn any_stands_once_at_a_path() {
+    let mut router = Router::new();
+    router.any("/x", method).name("x");
+    router.any("/:id", method);
+    router.any("/:key", method);
+    router.route(Method::from_bytes(b"ANY").unwrap(), "/x", method);
+    let error = router.build().unwrap_err();
+    let messages: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert!(messages[0].contains("ANY /:key"), "{messages:?}");
+    assert!(messages[1].contains("ANY /x"), "{messages:?}");
+}
+
+#[test]
+fn at_run_time_the_names_are_segments() {
+    let tree = RouteTree::new()
+        .key("any", RouteTree::new().key("GET", method))
+        .key("OPTIONS", RouteTree::new().key("GET", method))
+        .segment("all", RouteTree::new().any(RouteEntry::new(method)));
+    let app = app_of(tree);
+    check(&app, "GET /any", "200 GET");
+    check(&app, "GET /OPTIONS", "200 GET");
+    check(&app, "PURGE /all", "200 PURGE");
+}
+
+#[test]
+fn an_entry_of_any_has_what_others_have() {
+    let app = app_of(routes! {
+        "items/:id": {
+            ANY: {
+                async |Path(id): Path<u8>, Body(body): Body<Value>| format!("{id} {body}"),
+                name: "items.any",
+                max_body: 20,
+                validation: schema!({ "a": { "type": "integer" } }),
+            },
+        },
+    });
+    assert_eq!(app.generate_url("items.any", [("id", 7)]).unwrap(), "/items/7");
+    let json = "content-type: application/json";
+    check(&app, &format!("PUT /items/7\n{json}\n\n{{\"a\":1}}"), r#"200 7 {"a":1}"#);
+    let wrong = format!("PATCH /items/7\n{json}\n\n{{\"a\":\"x\"}}");
+    assert_eq!(header_of(&app, &wrong, "content-type"), "application/json");
+    let long = format!("PUT /items/7\n{json}\ncontent-length: 99\n\n{}", "1".repeat(99));
+    check(&app, &long, r#"413 {"error":"Request body too large"}"#);
+}
