@@ -56,7 +56,8 @@ pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]
 pub use stockade_routing::{
-    App, CallOptions, Clock, RouteEntry, RouteTree, Router, RouterOptions, create_router,
+    App, CallOptions, Clock, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,
+    create_router,
 };
 
 #[doc = include_str!("../docs/in-production.md")]

@@ -36,6 +36,7 @@ mod bug;
 mod challenge;
 mod client;
 mod clock;
+mod detached;
 mod endpoint;
 mod error_handler;
 pub mod extract;
@@ -85,6 +86,7 @@ pub mod __internal {
     pub use crate::bug::answer_bug;
     pub use crate::challenge::unauthorized;
     pub use crate::client::{client_network, shrink_map};
+    pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
         EndpointParts, ErrorContextExt, Overloaded, RunningHandler, Settings, run,
     };

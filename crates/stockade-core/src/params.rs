@@ -38,6 +38,17 @@ impl Params {
         self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))
     }
 
+    /// Returns the byte of the matched path at which the raw value of the
+    /// parameter `name` begins.
+    #[must_use]
+    pub fn start(&self, name: &str) -> Option<usize> {
+        // There are no names only where there are no spans.
+        let names = self.names.as_deref().unwrap_or_default();
+        let mut pairs = names.iter().zip(self.spans.iter());
+        let found = pairs.find(|(known, _)| known.as_ref() == name);
+        found.map(|(_, (start, _))| usize::from(start))
+    }
+
     /// Names and decoded values, in the order of the path.
     pub fn iter<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
         self.raw(path).map(|(name, raw)| (name, decode(raw)))

@@ -90,6 +90,22 @@ impl Payload {
         }
     }
 
+    /// Returns the body for a service that may give it back, and true if nothing
+    /// of it is left here.
+    pub(crate) fn lend(&mut self, limit: u64) -> (HttpBody, bool) {
+        match self {
+            Self::Unread(_) | Self::Bytes(_) => (self.take_stream(limit), true),
+            Self::Parsed { bytes, .. } => (bytes.clone().into(), false),
+            Self::Replaced(value) => (value.to_string().into(), false),
+            Self::Failed(error) => (HttpBody::new(Broken { error: Some(*error) }), false),
+        }
+    }
+
+    /// Puts back a body that was lent.
+    pub(crate) fn give_back(&mut self, body: HttpBody) {
+        *self = Self::Unread(body);
+    }
+
     /// Takes the body as a stream that counts its bytes.
     pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
         match std::mem::replace(self, Self::Bytes(Bytes::new())) {

@@ -85,6 +85,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler, or an entry `{ handler: … }` |
 /// | `ANY` in any case | the same, for every method that has no route of its own at this path |
+/// | `mount` | a tower service for everything at and below this node, or an entry `{ service, … }` |
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |

@@ -18,6 +18,7 @@
 //! | [`with_cors`] | rules of CORS for a route |
 //! | [`with_cross_origin_protection`] | protects against cross-site request forgery |
 //! | [`with_logging`] | logs requests and responses |
+//! | [`layered`] | makes middleware of a layer of tower |
 //! | [`create_error_handler`], [`with_error_handling`] | another answer to errors |
 //! | [`create_api_middleware`] | makes middleware of a style B function |
 //! | [`health`] | handlers for health checks |
@@ -66,6 +67,7 @@ pub mod files;
 mod headers;
 pub mod health;
 mod input_validation;
+mod layered;
 mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -104,6 +106,7 @@ pub use files::{FileReply, FileRequest};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
+pub use layered::{Rest, RestFuture, layered};
 pub use logging::{AccessLog, with_logging};
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};

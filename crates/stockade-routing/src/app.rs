@@ -75,6 +75,9 @@ pub(crate) struct RouteSet {
     /// The rules of CORS of the routes that have others than the router, by
     /// address.
     pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    /// The routes that have the path of their mount too, beside everything below
+    /// it.
+    pub(crate) mounts: Vec<Arc<Endpoint>>,
     pub(crate) method_not_allowed: bool,
 }
 

@@ -10,13 +10,13 @@ use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{Cors, LimitsConcurrency};
 use stockade_middleware::with_concurrency_limit;
-use stockade_path::{Pattern, join};
+use stockade_path::Pattern;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::entry::RouteEntry;
-use crate::matcher::{TableBuilder, Tables};
+use crate::matcher::{InsertError, TableBuilder, Tables};
 use crate::options::RouterOptions;
 use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
@@ -39,6 +39,8 @@ pub(crate) struct Compiler<'o> {
     fallback: Option<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    /// The routes that have the path of their mount too.
+    mounts: Vec<Arc<Endpoint>>,
     /// For the bodies of all routes that have no list of their own.
     accepts: Option<Arc<Accepts>>,
     /// The limit of requests in flight, over all routes.
@@ -74,6 +76,7 @@ impl<'o> Compiler<'o> {
             fallback: None,
             names: HashMap::new(),
             own_cors: Vec::new(),
+            mounts: Vec::new(),
             accepts: accepts.map(Arc::new),
             concurrency_limit: options.concurrency_limit.map(limiting),
             common,
@@ -81,7 +84,7 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn add(&mut self, route: RouteDef) {
-        let path = join(&self.options.prefix, &route.path);
+        let path = route.below(&self.options.prefix);
         let kind = route.entry.web_socket.as_ref().map_or(route.method.as_str(), |_| "WebSocket");
         let label = format!("{kind} {path}");
         let location = route.entry.location;
@@ -106,24 +109,22 @@ impl<'o> Compiler<'o> {
                 None => drop(self.names.insert(name.clone(), UrlPattern::new(pattern.clone()))),
             }
         }
-        if let Some(earlier) = self.seen.path(&route, &pattern, label) {
-            faults.push(format!("the same method and path as {earlier}"));
-            return Err(faults);
+        let mount = mount_path(&route.entry, path);
+        for pattern in mount.iter().chain([&pattern]) {
+            if let Some(earlier) = self.seen.path(&route, pattern, label) {
+                faults.push(format!("the same method and path as {earlier}"));
+                return Err(faults);
+            }
         }
         let (method, entry) = (route.method, route.entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors) = self.parts_of(&method, &pattern, entry, &mut faults);
         let endpoint = self.endpoint_of(parts, cors);
-        let table = if is_web_socket {
-            self.web_sockets.get_or_insert_with(TableBuilder::new)
-        } else {
-            if is_any(&method) {
-                self.any.push((pattern.clone(), Arc::clone(&endpoint)));
+        self.mounts.extend(mount.as_ref().map(|_| Arc::clone(&endpoint)));
+        for pattern in mount.into_iter().chain([pattern]) {
+            if let Err(error) = self.insert(&method, is_web_socket, pattern, &endpoint) {
+                faults.push(error.to_string());
             }
-            self.table_of(method)
-        };
-        if let Err(error) = table.insert(&pattern, Arc::clone(&endpoint)) {
-            faults.push(error.to_string());
         }
         self.endpoints.push(endpoint);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -224,6 +225,26 @@ impl<'o> Compiler<'o> {
         middleware
     }
 
+    /// Puts a route into the table of its method.
+    fn insert(
+        &mut self,
+        method: &Method,
+        is_web_socket: bool,
+        pattern: Pattern,
+        endpoint: &Arc<Endpoint>,
+    ) -> Result<(), InsertError> {
+        let table = if is_web_socket {
+            self.web_sockets.get_or_insert_with(TableBuilder::new)
+        } else {
+            self.table_of(method)
+        };
+        table.insert(&pattern, Arc::clone(endpoint))?;
+        if is_any(method) && !is_web_socket {
+            self.any.push((pattern, Arc::clone(endpoint)));
+        }
+        Ok(())
+    }
+
     /// Returns the description of a route by its middleware and its handler. It
     /// holds `common` until it is taken back.
     fn describe(
@@ -292,10 +313,10 @@ impl<'o> Compiler<'o> {
         nearest_cors(middleware).cloned()
     }
 
-    fn table_of(&mut self, method: Method) -> &mut TableBuilder<Arc<Endpoint>> {
-        let index = self.tables.iter().position(|(known, _)| *known == method);
+    fn table_of(&mut self, method: &Method) -> &mut TableBuilder<Arc<Endpoint>> {
+        let index = self.tables.iter().position(|(known, _)| known == method);
         let index = index.unwrap_or_else(|| {
-            self.tables.push((method, TableBuilder::new()));
+            self.tables.push((method.clone(), TableBuilder::new()));
             self.tables.len() - 1
         });
         &mut self.tables[index].1
@@ -327,6 +348,7 @@ impl<'o> Compiler<'o> {
             endpoints: self.endpoints,
             names: self.names,
             own_cors: self.own_cors,
+            mounts: self.mounts,
             method_not_allowed: self.options.method_not_allowed,
         });
         let max_body = self.options.max_body_size;
@@ -344,6 +366,14 @@ const FALLBACK: &str = "fallback";
 fn no_client_error(status: Option<u16>) -> Option<String> {
     let status = status.filter(|status| !(400..=499).contains(status))?;
     Some(format!("`validation_status` is from 400 to 499, and not {status}"))
+}
+
+/// Returns the path of a mount itself, which the pattern of everything below it
+/// does not match; `None` where that pattern takes it, at the root.
+fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
+    let own = path.strip_suffix("/**").filter(|own| entry.is_mount && !own.is_empty());
+    // The whole path was read, so that a part of it can be read.
+    own.and_then(|own| Pattern::parse(own).ok())
 }
 
 /// Builds the tables of all methods. A route of any method is in each of them,

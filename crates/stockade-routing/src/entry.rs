@@ -31,6 +31,8 @@ pub struct RouteEntry {
     pub(crate) web_socket: Option<Box<WebSocketOptions>>,
     /// True if something was set that only a WebSocket has.
     pub(crate) web_socket_only: bool,
+    /// True if the route is everything at and below its path.
+    pub(crate) is_mount: bool,
     pub(crate) middleware: Vec<Middleware>,
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
@@ -104,6 +106,7 @@ impl RouteEntry {
             handler,
             web_socket: None,
             web_socket_only: false,
+            is_mount: false,
             middleware: Vec::new(),
             own: 0,
             ahead: [false; 4],

@@ -287,7 +287,12 @@ impl HostRoute {
         // It was read when the route was made.
         let pattern = Pattern::parse(self.endpoint.pattern());
         let variants = pattern.map(|pattern| pattern.variants()).unwrap_or_default();
-        variants.iter().map(HostPath::of).collect()
+        let mut paths: Vec<HostPath> = variants.iter().map(HostPath::of).collect();
+        let is_mount = self.app.routes.mounts.iter().any(|it| Arc::ptr_eq(it, &self.endpoint));
+        if is_mount {
+            paths.extend(paths.clone().into_iter().filter_map(HostPath::without_rest));
+        }
+        paths
     }
 
     /// Returns true if a raw path is its own among the routes of its method.
@@ -350,6 +355,13 @@ impl HostPath {
             segments: segments.collect(),
             order: variant.segments().iter().map(Segment::precedence).collect(),
         }
+    }
+
+    /// Returns the path without the rest at its end, if it has both.
+    fn without_rest(mut self) -> Option<Self> {
+        let rest = self.segments.pop_if(|last| matches!(last, HostSegment::Rest(_)));
+        self.order.pop();
+        (rest.is_some() && !self.segments.is_empty()).then_some(self)
     }
 
     /// Returns the segments, at least one; `/` is one empty text.

@@ -19,7 +19,7 @@
 //   override them.
 // - `url`: paths of named routes.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
-// - `tower`: `App` as a tower service.
+// - `tower`: `App` as a tower service; `mount`: other tower services as routes.
 // - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
 mod app;
@@ -32,6 +32,7 @@ mod health;
 mod host;
 mod lookup;
 mod matcher;
+mod mount;
 mod no_route;
 mod options;
 mod prepared_headers;
@@ -49,6 +50,7 @@ pub use entry::{RouteEntry, RouteRef};
 pub use health::health_routes;
 pub use host::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment};
 pub use http::Method;
+pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;

@@ -73,6 +73,14 @@ pub(crate) struct RouteDef {
     pub(crate) entry: RouteEntry,
 }
 
+impl RouteDef {
+    /// Returns the whole path of the route in a router with this prefix.
+    pub(crate) fn below(&self, prefix: &str) -> String {
+        let path = join(prefix, &self.path);
+        if self.entry.is_mount { join(&path, "**") } else { path }
+    }
+}
+
 macro_rules! method {
     ($($(#[$doc:meta])* $name:ident $method:ident;)*) => {
         $($(#[$doc])*
@@ -370,7 +378,7 @@ impl Router {
     ) -> Result<String, UrlError> {
         let route = self.routes.iter().find(|route| route.entry.name.as_deref() == Some(name));
         let route = route.ok_or_else(|| UrlError::unknown_name(name))?;
-        let pattern = Pattern::parse(&join(&self.options.prefix, &route.path));
+        let pattern = Pattern::parse(&route.below(&self.options.prefix));
         let pattern = pattern.map_err(|_| UrlError::unknown_name(name))?;
         build_named(&UrlPattern::new(pattern), params)
     }

@@ -39,10 +39,21 @@ pub fn router() -> Router {
     router.any("/every", async |req: Request| req.method().to_string());
     router.any("/every/**", async |req: Request| format!("{} of the rest", req.method()));
     router.get("/every/named", async || "named");
+    router.mount("/mounted/:id", mounted());
+    router.get("/mounted/7/named", async || "named");
     router.head("/own-head", async || (StatusCode::ACCEPTED, ()));
     router.use_(|_: &mut Request| Err::<(), _>(ApiError::new(409, "later routes only")));
     router.get("/later", async || "never");
     router
+}
+
+/// A service that tells what it sees: an application, without stages of its own.
+fn mounted() -> App {
+    let options =
+        RouterOptions::new().rate_limit(None).enable_cors(false).enable_security_headers(false);
+    let mut router = Router::with_options(options);
+    router.any("/**", async |req: Request| format!("{} {}", req.method(), req.uri()));
+    router.build().unwrap()
 }
 
 /// The parameters of the path and the query, as they are seen.

@@ -263,6 +263,17 @@ fn methods() -> Vec<Row> {
             "204\naccess-control-allow-origin: https://app.example",
             Other("200 OPTIONS"),
         ),
+        row("a mount", "GET /mounted/7", "200 GET /", Same),
+        row("a mount with a slash", "PUT /mounted/7/", "200 PUT /", Same),
+        row("below a mount", "PURGE /mounted/7/a%20b/c?x=1", "200 PURGE /a%20b/c?x=1", Same),
+        row("a route within a mount", "GET /mounted/7/named", "200 named", Same),
+        row("a mount at a named path", "POST /mounted/7/named", "200 POST /named", Same),
+        row(
+            "a path out of a mount",
+            "GET /mounted/7/%2e%2e%2fx",
+            "400 {\"error\":\"Bad Request\"}",
+            Same,
+        ),
         row("an OPTIONS route of its own", "OPTIONS /own-options", "200 own", Same),
         row(
             "the method is part of the match",

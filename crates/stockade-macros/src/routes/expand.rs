@@ -76,6 +76,11 @@ fn method(route: &Route, routing: &CratePath) -> TokenStream {
             .web_socket(#root::RouteEntry::web_socket(#handler) #middleware #fields)
         };
     }
+    if route.method.is_mount() {
+        return quote_spanned! {span=>
+            .mount(#root::RouteEntry::mount(#handler) #middleware #fields)
+        };
+    }
     if route.method.is_any() {
         return quote_spanned!(span=> .any(#root::RouteEntry::new(#handler) #middleware #fields));
     }

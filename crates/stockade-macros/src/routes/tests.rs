@@ -116,6 +116,18 @@ fn a_web_socket_stands_beside_the_methods() {
 }
 
 #[test]
+fn a_mount_stands_beside_the_methods() {
+    expands(
+        "GET: a, mount: { Files::new(\"x\"), max_body: 1, middleware: [m] },",
+        "RouteTree::new()
+            .method(Method::GET, RouteEntry::new(a))
+            .mount(RouteEntry::mount(Files::new(\"x\")).middleware(m).max_body(1))",
+    );
+    expands("mount: b", "RouteTree::new().mount(RouteEntry::mount(b))");
+    check("mount: a, mount: b", &["1:10 `mount` is there twice, first in line 1"]);
+}
+
+#[test]
 fn each_middleware_is_its_own_call() {
     expands(
         "middleware: [a, b(1, 2)], GET: { middleware: c, handler: h },",

@@ -53,16 +53,16 @@ impl Route {
     }
 }
 
-/// The methods that a tree takes, and the key of a WebSocket.
+/// The methods that a tree takes, and the keys that stand beside them.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Method(&'static str);
 
 impl Method {
-    /// Reads a method, or the `ws` of a WebSocket, in any case.
+    /// Reads a method, the `ws` of a WebSocket, or `mount`, in any case.
     pub(crate) fn of(key: &str) -> Option<Self> {
         METHODS
             .into_iter()
-            .chain([WEB_SOCKET])
+            .chain([WEB_SOCKET, MOUNT])
             .find(|method| method.eq_ignore_ascii_case(key))
             .map(Self)
     }
@@ -75,6 +75,11 @@ impl Method {
     /// Returns true for the key of any method.
     pub(crate) fn is_any(self) -> bool {
         self.0 == ANY
+    }
+
+    /// Returns true for the key of a tower service.
+    pub(crate) fn is_mount(self) -> bool {
+        self.0 == MOUNT
     }
 
     /// Returns the keys of an entry that only this one has.
@@ -99,6 +104,9 @@ const WEB_SOCKET: &str = "ws";
 /// The keys of a node beside methods, segments and `middleware`. Each is the
 /// method of `RouteTree` that takes its value; an entry has it too.
 pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_status"];
+
+/// The key of a tower service, which stands where a method stands.
+const MOUNT: &str = "mount";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.

@@ -1,0 +1,143 @@
+//! [`layered`]: layers of tower as middleware.
+
+use std::any::type_name;
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use http_body::Body;
+use stockade_core::__internal::{Detached, ErrorContextExt as _, into_body, service_error};
+use stockade_core::{ErrorContext, HttpBody, Middleware, Next, Request, Response};
+use stockade_errors::{ApiError, BoxError};
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Makes middleware of a layer of tower, such as those of the crate `tower-http`.
+///
+/// The layer is applied once, here; each request gets a clone of its service.
+/// Around the layer stands what comes before it in the list, inside of it the
+/// rest of the middleware and the handler. Errors of the rest are responses
+/// there already, as after [`Next::run`].
+///
+/// ```
+/// use stockade_middleware::layered;
+/// use tower_layer::layer_fn;
+///
+/// // In a program: `layered(TraceLayer::new_for_http())`.
+/// let middleware = layered(layer_fn(|rest| rest)).named("nothing");
+/// assert_eq!(middleware.name(), "nothing");
+/// ```
+///
+/// A service of the layer may change the request, the response and their
+/// bodies, and answer by itself. These rules hold:
+///
+/// - The body of the request ends with an error above the limit of the route. A
+///   body that earlier middleware has parsed stays as that left it: the service
+///   sees a copy of its bytes.
+/// - The route and its parameters stay when the service changes the target.
+/// - An error of the service is an error of the request: an [`ApiError`] as it
+///   is, anything else a 500 that is logged. Layers that have errors, such as
+///   `tower::timeout`, may be followed by one that turns them into responses.
+/// - The extensions of the request reach the rest of the chain. A service that
+///   makes a new request without them, or calls the rest twice, gets a 500.
+/// - CORS, the security headers and the rate limit of the router stand around all
+///   middleware, and so around every layer.
+pub fn layered<L, B>(layer: L) -> Middleware
+where
+    L: Layer<Rest>,
+    L::Service: Service<http::Request<HttpBody>, Response = http::Response<B>>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    <L::Service as Service<http::Request<HttpBody>>>::Error: Into<BoxError>,
+    <L::Service as Service<http::Request<HttpBody>>>::Future: Send,
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let service = layer.layer(Rest { private: () });
+    let run = move |req: Request, next: Next| {
+        let mut service = service.clone();
+        async move {
+            let (mut request, detached) = Detached::of(req);
+            let held = Held(Arc::new(Mutex::new(Some((detached, next)))));
+            request.extensions_mut().insert(held);
+            let failed = |error: <L::Service as Service<_>>::Error| service_error(error.into());
+            poll_fn(|cx| service.poll_ready(cx)).await.map_err(failed)?;
+            let response = service.call(request).await.map_err(failed)?;
+            Ok::<Response, ApiError>(response.map(into_body))
+        }
+    };
+    Middleware::new(run).named(type_name::<L>())
+}
+
+/// The parts of a request that a layer does not see, and the rest of its chain,
+/// until the layer calls [`Rest`].
+#[derive(Clone)]
+struct Held(Arc<Mutex<Option<(Detached, Next)>>>);
+
+impl Held {
+    fn take(&self) -> Option<(Detached, Next)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The service inside of a layer: the rest of the middleware, and the handler.
+///
+/// It is always ready and never fails.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    private: (),
+}
+
+impl<B> Service<http::Request<B>> for Rest
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = RestFuture;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        let () = self.private;
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> RestFuture {
+        let mut request = request.map(into_body);
+        let held = request.extensions_mut().remove::<Held>();
+        let Some((detached, next)) = held.and_then(|held| held.take()) else {
+            let context = ErrorContext::of(&Request::from(request));
+            let error = ApiError::new(500, LOST);
+            return RestFuture { response: Box::pin(async move { context.answer(error) }) };
+        };
+        let req = detached.attach(request);
+        RestFuture { response: Box::pin(next.run(req)) }
+    }
+}
+
+const LOST: &str =
+    "a layer called the rest twice, or with a request that lost the extensions of the first";
+
+/// The future of [`Rest`].
+#[must_use = "futures do nothing unless polled"]
+pub struct RestFuture {
+    response: Pin<Box<dyn Future<Output = Response> + Send>>,
+}
+
+impl Future for RestFuture {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.response.as_mut().poll(cx).map(Ok)
+    }
+}
+
+impl std::fmt::Debug for RestFuture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RestFuture")
+    }
+}

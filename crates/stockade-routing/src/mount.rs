@@ -1,0 +1,229 @@
+//! Tower services as a part of the tree: static files, proxies, another
+//! framework, another application.
+
+use std::future::poll_fn;
+
+use http::Uri;
+use http::uri::PathAndQuery;
+use http_body::Body;
+use percent_encoding::percent_decode_str;
+use stockade_core::__internal::{Detached, into_body, service_error, start_of_rest};
+use stockade_core::{Handler, HttpBody, Request, Response};
+use stockade_errors::{ApiError, BoxError};
+use tower_service::Service;
+
+use crate::entry::{RouteEntry, RouteRef};
+use crate::router::{Router, any_method};
+use crate::tree::RouteTree;
+
+impl Router {
+    /// Hands every request at a path and below it to a tower service: files by
+    /// `tower_http::services::ServeDir`, a proxy, a router of axum, another
+    /// [`App`](crate::App).
+    ///
+    /// It is a route of [any method](Self::any) for `path` and `path/**`, so that
+    /// every better path and every route of a method at the same path comes first.
+    /// The stages of the router and the middleware of the route stand in front of
+    /// it as in front of every handler.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use stockade_core::{HttpBody, Response};
+    /// use stockade_routing::Router;
+    /// # use std::task::{Context, Poll};
+    /// # #[derive(Clone)]
+    /// # struct Echo;
+    /// # impl tower_service::Service<http::Request<HttpBody>> for Echo {
+    /// #     type Response = Response;
+    /// #     type Error = Infallible;
+    /// #     type Future = std::future::Ready<Result<Response, Infallible>>;
+    /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn call(&mut self, request: http::Request<HttpBody>) -> Self::Future {
+    /// #         std::future::ready(Ok(Response::new(request.uri().path().to_owned().into())))
+    /// #     }
+    /// # }
+    ///
+    /// let mut router = Router::new();
+    /// router.get("/assets/version", async || "1.0");
+    /// // In a program: `ServeDir::new("assets")`.
+    /// router.mount("/assets", Echo).max_body(64 * 1024).name("assets");
+    /// let app = router.build()?;
+    /// assert_eq!(app.generate_url("assets", [("splat", "css/a.css")]).unwrap(), "/assets/css/a.css");
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// # The request of the service
+    ///
+    /// - Its path begins behind `path`: `/assets/css/a.css` is `/css/a.css`,
+    ///   `/assets` and `/assets/` are `/`. The query stays. The target as it came
+    ///   is in the extensions, as [`OriginalUri`], and the address of the peer as
+    ///   `PeerAddr`.
+    /// - The path stays raw. One with a segment `.` or `..`, encoded or not, and one
+    ///   that would begin with two slashes is answered with 400, so that no service
+    ///   is led out of what it serves.
+    /// - The body ends with an error above the limit of the route or the router;
+    ///   one that is announced to be longer is a 413 before the service is called.
+    ///   [`max_body`](RouteEntry::max_body) sets the limit of the mount. The service
+    ///   gets the bytes as they were sent, also where middleware has parsed them.
+    ///
+    /// # Its answer
+    ///
+    /// - An error of the service is a 500 that is logged, unless it is an
+    ///   [`ApiError`], or one of the request's body, which has its own status.
+    /// - A service that redirects by what it sees of the path has to be told the path
+    ///   of its mount, as by `ServeDir::redirect_path_prefix("/assets")`.
+    /// - A service that wants the connection itself (a WebSocket of axum) does not
+    ///   get it; an [`App`](crate::App) does.
+    ///
+    /// The service is cloned for each request.
+    #[track_caller]
+    pub fn mount<S, B>(&mut self, path: &str, service: S) -> RouteRef<'_>
+    where
+        S: Service<http::Request<HttpBody>, Response = http::Response<B>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+        B: Body + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        self.add(any_method(), path, RouteEntry::mount(service))
+    }
+}
+
+impl RouteTree {
+    /// Adds a tower service for everything at and below this node: an entry made by
+    /// [`RouteEntry::mount`]. See [`Router::mount`].
+    #[track_caller]
+    pub fn mount(self, entry: RouteEntry) -> Self {
+        self.any(entry)
+    }
+}
+
+impl RouteEntry {
+    /// Makes the entry of a tower service for its path and everything below it;
+    /// see [`Router::mount`].
+    #[track_caller]
+    pub fn mount<S, B>(service: S) -> Self
+    where
+        S: Service<http::Request<HttpBody>, Response = http::Response<B>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+        B: Body + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        // It needs nothing of its route.
+        let handler = Handler::erased(move |req| Box::pin(serve(service.clone(), req)), |_| {});
+        let mut entry = Self::of(handler);
+        entry.is_mount = true;
+        entry
+    }
+}
+
+/// The target of a request as it came, in the extensions of a request that went to
+/// a [mounted](Router::mount) service. In a mount within a mount it is that of the
+/// outer one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OriginalUri(pub Uri);
+
+async fn serve<S, B>(mut service: S, req: Request) -> Result<Response, ApiError>
+where
+    S: Service<http::Request<HttpBody>, Response = http::Response<B>>,
+    S::Error: Into<BoxError>,
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let inner = below(req.uri(), start_of_rest(&req))?;
+    let peer = req.peer();
+    let (mut request, _) = Detached::of(req);
+    let original = std::mem::replace(request.uri_mut(), inner);
+    let extensions = request.extensions_mut();
+    extensions.get_or_insert_with(|| OriginalUri(original));
+    peer.map(|peer| extensions.insert(peer));
+    let failed = |error: S::Error| service_error(error.into());
+    poll_fn(|cx| service.poll_ready(cx)).await.map_err(failed)?;
+    Ok(service.call(request).await.map_err(failed)?.map(into_body))
+}
+
+/// Returns the target behind the path of a mount, whose rest begins at `start`;
+/// `None` for the path of the mount itself.
+fn below(uri: &Uri, start: Option<usize>) -> Result<Uri, ApiError> {
+    let rest = start.and_then(|start| uri.path().get(start..)).unwrap_or_default();
+    if rest.starts_with('/') || has_dot_segment(rest) {
+        return Err(ApiError::new(400, "Bad Request"));
+    }
+    let target = match uri.query() {
+        Some(query) => format!("/{rest}?{query}"),
+        None => format!("/{rest}"),
+    };
+    let target = PathAndQuery::try_from(target).map_err(ApiError::internal)?;
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(target);
+    Uri::from_parts(parts).map_err(ApiError::internal)
+}
+
+/// Returns true if a path has a segment that means this folder or the one above,
+/// as it stands or decoded.
+fn has_dot_segment(path: &str) -> bool {
+    if !path.contains(['.', '%']) {
+        return false;
+    }
+    let decoded: Vec<u8> = percent_decode_str(path).collect();
+    decoded.split(|byte| matches!(byte, b'/' | b'\\')).any(|it| matches!(it, b"." | b".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(target: &str, start: Option<usize>, expected: &str) {
+        let found = below(&target.parse().unwrap(), start);
+        let found = found.map_or_else(|error| error.status().to_string(), |uri| uri.to_string());
+        assert_eq!(found, expected, "{target}");
+    }
+
+    #[test]
+    fn the_path_begins_behind_the_mount() {
+        check("/a/b/c", Some(3), "/b/c");
+        check("/a/b%20c?x=/../y", Some(3), "/b%20c?x=/../y");
+        check("/a/", Some(3), "/");
+        check("/a", None, "/");
+        check("/a?x=1", None, "/?x=1");
+        check("https://a.example/a/b", Some(3), "https://a.example/b");
+        check("/a/b//c/", Some(3), "/b//c/");
+        check("/a/...", Some(3), "/...");
+        check("/a/.well-known/x..y", Some(3), "/.well-known/x..y");
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_refused() {
+        let paths = [
+            "..",
+            ".",
+            "../x",
+            "x/..",
+            "x/../y",
+            "x/./y",
+            "%2e%2e/x",
+            "x/.%2E/y",
+            "..%2fx",
+            "x%2f..%2Fy",
+            "..%5cx",
+            "%2e",
+            "/evil.example",
+            "//x",
+        ];
+        for path in paths {
+            check(&format!("/a/{path}"), Some(3), "400");
+        }
+    }
+}
