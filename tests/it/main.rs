@@ -48,6 +48,7 @@ mod shop;
 mod spans;
 mod spec_rows;
 mod stages;
+mod tower;
 
 mod allocations;
 

@@ -1,0 +1,44 @@
+//! Services and layers of tower inside of a tree: the files of a folder, an older
+//! API that is written with axum, and the tracing of `tower-http`.
+//!
+//! ```text
+//! cargo run -p stockade-examples --features axum --example tower_inside
+//! curl -i localhost:3000/files/hello.rs
+//! curl -i localhost:3000/old/users/7
+//! curl -i -X PURGE localhost:3000/cache/7
+//! ```
+
+use stockade::middleware::layered;
+use stockade::prelude::*;
+use tower_http::services::ServeDir;
+use tower_http::trace::TraceLayer;
+
+/// The API from before, which needs no change.
+fn old() -> axum::Router {
+    use axum::extract::Path;
+    use axum::routing::{get, post};
+
+    axum::Router::new()
+        .route("/users/{id}", get(async |Path(id): Path<u32>| format!("user {id} of axum\n")))
+        .route("/echo", post(async |body: String| body))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    let files = ServeDir::new(env!("CARGO_MANIFEST_DIR")).redirect_path_prefix("/files");
+    let api = routes! {
+        middleware: [layered(TraceLayer::new_for_http())],
+        "files": { mount: files },
+        "old": {
+            mount: { old(), max_body: 64 * 1024 },
+            // A better path comes first, so that routes move one by one.
+            "users/me": { GET: async || "me of stockade\n" },
+        },
+        "cache/**": {
+            GET: async || "cached\n",
+            ANY: { async |req: Request| format!("{} of the cache\n", req.method()), name: "cache" },
+        },
+    };
+    create_router(api, RouterOptions::new()).create_server()?.listen(3000).await?;
+    Ok(())
+}

@@ -1,0 +1,527 @@
+//! Tower inside: services that are mounted, and layers as middleware.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use stockade::extract::Headers;
+use stockade::middleware::{
+    ErrorHandlerOptions, layered, with_auth, with_error_handling, with_sanitization, with_timeout,
+};
+use stockade::prelude::*;
+use stockade::{HttpBody, OriginalUri, PeerAddr, RouteEntry, http};
+use tower::service_fn;
+use tower_http::compression::CompressionLayer;
+use tower_http::decompression::RequestDecompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::normalize_path::NormalizePathLayer;
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::support::{app, app_of, block_on, call, check, header_of, request, text_of};
+
+/// A folder of its own, with a few files and a secret beside it.
+struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root =
+            std::env::temp_dir().join(format!("stockade-tower-{}-{number}", std::process::id()));
+        let public = root.join("public");
+        std::fs::create_dir_all(public.join("css")).unwrap();
+        std::fs::write(public.join("a.txt"), "0123456789").unwrap();
+        std::fs::write(public.join("css/a.css"), "a {}").unwrap();
+        std::fs::write(public.join("index.html"), "<p>").unwrap();
+        std::fs::write(root.join("secret.txt"), "secret").unwrap();
+        Self { root }
+    }
+
+    fn serve(&self) -> ServeDir {
+        ServeDir::new(self.root.join("public"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+fn secret() -> stockade::auth::Secret {
+    stockade::auth::Secret::new("a secret of at least thirty-two bytes").unwrap()
+}
+
+/// Tells what a service sees of a request.
+async fn seen(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
+    let (head, body) = request.into_parts();
+    let original = head.extensions.get::<OriginalUri>().map(|uri| uri.0.to_string());
+    let peer = head.extensions.get::<PeerAddr>().map(|peer| peer.0.to_string());
+    let text = format!(
+        "{} {} of {} for {} with {:?}",
+        head.method,
+        head.uri,
+        original.unwrap_or_default(),
+        peer.unwrap_or_default(),
+        text_of(body).await,
+    );
+    Ok(Response::new(text.into()))
+}
+
+#[test]
+fn a_folder_is_served() {
+    let folder = Folder::new();
+    let app = app_of(routes! {
+        "assets": {
+            mount: folder.serve().redirect_path_prefix("/assets"),
+            "version": { GET: async || "1.0" },
+        },
+    });
+    check(&app, "GET /assets/a.txt", "200 0123456789");
+    check(&app, "GET /assets/css/a.css", "200 a {}");
+    check(&app, "GET /assets", "200 <p>");
+    check(&app, "GET /assets/", "200 <p>");
+    check(&app, "GET /assets/version", "200 1.0");
+    assert_eq!(header_of(&app, "GET /assets/css", "location"), "/assets/css/");
+    check(&app, "GET /assets/a.txt\nrange: bytes=2-4", "206 234");
+    check(&app, "GET /assets/none", "404");
+    check(&app, "POST /assets/a.txt", "405");
+    check(&app, "GET /assetsx", r#"404 {"error":"Not Found"}"#);
+    assert_eq!(header_of(&app, "GET /assets/css/a.css", "content-type"), "text/css");
+    // HEAD has the length of GET, and our stages stand in front.
+    assert_eq!(header_of(&app, "HEAD /assets/a.txt", "content-length"), "10");
+    check(&app, "HEAD /assets/a.txt", "200");
+    assert_eq!(header_of(&app, "GET /assets/none", "x-content-type-options"), "nosniff");
+    let changed = header_of(&app, "GET /assets/a.txt", "last-modified");
+    check(&app, &format!("GET /assets/a.txt\nif-modified-since: {changed}"), "304");
+}
+
+#[test]
+fn no_path_leads_out_of_a_mount() {
+    let folder = Folder::new();
+    let app =
+        app_of(routes! { "assets": { mount: folder.serve() }, "**": { GET: async || "rest" } });
+    let refused = r#"400 {"error":"Bad Request"}"#;
+    for path in [
+        "../secret.txt",
+        "css/../../secret.txt",
+        "%2e%2e/secret.txt",
+        "..%2fsecret.txt",
+        "%2e%2e%2fsecret.txt",
+        "css/%2E%2E/a.txt",
+        "./a.txt",
+        "..%5csecret.txt",
+        "/a.txt",
+        "//example.com",
+        "..",
+        ".",
+    ] {
+        check(&app, &format!("GET /assets/{path}"), refused);
+    }
+    check(&app, "GET /assets/..\\secret.txt", refused);
+    check(&app, "GET /assets/%00", refused);
+    // Encoded twice it is a name, of which there is none.
+    check(&app, "GET /assets/%252e%252e/secret.txt", "404");
+    check(&app, "GET /assets/....//secret.txt", "404");
+}
+
+#[test]
+fn a_service_sees_the_path_behind_its_mount() {
+    let build = |prefix: &str| {
+        let options = RouterOptions::new().expose_errors(false).rate_limit(None).prefix(prefix);
+        let mut router = Router::with_options(options);
+        router.mount("/up/:id", service_fn(seen)).name("up");
+        router.group("/group", (), |group| {
+            group.mount("/in/", service_fn(seen));
+        });
+        app(router)
+    };
+    let plain = build("");
+    let peer = "192.0.2.7:4711";
+    check(
+        &plain,
+        "PUT /up/7/a%20b/c?x=1\n\nbody",
+        &format!("200 PUT /a%20b/c?x=1 of /up/7/a%20b/c?x=1 for {peer} with \"body\""),
+    );
+    check(&plain, "GET /up/7", &format!("200 GET / of /up/7 for {peer} with \"\""));
+    check(&plain, "GET /up/7?y", &format!("200 GET /?y of /up/7?y for {peer} with \"\""));
+    check(&plain, "PURGE /up/7/", &format!("200 PURGE / of /up/7/ for {peer} with \"\""));
+    check(
+        &plain,
+        "OPTIONS /group/in/x",
+        &format!("200 OPTIONS /x of /group/in/x for {peer} with \"\""),
+    );
+    check(&plain, "GET /up", r#"404 {"error":"Not Found"}"#);
+    assert_eq!(plain.generate_url("up", [("id", "7"), ("splat", "a/b")]).unwrap(), "/up/7/a/b");
+    check(
+        &build("/api"),
+        "GET /api/up/7/x",
+        &format!("200 GET /x of /api/up/7/x for {peer} with \"\""),
+    );
+    let root = {
+        let mut router = Router::new();
+        router.mount("/", service_fn(seen));
+        router.get("/own", async || "own");
+        app(router)
+    };
+    check(&root, "GET /own", "200 own");
+    check(&root, "POST /own", &format!("200 POST /own of /own for {peer} with \"\""));
+    check(&root, "GET /", &format!("200 GET / of / for {peer} with \"\""));
+    check(&root, "GET /x/y", &format!("200 GET /x/y of /x/y for {peer} with \"\""));
+}
+
+#[test]
+fn middleware_and_limits_stand_in_front_of_a_mount() {
+    let mut router =
+        Router::with_options(RouterOptions::new().expose_errors(false).max_body_size(4));
+    router.mount("/small", service_fn(seen));
+    router.mount("/large", service_fn(seen)).max_body(8);
+    router.mount("/closed", service_fn(seen)).middleware(with_auth(Auth::secret(secret())));
+    router
+        .mount("/limited", service_fn(seen))
+        .rate_limit(1 / stockade::middleware::rate_limit::MINUTE);
+    let app = app(router);
+    let too_large = r#"413 {"error":"Request body too large"}"#;
+    check(&app, "PUT /small\ncontent-length: 5\n\n12345", too_large);
+    check(&app, "PUT /large\n\n12345", r#"200 PUT / of /large for 192.0.2.7:4711 with "12345""#);
+    check(&app, "PUT /large\ncontent-length: 9\n\n123456789", too_large);
+    check(&app, "GET /closed", r#"401 {"error":"Unauthorized"}"#);
+    check(&app, "GET /limited/x", r#"200 GET /x of /limited/x for 192.0.2.7:4711 with """#);
+    check(&app, "GET /limited/y", r#"429 {"error":"Too Many Requests"}"#);
+    // A body without an announced length ends with an error, which the service
+    // may hand on.
+    let pieces = futures_util::stream::iter([Ok::<_, Infallible>("123"), Ok("45")]);
+    let stream = http::Request::put("/small").body(HttpBody::stream(pieces)).unwrap();
+    let answer = block_on(async { text_of(app.handle(stream).await.into_body()).await });
+    assert!(answer.ends_with(r#"with "123<error>""#), "{answer}");
+}
+
+#[test]
+fn errors_of_a_service_are_errors_of_the_request() {
+    async fn fails(request: http::Request<HttpBody>) -> Result<Response, BoxError> {
+        match request.uri().path() {
+            "/own" => Err(ApiError::conflict().into()),
+            "/body" => {
+                request.into_body().collect(u64::MAX).await?;
+                Ok(Response::default())
+            }
+            "/panic" => panic!("no"),
+            _ => Err("the other side hung up".into()),
+        }
+    }
+    let mut router =
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+    router.mount("/x", service_fn(fails)).max_body(2);
+    let app = app(router);
+    check(&app, "GET /x/own", r#"409 {"error":"Resource conflict"}"#);
+    check(&app, "GET /x/other", r#"500 {"error":"Internal Server Error"}"#);
+    check(&app, "GET /x/panic", r#"500 {"error":"Internal Server Error"}"#);
+    let pieces = futures_util::stream::iter([Ok::<_, Infallible>("123")]);
+    let stream = http::Request::put("/x/body").body(HttpBody::stream(pieces)).unwrap();
+    assert_eq!(block_on(app.handle(stream)).status(), 413);
+}
+
+#[test]
+fn a_router_of_axum_stands_inside() {
+    use axum::extract::Path as AxumPath;
+    use axum::routing::{get, post};
+
+    let inside = axum::Router::new()
+        .route("/", get(async || "root of axum"))
+        .route("/users/{id}", get(async |AxumPath(id): AxumPath<u32>| format!("user {id}")))
+        .route("/echo", post(async |body: String| body))
+        .route("/uri", get(async |uri: http::Uri| uri.to_string()));
+    let app = app_of(routes! {
+        "old": { mount: { inside, max_body: 6 } },
+        "old/users/me": { GET: async || "me of ours" },
+    });
+    check(&app, "GET /old", "200 root of axum");
+    check(&app, "GET /old/users/7", "200 user 7");
+    check(&app, "GET /old/users/me", "200 me of ours");
+    check(&app, "POST /old/echo\n\nhello", "200 hello");
+    check(&app, "GET /old/echo", "405");
+    check(&app, "GET /old/none", "404");
+    check(&app, "GET /old/uri", "200 /uri");
+    assert_eq!(header_of(&app, "GET /old/none", "x-content-type-options"), "nosniff");
+}
+
+#[test]
+fn an_app_stands_inside_another() {
+    let inner = app_of(routes! {
+        "a": { GET: async || "a", "fails": { GET: async || Err::<(), _>(ApiError::conflict()) } },
+    });
+    let app =
+        app_of(routes! { "v1": { mount: inner.clone() }, "v2": { "deep": { mount: inner } } });
+    check(&app, "GET /v1/a", "200 a");
+    check(&app, "GET /v2/deep/a", "200 a");
+    check(&app, "GET /v1/a/fails", r#"409 {"error":"Resource conflict"}"#);
+    check(&app, "POST /v1/a", r#"405 {"error":"Method Not Allowed"}"#);
+    check(&app, "GET /v2/a", r#"404 {"error":"Not Found"}"#);
+}
+
+#[test]
+fn mistakes_of_mounts_are_found() {
+    let mut router = Router::new();
+    router.mount("/a", service_fn(seen));
+    router.any("/a", async || ());
+    router.any("/a/**", async || ());
+    router.mount("/b/**", service_fn(seen));
+    router.get("/a", async || ());
+    let error = router.build().unwrap_err();
+    let messages: Vec<_> = error.mistakes().iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[0].contains("the same method and path as ANY /a/**"), "{messages:?}");
+    assert!(messages[2].contains("after `**`"), "{messages:?}");
+}
+
+#[test]
+fn layers_are_middleware_of_router_node_and_entry() {
+    let set = |name: &'static str| {
+        let value = http::HeaderValue::from_static("set");
+        layered(SetResponseHeaderLayer::overriding(http::HeaderName::from_static(name), value))
+    };
+    let tree = routes! {
+        "node": {
+            middleware: [set("x-node")],
+            "entry": { GET: { async || "entry", middleware: [set("x-entry"), layered(TraceLayer::new_for_http())] } },
+        },
+    };
+    let options = RouterOptions::new().middleware(set("x-router")).rate_limit(None);
+    let app = app(create_router(tree, options));
+    for name in ["x-router", "x-node", "x-entry"] {
+        assert_eq!(header_of(&app, "GET /node/entry", name), "set");
+    }
+    check(&app, "GET /node/entry", "200 entry");
+}
+
+#[test]
+fn what_handlers_take_reaches_them_through_layers() {
+    #[derive(serde::Deserialize, Schema)]
+    struct Input {
+        name: String,
+    }
+    async fn handler(
+        Path(id): Path<u32>,
+        State(greeting): State<&'static str>,
+        headers: Headers,
+        user: Option<User<Value>>,
+        Body(input): Body<Input>,
+    ) -> String {
+        let tag = headers.0.contains_key("x-tag");
+        let user = user.map(|user| user.0.to_string()).unwrap_or_default();
+        format!("{greeting} {id} {} {tag} {user}", input.name)
+    }
+    fn sets_user(req: &mut Request) {
+        req.set_user(Some(json!({ "id": 1 })));
+    }
+    let name = http::HeaderName::from_static("x-tag");
+    let tag = tower_http::set_header::SetRequestHeaderLayer::overriding(
+        name,
+        http::HeaderValue::from_static("1"),
+    );
+    let mut router = Router::with_options(
+        RouterOptions::new().state("hello").rate_limit(None).max_body_size(99),
+    );
+    router.post("/users/:id", handler).middleware((
+        sets_user,
+        layered(tag),
+        layered(CompressionLayer::new()),
+    ));
+    let app = app(router);
+    let post = "POST /users/7\ncontent-type: application/json\n\n{\"name\":\"Ada\"}";
+    check(&app, post, r#"200 hello 7 Ada true {"id":1}"#);
+    let bad = "POST /users/7\ncontent-type: application/json\n\n{}";
+    assert!(block_on(call(&app, bad)).starts_with("400"), "the errors of extractors are answers");
+}
+
+#[test]
+fn layers_change_bodies_in_both_directions() {
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    router.use_(layered(CompressionLayer::new().gzip(true)));
+    router.get("/long", async || "x".repeat(2_000));
+    router
+        .post("/echo", async |bytes: Bytes| bytes)
+        .middleware(layered(RequestDecompressionLayer::new()));
+    router
+        .post("/limited", async |bytes: Bytes| bytes)
+        .middleware(layered(RequestBodyLimitLayer::new(3)));
+    let app = app(router);
+    let long = "GET /long\naccept-encoding: gzip";
+    assert_eq!(header_of(&app, long, "content-encoding"), "gzip");
+    assert_eq!(header_of(&app, "GET /long", "content-encoding"), "-");
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut zipped, b"unpacked").unwrap();
+    let zipped = http::Request::post("/echo")
+        .header("content-type", "text/plain")
+        .header("content-encoding", "gzip")
+        .body(zipped.finish().unwrap())
+        .unwrap();
+    let answer = block_on(async { text_of(app.handle(zipped).await.into_body()).await });
+    assert_eq!(answer, "unpacked");
+    let text = "content-type: text/plain";
+    check(&app, &format!("POST /limited\n{text}\n\n123"), "200 123");
+    assert!(block_on(call(&app, &format!("POST /limited\n{text}\n\n1234"))).starts_with('4'));
+}
+
+#[test]
+fn a_body_that_was_parsed_stays_as_middleware_left_it() {
+    async fn reads(mut req: Request) -> Result<Value, ApiError> {
+        Ok(req.body().await?.take())
+    }
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    router.use_(with_sanitization()).use_(layered(TraceLayer::new_for_http()));
+    router.post("/x", reads);
+    let app = app(router);
+    let json = "content-type: application/json";
+    check(&app, &format!("POST /x\n{json}\n\n{{\"a\":\"<b>\"}}"), r#"200 {"a":"&lt;b&gt;"}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn layers_and_the_rest_may_wait_and_fail() {
+    let slow = async || {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        "late"
+    };
+    let limit = Duration::from_secs(1);
+    let mut router =
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+    let timeout = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, limit);
+    router.get("/http", slow).middleware(layered(timeout));
+    router.get("/tower", slow).middleware(layered(tower::timeout::TimeoutLayer::new(limit)));
+    router
+        .get("/ours", slow)
+        .middleware((with_timeout(limit), layered(TraceLayer::new_for_http())));
+    let shared = layered(tower::limit::ConcurrencyLimitLayer::new(1));
+    router.get("/one", slow).middleware(shared.clone());
+    router.get("/two", slow).middleware((layered(tower::load_shed::LoadShedLayer::new()), shared));
+    let app = app(router);
+    assert_eq!(call(&app, "GET /http").await, "504");
+    assert_eq!(call(&app, "GET /tower").await, r#"500 {"error":"Internal Server Error"}"#);
+    assert_eq!(call(&app, "GET /ours").await, r#"503 {"error":"Service Unavailable"}"#);
+    // One limit for all requests: the second waits until the first is over.
+    let began = tokio::time::Instant::now();
+    let (one, two) = tokio::join!(call(&app, "GET /one"), call(&app, "GET /one"));
+    assert_eq!((one.as_str(), two.as_str()), ("200 late", "200 late"));
+    assert_eq!(began.elapsed().as_secs(), 120);
+}
+
+#[test]
+fn errors_behind_a_layer_are_seen_outside_of_it() {
+    let mut router =
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+    let statuses = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&statuses);
+    let notes = tower::util::MapResponseLayer::new(move |response: Response| {
+        noted.lock().unwrap().push(response.status().as_u16());
+        response
+    });
+    let codes = ErrorHandlerOptions::new()
+        .transform(|error, _| json!({ "code": error.status(), "text": error.message() }));
+    router.use_(with_error_handling(codes)).use_(layered(notes));
+    router.get("/conflict", async || Err::<(), _>(ApiError::conflict()));
+    router.get("/panic", async || {
+        if true {
+            panic!("no")
+        }
+    });
+    let app = app(router);
+    check(&app, "GET /conflict", r#"409 {"code":409,"text":"Resource conflict"}"#);
+    assert_eq!(block_on(app.handle(request("GET /panic"))).status(), 500);
+    assert_eq!(*statuses.lock().unwrap(), [409, 500]);
+}
+
+#[test]
+fn a_layer_may_answer_by_itself_or_misuse_the_rest() {
+    #[derive(Clone)]
+    struct Twice<S>(S);
+
+    impl<S> tower::Service<http::Request<HttpBody>> for Twice<S>
+    where
+        S: tower::Service<http::Request<HttpBody>, Response = Response, Error = Infallible>,
+    {
+        type Response = Response;
+        type Error = Infallible;
+        type Future = S::Future;
+
+        fn poll_ready(&mut self, cx: &mut std::task::Context<'_>) -> Poll<Result<(), Infallible>> {
+            self.0.poll_ready(cx)
+        }
+
+        fn call(&mut self, request: http::Request<HttpBody>) -> S::Future {
+            let (head, _) = request.into_parts();
+            let again = http::Request::from_parts(head.clone(), HttpBody::empty());
+            drop(self.0.call(http::Request::from_parts(head, HttpBody::empty())));
+            self.0.call(again)
+        }
+    }
+
+    let answers = tower::layer::layer_fn(|_| {
+        service_fn(async |_: http::Request<HttpBody>| {
+            Ok::<_, Infallible>(
+                http::Response::builder().status(418).body("tea".to_owned()).unwrap(),
+            )
+        })
+    });
+    let anew = tower::layer::layer_fn(|rest| {
+        tower::ServiceExt::<http::Request<HttpBody>>::map_request(rest, |_| {
+            http::Request::new(HttpBody::empty())
+        })
+    });
+    let mut router =
+        Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
+    router.get("/answers", async || "never").middleware(layered(answers));
+    router.get("/anew", async || "never").middleware(layered(anew));
+    router.get("/twice", async || "once").middleware(layered(tower::layer::layer_fn(Twice)));
+    let app = app(router);
+    check(&app, "GET /answers", "418 tea");
+    let failed = r#"500 {"error":"Internal Server Error"}"#;
+    check(&app, "GET /anew", failed);
+    check(&app, "GET /twice", failed);
+}
+
+#[test]
+fn a_layer_that_changes_the_path_leaves_the_parameters() {
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    router
+        .get("/users/:id/", async |Path(id): Path<String>, req: Request| {
+            format!("{id} {}", req.path())
+        })
+        .middleware(layered(NormalizePathLayer::trim_trailing_slash()));
+    router
+        .get("/:a/:b", async |Path((a, b)): Path<(String, String)>| format!("{a} {b}"))
+        .middleware(layered(tower::util::MapRequestLayer::new(
+            |mut request: http::Request<HttpBody>| {
+                *request.uri_mut() = "/short".parse().unwrap();
+                request
+            },
+        )));
+    let app = app(router);
+    check(&app, "GET /users/a%20b/", "200 a b /users/a%20b");
+    check(&app, "GET /first/second%20one", "200 first second one");
+}
+
+#[test]
+fn streams_pass_mounts_and_layers_as_they_come() {
+    let pieces = async |_: http::Request<HttpBody>| {
+        let pieces = futures_util::stream::iter(["a", "b"]).map(Ok::<_, Infallible>);
+        Ok::<_, Infallible>(Response::new(HttpBody::stream(pieces)))
+    };
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    router.mount("/x", service_fn(pieces)).middleware(layered(TraceLayer::new_for_http()));
+    let mut tree = RouteTree::new();
+    tree = tree.segment("y", RouteTree::new().mount(RouteEntry::mount(service_fn(pieces))));
+    router.routes(tree);
+    let app = app(router);
+    check(&app, "GET /x", "200 ab");
+    check(&app, "GET /y/z", "200 ab");
+}
