@@ -8,7 +8,7 @@ use stockade::Middleware;
 use stockade::extract::Headers;
 use stockade::prelude::*;
 
-use crate::support::{app, app_of, block_on, check, request};
+use crate::support::{app, app_of, block_on, check, header_of, request};
 
 /// Middleware that notes its name in a header that the handler echoes.
 fn note(name: &'static str) -> Middleware {
@@ -133,6 +133,42 @@ fn style_b_runs_around_the_rest() {
     // And so are panics.
     assert_eq!(crate::support::header_of(&app, "GET /panics", "x-seen"), "500");
     assert_eq!(crate::support::header_of(&app, "GET /panics-before", "x-seen"), "500");
+}
+
+#[test]
+fn closures_give_what_they_captured_to_their_future() {
+    let word = String::from("captured");
+    let (around, moved, before, lent) = (word.clone(), word.clone(), word.clone(), word);
+    let lends = async move |req: Request, next: Next| {
+        let mut response = next.run(req).await;
+        response.headers_mut().insert("x-lent", lent.parse().unwrap());
+        response
+    };
+    let moves = move |req: Request, next: Next| async move {
+        let mut response = next.run(req).await;
+        response.headers_mut().insert("x-around", around.parse().unwrap());
+        drop(around);
+        response
+    };
+    let takes = move |State(state): State<&'static str>, req: Request, next: Next| async move {
+        let mut response = next.run(req).await;
+        response.headers_mut().insert("x-moved", (moved + *state).parse().unwrap());
+        response
+    };
+    fn stops(req: &mut Request) -> Option<String> {
+        req.headers().contains_key("x-stop").then(|| "stopped".to_owned())
+    }
+    let options = RouterOptions::new().state("!").middleware((lends, moves, takes, stops));
+    let mut router = Router::with_options(options);
+    router.get("/x", move || async move { before });
+    let app = app(router);
+    for _ in 0..2 {
+        check(&app, "GET /x", "200 captured");
+        assert_eq!(header_of(&app, "GET /x", "x-lent"), "captured");
+        assert_eq!(header_of(&app, "GET /x", "x-around"), "captured");
+        assert_eq!(header_of(&app, "GET /x", "x-moved"), "captured!");
+    }
+    check(&app, "GET /x\nx-stop: 1", "200 stopped");
 }
 
 #[test]

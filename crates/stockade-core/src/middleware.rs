@@ -12,6 +12,10 @@
 //! is the answer and skips the rest, an error is answered as an error. Style B
 //! decides itself if and when the rest runs, and sees its response.
 //!
+//! Closures of the asynchronous forms may capture. They are cloned for each
+//! request, so that they may give what they captured to their future:
+//! `async move |req: Request, next: Next| …`.
+//!
 //! ```
 //! use stockade::{ApiError, Middleware, Next, Request, Response};
 //!
@@ -436,14 +440,13 @@ where
 
 impl<F, R, Args> IntoMiddleware<form::StyleA<R, Args>> for F
 where
-    F: for<'a> BorrowingFn<'a, R, Args> + Send + Sync + 'static,
+    F: for<'a> BorrowingFn<'a, R, Args> + Clone + Send + Sync + 'static,
     R: IntoFlow,
     Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
-        let function = Arc::new(self);
         let before: Arc<Before> = Arc::new(move |mut req| {
-            let function = Arc::clone(&function);
+            let function = self.clone();
             Box::pin(async move {
                 let flow = match Args::extract(&mut req).await {
                     Ok(args) => function.call(args, &mut req).await.into_flow(),
@@ -458,14 +461,13 @@ where
 
 impl<F, R, Args> IntoMiddleware<form::StyleB<R, Args>> for F
 where
-    F: for<'a> AroundFn<'a, R, Args> + Send + Sync + 'static,
+    F: for<'a> AroundFn<'a, R, Args> + Clone + Send + Sync + 'static,
     R: IntoAnswer,
     Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
-        let function = Arc::new(self);
         let around: Arc<Around> = Arc::new(move |mut req, next| {
-            let function = Arc::clone(&function);
+            let function = self.clone();
             Box::pin(async move {
                 let args = Args::extract(&mut req).await?;
                 function.call(args, req, next).await.into_answer()
@@ -482,7 +484,7 @@ pub trait BorrowingFn<'a, R, Args = ()> {
     type Future: Future<Output = R> + Send + 'a;
 
     /// Calls the function.
-    fn call(&self, args: Args, req: &'a mut Request) -> Self::Future;
+    fn call(self, args: Args, req: &'a mut Request) -> Self::Future;
 }
 
 /// A function of extractors, a request and the rest of the chain, whose future
@@ -496,31 +498,31 @@ pub trait AroundFn<'a, R, Args = ()> {
     type Future: Future<Output = R> + Send + 'static;
 
     /// Calls the function.
-    fn call(&self, args: Args, req: Request, next: Next) -> Self::Future;
+    fn call(self, args: Args, req: Request, next: Next) -> Self::Future;
 }
 
 macro_rules! functions_with {
     ($($Arg:ident $arg:ident),*) => {
         impl<'a, F, Fut, R, $($Arg,)*> BorrowingFn<'a, R, ($($Arg,)*)> for F
         where
-            F: Fn($($Arg,)* &'a mut Request) -> Fut,
+            F: FnOnce($($Arg,)* &'a mut Request) -> Fut,
             Fut: Future<Output = R> + Send + 'a,
         {
             type Future = Fut;
 
-            fn call(&self, ($($arg,)*): ($($Arg,)*), req: &'a mut Request) -> Fut {
+            fn call(self, ($($arg,)*): ($($Arg,)*), req: &'a mut Request) -> Fut {
                 self($($arg,)* req)
             }
         }
 
         impl<F, Fut, R, $($Arg,)*> AroundFn<'_, R, ($($Arg,)*)> for F
         where
-            F: Fn($($Arg,)* Request, Next) -> Fut,
+            F: FnOnce($($Arg,)* Request, Next) -> Fut,
             Fut: Future<Output = R> + Send + 'static,
         {
             type Future = Fut;
 
-            fn call(&self, ($($arg,)*): ($($Arg,)*), req: Request, next: Next) -> Fut {
+            fn call(self, ($($arg,)*): ($($Arg,)*), req: Request, next: Next) -> Fut {
                 self($($arg,)* req, next)
             }
         }

@@ -145,13 +145,12 @@ where
 
 impl<F, V> Verify<form::Async<V>> for F
 where
-    F: for<'r> BorrowingFn<'r, V> + Send + Sync + 'static,
+    F: for<'r> BorrowingFn<'r, V> + Clone + Send + Sync + 'static,
     V: IntoUser + Send,
 {
     fn into_find(self) -> ErasedFind {
-        let verify = Arc::new(self);
         ErasedFind(Find::Async(Arc::new(move |req, _| {
-            let verify = Arc::clone(&verify);
+            let verify = self.clone();
             Box::pin(async move {
                 let user = waited(async { Ok(verify.call((), req).await.into_user()) }).await;
                 Found::of(user, Found::Nothing)
