@@ -155,6 +155,31 @@ impl<T: OptionalFromRequest> FromRequest for Option<T> {
     }
 }
 
+/// Never an argument: it names `Body<T>` to whoever writes `Json<T>`, as in other
+/// frameworks.
+#[doc(hidden)]
+impl<T: JsonArgument + Send> FromRequest for crate::reply::Json<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        // No type of this trait exists.
+        T::never(req)
+    }
+}
+
+/// A trait of no type, for the message of the compiler.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a handler takes a JSON body as `Body<{Self}>`, not as `Json<{Self}>`",
+    label = "`Json<T>` is a reply, the argument is `Body<T>`",
+    note = "in Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
+)]
+pub trait JsonArgument: Sized {
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    fn never<T>(req: &Request) -> Result<T, ApiError>;
+}
+
 impl FromRequest for Request {
     const TAKES_REQUEST: bool = true;
 

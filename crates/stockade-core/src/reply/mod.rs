@@ -136,6 +136,12 @@ impl<R: Reply, E: Failure> Reply for Result<R, E> {
 /// assert_eq!(response.headers()["cache-control"], "max-age=60");
 /// # Ok::<(), ApiError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand before a reply",
+    label = "not a part of a reply",
+    note = "parts are a StatusCode, a HeaderMap, a SetCookie, and lists of headers such as `[(header::ETAG, \"a\")]`",
+    note = "the last of a tuple is the reply itself, as in `(StatusCode::CREATED, [(\"x-name\", \"value\")], \"text\")`"
+)]
 pub trait ReplyPart {
     /// Changes the response.
     ///
@@ -178,8 +184,8 @@ impl ReplyPart for HeaderMap {
 /// ```
 impl<N, V, const COUNT: usize> ReplyPart for [(N, V); COUNT]
 where
-    N: TryInto<HeaderName, Error: Into<http::Error>>,
-    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+    N: IntoHeaderName,
+    V: IntoHeaderValue,
 {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         add_pairs(response, self)
@@ -189,11 +195,53 @@ where
 /// As an array of pairs, for a number of headers that is not known beforehand.
 impl<N, V> ReplyPart for Vec<(N, V)>
 where
-    N: TryInto<HeaderName, Error: Into<http::Error>>,
-    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+    N: IntoHeaderName,
+    V: IntoHeaderValue,
 {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         add_pairs(response, self)
+    }
+}
+
+/// A name of a header in a list of pairs: whatever becomes a [`HeaderName`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the name of a header",
+    label = "not a name of a header",
+    note = "a name is a `HeaderName` such as `header::ETAG`, or text such as \"x-name\""
+)]
+pub trait IntoHeaderName {
+    /// Makes the name.
+    ///
+    /// # Errors
+    /// When the text cannot be a name.
+    fn into_header_name(self) -> Result<HeaderName, http::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<N: TryInto<HeaderName, Error: Into<http::Error>>> IntoHeaderName for N {
+    fn into_header_name(self) -> Result<HeaderName, http::Error> {
+        self.try_into().map_err(Into::into)
+    }
+}
+
+/// A value of a header in a list of pairs: whatever becomes a [`HeaderValue`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of a header",
+    label = "not a value of a header",
+    note = "a value is text, bytes, a whole number or a `HeaderValue`; all pairs of a list have the same types"
+)]
+pub trait IntoHeaderValue {
+    /// Makes the value.
+    ///
+    /// # Errors
+    /// When the text cannot be a value.
+    fn into_header_value(self) -> Result<HeaderValue, http::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: TryInto<HeaderValue, Error: Into<http::Error>>> IntoHeaderValue for V {
+    fn into_header_value(self) -> Result<HeaderValue, http::Error> {
+        self.try_into().map_err(Into::into)
     }
 }
 
@@ -202,14 +250,13 @@ fn add_pairs<N, V>(
     pairs: impl IntoIterator<Item = (N, V)>,
 ) -> Result<(), ApiError>
 where
-    N: TryInto<HeaderName, Error: Into<http::Error>>,
-    V: TryInto<HeaderValue, Error: Into<http::Error>>,
+    N: IntoHeaderName,
+    V: IntoHeaderValue,
 {
-    let invalid = |error: http::Error| ApiError::internal(error);
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {
-        let name = name.try_into().map_err(|error| invalid(error.into()))?;
-        let value = value.try_into().map_err(|error| invalid(error.into()))?;
+        let name = name.into_header_name().map_err(ApiError::internal)?;
+        let value = value.into_header_value().map_err(ApiError::internal)?;
         headers.try_append(name, value).map_err(ApiError::internal)?;
     }
     headers.apply(response)
