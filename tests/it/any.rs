@@ -1,6 +1,6 @@
 //! Routes of any method, and those of HEAD and OPTIONS in a tree.
 //!
-//! Spec: Route tree (object router); Router members.
+//! Spec: Route tree (object router); Router construction and members.
 
 use stockade::RouteEntry;
 use stockade::prelude::*;
