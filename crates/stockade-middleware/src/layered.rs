@@ -22,7 +22,7 @@ use tower_service::Service;
 /// there already, as after [`Next::run`].
 ///
 /// ```
-/// use stockade_middleware::layered;
+/// use stockade::middleware::layered;
 /// use tower_layer::layer_fn;
 ///
 /// // In a program: `layered(TraceLayer::new_for_http())`.

@@ -27,20 +27,20 @@ impl Router {
     /// it as in front of every handler.
     ///
     /// ```
-    /// use std::convert::Infallible;
-    /// use stockade_core::{HttpBody, Response};
-    /// use stockade_routing::Router;
     /// # use std::task::{Context, Poll};
+    /// use std::convert::Infallible;
+    ///
+    /// use stockade::{HttpBody, Response, Router};
     /// # #[derive(Clone)]
     /// # struct Echo;
-    /// # impl tower_service::Service<http::Request<HttpBody>> for Echo {
+    /// # impl tower_service::Service<stockade::http::Request<HttpBody>> for Echo {
     /// #     type Response = Response;
     /// #     type Error = Infallible;
     /// #     type Future = std::future::Ready<Result<Response, Infallible>>;
     /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
     /// #         Poll::Ready(Ok(()))
     /// #     }
-    /// #     fn call(&mut self, request: http::Request<HttpBody>) -> Self::Future {
+    /// #     fn call(&mut self, request: stockade::http::Request<HttpBody>) -> Self::Future {
     /// #         std::future::ready(Ok(Response::new(request.uri().path().to_owned().into())))
     /// #     }
     /// # }
@@ -51,7 +51,7 @@ impl Router {
     /// router.mount("/assets", Echo).max_body(64 * 1024).name("assets");
     /// let app = router.build()?;
     /// assert_eq!(app.generate_url("assets", [("splat", "css/a.css")]).unwrap(), "/assets/css/a.css");
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// # The request of the service
