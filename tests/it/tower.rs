@@ -13,6 +13,7 @@ use stockade::middleware::{
     ErrorHandlerOptions, layered, with_auth, with_error_handling, with_sanitization, with_timeout,
 };
 use stockade::prelude::*;
+use stockade::testing::TestClient;
 use stockade::{HttpBody, OriginalUri, PeerAddr, RouteEntry, http};
 use tower::service_fn;
 use tower_http::compression::CompressionLayer;
@@ -267,6 +268,25 @@ fn an_app_stands_inside_another() {
     check(&app, "GET /v1/a/fails", r#"409 {"error":"Resource conflict"}"#);
     check(&app, "POST /v1/a", r#"405 {"error":"Method Not Allowed"}"#);
     check(&app, "GET /v2/a", r#"404 {"error":"Not Found"}"#);
+}
+
+#[tokio::test]
+async fn a_web_socket_of_an_app_goes_through_mounts_and_layers() {
+    async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+        while let Some(text) = socket.recv_text().await {
+            socket.send(text?).await?;
+        }
+        Ok(())
+    }
+    let options = RouterOptions::new().enable_web_sockets(true);
+    let inner = app(create_router(routes! { "echo": { ws: echo } }, options));
+    let app = app_of(routes! {
+        middleware: [layered(TraceLayer::new_for_http()), layered(CompressionLayer::new())],
+        "inner": { mount: inner },
+    });
+    let mut socket = TestClient::new(app).websocket("/inner/echo").connect().await;
+    socket.send_text("hello").await;
+    assert_eq!(socket.receive_text().await, "hello");
 }
 
 #[test]

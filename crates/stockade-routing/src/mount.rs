@@ -75,7 +75,7 @@ impl Router {
     /// - A service that redirects by what it sees of the path has to be told the path
     ///   of its mount, as by `ServeDir::redirect_path_prefix("/assets")`.
     /// - A service that wants the connection itself (a WebSocket of axum) does not
-    ///   get it; an [`App`](crate::App) does.
+    ///   get it; an [`App`](crate::App) does, on HTTP/1.1.
     ///
     /// The service is cloned for each request.
     #[track_caller]
