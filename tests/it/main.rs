@@ -13,6 +13,7 @@ mod accepts;
 mod bodies;
 mod content;
 mod entries;
+mod extractors;
 mod file_names;
 mod files;
 mod handlers;

@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 use std::ops::Deref;
 
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, Uri, Version};
 use stockade_errors::ApiError;
 
+use super::OptionalFromRequest;
 use crate::{FromRequest, PeerAddr, Request};
 
 /// A copy of the headers; it dereferences to `http::HeaderMap`.
@@ -50,21 +51,32 @@ pub struct ClientIp(pub IpAddr);
 
 impl FromRequest for ClientIp {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let unknown = || ApiError::new(500, "the host does not tell the client's address");
-        req.client_ip().map(Self).ok_or_else(unknown)
+        req.client_ip().map(Self).ok_or_else(|| unknown("client"))
     }
 }
 
-impl FromRequest for Option<ClientIp> {
-    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Ok(req.client_ip().map(ClientIp))
+impl OptionalFromRequest for ClientIp {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Ok(req.client_ip().map(Self))
     }
 }
 
-impl FromRequest for Option<PeerAddr> {
+impl FromRequest for PeerAddr {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        req.peer().ok_or_else(|| unknown("peer"))
+    }
+}
+
+impl OptionalFromRequest for PeerAddr {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.peer())
     }
+}
+
+/// Returns the 500 of a host that does not tell the address of `party`.
+#[cold]
+fn unknown(party: &str) -> ApiError {
+    ApiError::new(500, format!("the host does not tell the {party}'s address"))
 }
 
 impl FromRequest for Method {
@@ -76,5 +88,11 @@ impl FromRequest for Method {
 impl FromRequest for Uri {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(req.uri().clone())
+    }
+}
+
+impl FromRequest for Version {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(req.version())
     }
 }

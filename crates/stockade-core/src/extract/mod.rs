@@ -10,22 +10,25 @@
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
 //! | `Multipart` (feature `multipart`) | the parts of a form with files |
 //! | [`State<T>`] | what the application provided |
+//! | [`Extension<T>`] | what middleware put on the request |
 //! | [`User<T>`] | the user that authentication found |
 //! | [`Headers`] | the headers |
 //! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
 //! | [`ResponseWriter`](crate::reply::ResponseWriter) | the response, to write it oneself |
+//! | `http::Method`, `http::Uri`, `http::Version` | the parts of the head |
 //! | [`Request`] | the whole request |
 //!
 //! The body is read once and kept, so the order of the arguments does not
 //! matter and several of them may ask for it. Where an argument `A` may be
-//! absent, `Option<A>` is `None` for an absent one.
+//! absent, `Option<A>` is `None` for an absent one ([`OptionalFromRequest`]).
 //!
 //! Spec: Request object; Handler contract.
 
 mod body;
 mod connection;
+mod extension;
 mod file_name;
 #[cfg(feature = "multipart")]
 mod multipart;
@@ -39,6 +42,7 @@ mod user;
 
 pub use body::Body;
 pub use connection::{ClientIp, Headers, LastEventId};
+pub use extension::Extension;
 pub use file_name::{FileName, FileNameError};
 #[cfg(feature = "multipart")]
 pub use multipart::{Multipart, MultipartLimits, Part};
@@ -95,6 +99,60 @@ pub trait FromRequest: Sized + Send {
     /// extractor that is made of others calls their `describe`: only then the
     /// schemas of their types are compiled once, and not for each request.
     fn describe(_doc: &mut RouteDoc) {}
+}
+
+/// An argument that may be absent: `Option<A>` is an argument of a handler where
+/// `A` implements this trait.
+///
+/// `None` is for a request without the argument. One that is there and wrong is
+/// an error, so that a mistake of a client does not look like its absence.
+///
+/// ```
+/// use stockade_core::extract::OptionalFromRequest;
+/// use stockade_core::{ApiError, Request};
+///
+/// struct Tenant(String);
+///
+/// impl OptionalFromRequest for Tenant {
+///     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+///         let Some(value) = req.headers().get("x-tenant") else { return Ok(None) };
+///         let wrong = |_| ApiError::new(400, "the header x-tenant is no text");
+///         Ok(Some(Self(value.to_str().map_err(wrong)?.to_owned())))
+///     }
+/// }
+///
+/// async fn name(tenant: Option<Tenant>) -> String {
+///     tenant.map_or("nobody".into(), |Tenant(name)| name)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot take `Option<{Self}>`",
+    label = "this argument cannot be absent",
+    note = "implement OptionalFromRequest for it, which says when it is absent",
+    note = "Path, Query and Body have the Option inside, as in Body<Option<T>>"
+)]
+pub trait OptionalFromRequest: Sized + Send {
+    /// Takes the argument from the request; `None` if it is absent.
+    ///
+    /// # Errors
+    /// When the argument is there and wrong: the error is the answer.
+    fn from_request_optional(
+        req: &mut Request,
+    ) -> impl Future<Output = Result<Option<Self>, ApiError>> + Send;
+
+    /// Tells the router, while it is built, what the argument needs, as
+    /// [`FromRequest::describe`] does.
+    fn describe_optional(_doc: &mut RouteDoc) {}
+}
+
+impl<T: OptionalFromRequest> FromRequest for Option<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        T::from_request_optional(req).await
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        T::describe_optional(doc);
+    }
 }
 
 impl FromRequest for Request {

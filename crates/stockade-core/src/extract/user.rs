@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 
+use super::OptionalFromRequest;
 use crate::{FromRequest, Request, escaped};
 
 /// The user that authentication found, read into a type.
@@ -45,8 +46,8 @@ impl<T: DeserializeOwned + Send> FromRequest for User<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send> FromRequest for Option<User<T>> {
-    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        User::read(req).transpose()
+impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Self::read(req).transpose()
     }
 }

@@ -1,0 +1,56 @@
+//! [`Extension`]: a value that middleware put on the request.
+
+use std::any::type_name;
+use std::ops::Deref;
+
+use stockade_errors::ApiError;
+
+use super::OptionalFromRequest;
+use crate::{FromRequest, Request};
+
+/// A value that middleware put on the request, by its type.
+///
+/// Middleware writes `req.extensions_mut().insert(value)`. Nobody can see
+/// while the router is built if it does: without the value the answer is 500,
+/// and the log names the type. Take an `Option<Extension<T>>` where there may be
+/// none.
+///
+/// ```
+/// use stockade_core::extract::Extension;
+/// use stockade_core::Request;
+///
+/// #[derive(Clone)]
+/// struct Tenant(String);
+///
+/// fn find_tenant(req: &mut Request) {
+///     req.extensions_mut().insert(Tenant("acme".to_owned()));
+/// }
+///
+/// async fn name(Extension(tenant): Extension<Tenant>) -> String { tenant.0 }
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Extension<T>(pub T);
+
+impl<T> Deref for Extension<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> FromRequest for Extension<T> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let missing = || {
+            let name = type_name::<T>();
+            ApiError::new(500, format!("no middleware has put a `{name}` on the request"))
+        };
+        req.extensions().get().cloned().map(Self).ok_or_else(missing)
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> OptionalFromRequest for Extension<T> {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Ok(req.extensions().get().cloned().map(Self))
+    }
+}
