@@ -1,13 +1,17 @@
-//! Extractors of the connection and of middleware; arguments that may be absent.
+//! Extractors of the connection and of middleware; arguments that may be absent;
+//! middleware that takes extractors.
 //!
-//! Spec: Handler contract.
+//! Spec: Handler contract; Middleware contract.
 
-use stockade::PeerAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use stockade::extract::{Extension, OptionalFromRequest};
 use stockade::http::{Method, Uri, Version};
+use stockade::middleware::with_sanitization;
 use stockade::prelude::*;
+use stockade::{HttpBody, PeerAddr};
 
-use crate::support::{app_of, block_on, check, request, show};
+use crate::support::{app, app_of, block_on, check, request, show};
 
 /// The tenant of a request, found by middleware or by a header.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,9 +19,7 @@ struct Tenant(String);
 
 impl OptionalFromRequest for Tenant {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
-        let Some(value) = req.headers().get("x-tenant") else {
-            return Ok(None);
-        };
+        let Some(value) = req.headers().get("x-tenant") else { return Ok(None) };
         let wrong = |_| ApiError::new(400, "x-tenant is no text");
         Ok(Some(Self(value.to_str().map_err(wrong)?.to_owned())))
     }
@@ -44,18 +46,9 @@ fn an_extension_is_what_middleware_put_on_the_request() {
     check(&app, "GET /with", "200 acme");
     check(&app, "GET /with/perhaps", "200 acme");
     check(&app, "GET /without/perhaps", "200 nobody");
-    check(
-        &app,
-        "GET /without",
-        r#"500 {"error":"Internal Server Error"}"#,
-    );
+    check(&app, "GET /without", r#"500 {"error":"Internal Server Error"}"#);
     let lines = crate::support::log::lines_with("no middleware has put a");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("extractors::Tenant` on")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.contains("extractors::Tenant` on")), "{lines:?}");
 }
 
 #[test]
@@ -65,11 +58,7 @@ fn an_argument_of_the_application_may_be_absent() {
     });
     check(&app, "GET /", "200 None");
     check(&app, "GET /\nx-tenant: acme", r#"200 Some(Tenant("acme"))"#);
-    check(
-        &app,
-        "GET /\nx-tenant: é",
-        r#"400 {"error":"x-tenant is no text"}"#,
-    );
+    check(&app, "GET /\nx-tenant: é", r#"400 {"error":"x-tenant is no text"}"#);
 }
 
 #[test]
@@ -90,4 +79,167 @@ fn the_parts_of_the_head_and_the_peer_are_arguments() {
     };
     assert_eq!(unknown("/peer"), r#"500 {"error":"Internal Server Error"}"#);
     assert_eq!(unknown("/perhaps"), "200 false");
+}
+
+#[derive(Default)]
+struct Visits(AtomicU64);
+
+impl Visits {
+    fn add(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+async fn around(
+    State(visits): State<Visits>,
+    Query(query): Query<Option<Value>>,
+    req: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let mut response = next.try_run(req).await?;
+    let seen = format!("{} {}", visits.add(), query.is_some());
+    response.headers_mut().insert("x-seen", seen.parse().map_err(ApiError::internal)?);
+    Ok(response)
+}
+
+async fn before(
+    visits: State<Visits>,
+    tenant: Option<Tenant>,
+    req: &mut Request,
+) -> Result<(), ApiError> {
+    visits.add();
+    let tenant = tenant.ok_or_else(ApiError::authentication)?;
+    req.extensions_mut().insert(tenant);
+    Ok(())
+}
+
+#[test]
+fn both_asynchronous_forms_take_extractors() {
+    let api = routes! {
+        "around": { GET: { handler: async || "", middleware: around } },
+        "before": { GET: { handler: tenant, middleware: [before, around] } },
+        "closures": {
+            GET: {
+                handler: tenant,
+                middleware: [
+                    async |tenant: Option<Tenant>, req: &mut Request| {
+                        req.extensions_mut().insert(tenant.unwrap());
+                    },
+                    |_: Method, _: Uri, req: Request, next: Next| async move { next.run(req).await },
+                ],
+            },
+        },
+    };
+    let app = app(create_router(api, RouterOptions::new().state(Visits::default())));
+    let seen = |text: &str| crate::support::header_of(&app, text, "x-seen");
+    assert_eq!(seen("GET /around"), "1 true");
+    check(&app, "GET /before", r#"401 {"error":"Authentication required"}"#);
+    check(&app, "GET /before\nx-tenant: acme", "200 acme");
+    assert_eq!(seen("GET /before\nx-tenant: acme"), "6 true");
+    check(&app, "GET /closures\nx-tenant: acme", "200 acme");
+}
+
+#[test]
+fn eight_extractors_and_a_body_that_is_kept_for_the_handler() {
+    #[derive(serde::Deserialize, Schema)]
+    struct Note {
+        text: String,
+    }
+    #[allow(clippy::too_many_arguments, reason = "the most that is allowed")]
+    async fn eight(
+        _: Method,
+        _: Uri,
+        _: Version,
+        _: PeerAddr,
+        _: ClientIp,
+        _: Option<Tenant>,
+        bytes: Bytes,
+        Body(note): Body<Note>,
+        req: Request,
+        next: Next,
+    ) -> Response {
+        let mut response = next.run(req).await;
+        let seen = format!("{} {}", bytes.len(), note.text);
+        response.headers_mut().insert("x-seen", seen.parse().unwrap());
+        response
+    }
+    let app = app_of(routes! {
+        POST: { handler: async |Body(note): Body<Note>| note.text, middleware: eight },
+    });
+    let post = "POST /\ncontent-type: application/json\n\n{\"text\":\"hi\"}";
+    check(&app, post, "200 hi");
+    assert_eq!(crate::support::header_of(&app, post, "x-seen"), "13 hi");
+    let wrong = "POST /\ncontent-type: application/json\n\n{\"text\":1}";
+    check(&app, wrong, &block_on(refusal()));
+}
+
+/// The answer of a handler to the same mistake.
+async fn refusal() -> String {
+    #[derive(serde::Deserialize, Schema)]
+    #[allow(dead_code, reason = "only its shape counts")]
+    struct Note {
+        text: String,
+    }
+    let app = app_of(routes! { POST: async |_: Body<Note>| "" });
+    let wrong = "POST /\ncontent-type: application/json\n\n{\"text\":1}";
+    show(app.handle(request(wrong)).await).await
+}
+
+#[test]
+fn an_error_of_an_extractor_answers_and_the_rest_does_not_run() {
+    async fn needs(_: Extension<Tenant>, _: Request, _: Next) -> Response {
+        panic!("must not run")
+    }
+    async fn needs_before(_: Path<u64>, _: &mut Request) {
+        panic!("must not run")
+    }
+    let app = app_of(routes! {
+        "around": { GET: { handler: async || -> () { panic!() }, middleware: needs } },
+        ":id": { GET: { handler: async || -> () { panic!() }, middleware: needs_before } },
+    });
+    check(&app, "GET /around", r#"500 {"error":"Internal Server Error"}"#);
+    let answer = block_on(async { show(app.handle(request("GET /x")).await).await });
+    assert!(answer.starts_with(r#"400 {"error":"Validation failed""#), "{answer}");
+}
+
+#[test]
+fn the_needs_of_middleware_are_checked_when_the_router_is_built() {
+    async fn streams(_: HttpBody, _: &mut Request) {}
+    async fn reads(_: Body<Value>, _: &mut Request) {}
+    async fn two(_: Path<(u64, u64)>, _: &mut Request) {}
+    let line = line!();
+    let api = routes! {
+        "state": { GET: { handler: async || "", middleware: [with_sanitization(), around] } },
+        "stream": { POST: { handler: async || "", middleware: streams } },
+        "body": { GET: { handler: async || "", middleware: reads } },
+        ":id": { GET: { handler: async || "", middleware: two } },
+    };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err();
+    let expected = [
+        "GET /state: `State<it::extractors::Visits>` was not provided",
+        "::streams` takes what belongs to the handler",
+        "::reads` needs a body, which GET has not",
+        "takes 2 parameters, the path has 1",
+    ];
+    let mistakes = error.mistakes();
+    assert_eq!(mistakes.len(), expected.len(), "{error}");
+    for (index, expected) in expected.into_iter().enumerate() {
+        let mistake = &mistakes[index];
+        let location = mistake.location().unwrap();
+        assert!(location.file().ends_with("extractors.rs"), "{mistake}");
+        assert_eq!(location.line(), line + 2 + u32::try_from(index).unwrap());
+        let shown = format!("{}: {}", mistake.route().unwrap(), mistake.message());
+        assert!(shown.contains(expected), "{shown} does not contain {expected:?}");
+    }
+}
+
+#[test]
+fn middleware_keeps_its_extractors_beside_a_description_of_its_own() {
+    let described = Middleware::new(around).named("counted").describing(|doc| {
+        doc.mistake("described too");
+    });
+    let mut router = Router::new();
+    router.get("/x", async || "").middleware([described]);
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("described too") && error.contains("was not provided"), "{error}");
 }

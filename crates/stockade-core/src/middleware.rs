@@ -5,8 +5,8 @@
 //! | form | signature | allocations a request |
 //! |---|---|--:|
 //! | synchronous | `fn(&mut Request) -> impl IntoFlow` | 0 |
-//! | style A | `async fn(&mut Request) -> impl IntoFlow` | 1 |
-//! | style B | `async fn(Request, Next) -> impl IntoAnswer` | 1 |
+//! | style A | `async fn(…, &mut Request) -> impl IntoFlow` | 1 |
+//! | style B | `async fn(…, Request, Next) -> impl IntoAnswer` | 1 |
 //!
 //! The first two run before the handler: nothing (or `None`) continues, a value
 //! is the answer and skips the rest, an error is answered as an error. Style B
@@ -32,6 +32,35 @@
 //! assert!(list[1].name().ends_with("tag"));
 //! ```
 //!
+//! # Extractors
+//!
+//! Where `…` stands, the asynchronous forms take up to eight extractors, as a
+//! handler does. They are taken before the function is called, so that their
+//! errors answer the request. Their needs are checked while the router is built:
+//! a [`State`](crate::extract::State) that the application does not provide is a
+//! mistake there. Arguments that take the request, the stream of its body or
+//! the response away from the handler are a mistake too.
+//!
+//! ```
+//! use stockade_core::extract::State;
+//! use stockade_core::{ApiError, Middleware, Next, Request, Response};
+//!
+//! struct Visits(std::sync::atomic::AtomicU64);
+//! struct Closed(bool);
+//!
+//! async fn count(State(visits): State<Visits>, req: Request, next: Next) -> Response {
+//!     visits.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+//!     next.run(req).await
+//! }
+//!
+//! async fn open(closed: State<Closed>, _req: &mut Request) -> Result<(), ApiError> {
+//!     if closed.0.0 { Err(ApiError::new(503, "closed for today")) } else { Ok(()) }
+//! }
+//!
+//! let list = [Middleware::new(count), Middleware::new(open)];
+//! assert!(list[1].name().ends_with("open"));
+//! ```
+//!
 //! Spec: Middleware contract.
 
 use std::any::{Any, type_name};
@@ -45,7 +74,7 @@ pub use crate::endpoint::error_of;
 
 use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
 use crate::reply::{Html, Json};
-use crate::{BoxFuture, Reply, Request, Response, RouteDoc};
+use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 
 /// One piece of middleware, with its types erased.
 ///
@@ -54,6 +83,8 @@ use crate::{BoxFuture, Reply, Request, Response, RouteDoc};
 pub struct Middleware {
     name: Arc<str>,
     pub(crate) run: Run,
+    /// Describes the extractors of its function.
+    arguments: fn(&mut RouteDoc, &str),
     describe: Option<Arc<Describe>>,
     mark: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -169,13 +200,21 @@ impl Middleware {
 
     /// Lets it describe itself.
     pub fn describe(&self, doc: &mut RouteDoc) {
+        (self.arguments)(doc, &self.name);
         if let Some(describe) = &self.describe {
             describe(doc);
         }
     }
 
     fn of<F>(run: Run) -> Self {
-        Self { name: type_name::<F>().into(), run, describe: None, mark: None }
+        let name = type_name::<F>().into();
+        Self { name, run, arguments: |_, _| {}, describe: None, mark: None }
+    }
+
+    /// Makes middleware of a function of type `F` that takes these extractors.
+    fn with_arguments<F, Args: Arguments>(run: Run) -> Self {
+        let arguments = |doc: &mut RouteDoc, name: &str| doc.middleware_arguments::<Args>(name);
+        Self { arguments, ..Self::of::<F>(run) }
     }
 }
 
@@ -345,6 +384,7 @@ impl<T: IntoAnswer, E: Into<ApiError>> IntoAnswer for Result<T, E> {
     message = "`{Self}` is not middleware",
     label = "not middleware",
     note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
+    note = "in front of these the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
     note = "the first two return (), an Option or a Result of a reply, or a reply",
     note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`"
 )]
@@ -363,12 +403,12 @@ pub mod form {
     /// `fn(&mut Request) -> R`.
     #[derive(Debug)]
     pub struct Sync<R>(PhantomData<R>);
-    /// `async fn(&mut Request) -> R`.
+    /// `async fn(Args…, &mut Request) -> R`.
     #[derive(Debug)]
-    pub struct StyleA<R>(PhantomData<R>);
-    /// `async fn(Request, Next) -> R`.
+    pub struct StyleA<R, Args = ()>(PhantomData<(R, Args)>);
+    /// `async fn(Args…, Request, Next) -> R`.
     #[derive(Debug)]
-    pub struct StyleB<R>(PhantomData<R>);
+    pub struct StyleB<R, Args = ()>(PhantomData<(R, Args)>);
 }
 
 impl IntoMiddleware<form::Ready> for Middleware {
@@ -387,83 +427,108 @@ where
     }
 }
 
-impl<F, R> IntoMiddleware<form::StyleA<R>> for F
+impl<F, R, Args> IntoMiddleware<form::StyleA<R, Args>> for F
 where
-    F: for<'a> BorrowingFn<'a, R> + Send + Sync + 'static,
+    F: for<'a> BorrowingFn<'a, R, Args> + Send + Sync + 'static,
     R: IntoFlow,
+    Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
         let function = Arc::new(self);
         let before: Arc<Before> = Arc::new(move |mut req| {
             let function = Arc::clone(&function);
             Box::pin(async move {
-                let outcome = function.call(&mut req).await;
-                (req, outcome.into_flow())
+                let flow = match Args::extract(&mut req).await {
+                    Ok(args) => function.call(args, &mut req).await.into_flow(),
+                    Err(error) => Err(error),
+                };
+                (req, flow)
             })
         });
-        Middleware::of::<F>(Run::Before(before))
+        Middleware::with_arguments::<F, Args>(Run::Before(before))
     }
 }
 
-impl<F, R> IntoMiddleware<form::StyleB<R>> for F
+impl<F, R, Args> IntoMiddleware<form::StyleB<R, Args>> for F
 where
-    F: for<'a> AroundFn<'a, R> + Send + Sync + 'static,
+    F: for<'a> AroundFn<'a, R, Args> + Send + Sync + 'static,
     R: IntoAnswer,
+    Args: Arguments + 'static,
 {
     fn into_middleware(self) -> Middleware {
-        let around: Arc<Around> = Arc::new(move |req, next| {
-            let future = self.call(req, next);
-            Box::pin(async move { future.await.into_answer() })
+        let function = Arc::new(self);
+        let around: Arc<Around> = Arc::new(move |mut req, next| {
+            let function = Arc::clone(&function);
+            Box::pin(async move {
+                let args = Args::extract(&mut req).await?;
+                function.call(args, req, next).await.into_answer()
+            })
         });
-        Middleware::of::<F>(Run::Around(around))
+        Middleware::with_arguments::<F, Args>(Run::Around(around))
     }
 }
 
-/// A function whose future borrows its argument, for each lifetime anew.
-pub trait BorrowingFn<'a, R> {
+/// A function of extractors and a request whose future borrows the request, for
+/// each lifetime anew.
+pub trait BorrowingFn<'a, R, Args = ()> {
     /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'a;
 
     /// Calls the function.
-    fn call(&self, req: &'a mut Request) -> Self::Future;
+    fn call(&self, args: Args, req: &'a mut Request) -> Self::Future;
 }
 
-impl<'a, F, Fut, R> BorrowingFn<'a, R> for F
-where
-    F: Fn(&'a mut Request) -> Fut,
-    Fut: Future<Output = R> + Send + 'a,
-{
-    type Future = Fut;
-
-    fn call(&self, req: &'a mut Request) -> Fut {
-        self(req)
-    }
-}
-
-/// A function whose future stands on its own.
+/// A function of extractors, a request and the rest of the chain, whose future
+/// stands on its own.
 ///
 /// The lifetime has no meaning of its own. Because of the `for<'a>` in the
 /// bound the compiler chooses this form before it looks at the result of the
 /// function. So it names a wrong result instead of the whole function.
-pub trait AroundFn<'a, R> {
+pub trait AroundFn<'a, R, Args = ()> {
     /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'static;
 
     /// Calls the function.
-    fn call(&self, req: Request, next: Next) -> Self::Future;
+    fn call(&self, args: Args, req: Request, next: Next) -> Self::Future;
 }
 
-impl<F, Fut, R> AroundFn<'_, R> for F
-where
-    F: Fn(Request, Next) -> Fut,
-    Fut: Future<Output = R> + Send + 'static,
-{
-    type Future = Fut;
+macro_rules! functions_with {
+    ($($Arg:ident $arg:ident),*) => {
+        impl<'a, F, Fut, R, $($Arg,)*> BorrowingFn<'a, R, ($($Arg,)*)> for F
+        where
+            F: Fn($($Arg,)* &'a mut Request) -> Fut,
+            Fut: Future<Output = R> + Send + 'a,
+        {
+            type Future = Fut;
 
-    fn call(&self, req: Request, next: Next) -> Fut {
-        self(req, next)
-    }
+            fn call(&self, ($($arg,)*): ($($Arg,)*), req: &'a mut Request) -> Fut {
+                self($($arg,)* req)
+            }
+        }
+
+        impl<F, Fut, R, $($Arg,)*> AroundFn<'_, R, ($($Arg,)*)> for F
+        where
+            F: Fn($($Arg,)* Request, Next) -> Fut,
+            Fut: Future<Output = R> + Send + 'static,
+        {
+            type Future = Fut;
+
+            fn call(&self, ($($arg,)*): ($($Arg,)*), req: Request, next: Next) -> Fut {
+                self($($arg,)* req, next)
+            }
+        }
+    };
 }
+
+functions_with!();
+functions_with!(A1 a1);
+functions_with!(A1 a1, A2 a2);
+functions_with!(A1 a1, A2 a2, A3 a3);
+functions_with!(A1 a1, A2 a2, A3 a3, A4 a4);
+functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
+functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
+functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
+functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
 
 /// A list of middleware: `()`, one, a tuple of up to eight, or a `Vec` or array of
 /// [`Middleware`].
@@ -471,6 +536,7 @@ where
     message = "`{Self}` is not middleware",
     label = "not middleware, nor a list of it",
     note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
+    note = "in front of these the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
     note = "the first two return (), an Option or a Result of a reply, or a reply",
     note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`",
     note = "a list is `()`, a tuple such as `(first, second)`, or a Vec or array of `Middleware`"

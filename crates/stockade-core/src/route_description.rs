@@ -31,6 +31,9 @@ pub struct RouteDoc {
     whole_requests: usize,
     writers: usize,
     upgrades: usize,
+    /// The middleware whose arguments describe themselves now; none for those of
+    /// the handler.
+    described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
     limits: Vec<String>,
@@ -81,7 +84,11 @@ impl RouteDoc {
     pub fn reads_body(&mut self, kind: BodyKind) {
         let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
         if reads && (self.method == Method::GET || self.method == Method::HEAD) {
-            self.mistake(format!("the handler needs a body, which {} has not", self.method));
+            let taker = match &self.described {
+                Some(middleware) => format!("the function of `{middleware}`"),
+                None => "the handler".to_owned(),
+            };
+            self.mistake(format!("{taker} needs a body, which {} has not", self.method));
         }
         self.body = Some(kind);
     }
@@ -226,7 +233,9 @@ impl RouteDoc {
     pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
         let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
         (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
+        self.described = Some(middleware.to_owned());
         A::describe(self);
+        self.described = None;
         if self.body.is_some() {
             self.middleware_reads_body(middleware);
         }
@@ -290,6 +299,7 @@ impl RouteDocExt for RouteDoc {
             whole_requests: 0,
             writers: 0,
             upgrades: 0,
+            described: None,
             body_reader: None,
             limits: Vec::new(),
             challenges: Vec::new(),

@@ -151,7 +151,7 @@ where
         ErasedFind(Find::Async(Arc::new(move |req, _| {
             let verify = Arc::clone(&verify);
             Box::pin(async move {
-                let user = waited(async { Ok(verify.call(req).await.into_user()) }).await;
+                let user = waited(async { Ok(verify.call((), req).await.into_user()) }).await;
                 found(user)
             })
         })))
