@@ -29,6 +29,7 @@ mod auth_lookups;
 mod helpers;
 
 mod http;
+mod proxy;
 
 mod errors;
 mod events;
