@@ -65,7 +65,8 @@
 //! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
 //! - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //!   `token_bucket`, `waker_set`: its parts.
-//! - `socket`, `message`: [`WebSocket`], [`Receiver`], [`Sender`], [`Message`].
+//! - `socket`, `sink`, `message`: [`WebSocket`], [`Receiver`], [`Sender`],
+//!   [`Message`].
 //! - `rooms`, `limits`: groups and counts of connections.
 //!
 //! The codec is our own, because tungstenite takes whole frames: it would read a
@@ -86,6 +87,7 @@ mod origin;
 mod rooms;
 mod send_queue;
 mod session;
+mod sink;
 mod socket;
 mod timeouts;
 mod token_bucket;

@@ -189,8 +189,10 @@ impl Session {
             Event::Binary(bytes) => self.deliver(Message::Binary(bytes.into())),
             Event::Ping(payload) if self.phase == Phase::Open => {
                 self.send_queue.push_control(OpCode::Pong, &payload);
+                self.show(|| Message::Ping(payload.into()));
             }
-            Event::Ping(_) | Event::Pong => {}
+            Event::Ping(_) => {}
+            Event::Pong(payload) => self.show(|| Message::Pong(payload.into())),
             Event::Close(close) => self.client_end = Some(Ok(close)),
         }
     }
@@ -204,6 +206,17 @@ impl Session {
             self.client_end = Some(Err(Violation::TooMany));
             return;
         }
+        self.hand_over(message);
+    }
+
+    /// Gives a control frame to a handler that asked for them.
+    fn show(&mut self, message: impl FnOnce() -> Message) {
+        if self.phase == Phase::Open && self.shared.options.control_messages {
+            self.hand_over(message());
+        }
+    }
+
+    fn hand_over(&mut self, message: Message) {
         if let Some(messages) = &self.messages {
             let cost = cost(message.len());
             self.shared.unread.fetch_add(cost, Ordering::AcqRel);
@@ -231,6 +244,7 @@ impl Session {
     /// Answers the close frame of the client, or takes it as the answer to ours.
     fn client_closed(&mut self, close: Close) {
         if self.phase == Phase::Open {
+            self.show(|| Message::Close(close.clone()));
             // The client gets its own code back and wants no more messages.
             let answer = Close::new(close.code, "");
             self.send_close(&answer);

@@ -1,10 +1,12 @@
 //! [`WebSocket`]: the connection as its handler has it, whole or split.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -15,8 +17,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, SetOnce};
 
 use crate::close::Close;
+use crate::frame::OpCode;
 use crate::message::{IntoMessage, Message, Outgoing, Payload, SocketError, cost};
 use crate::options::{SlowReader, WebSocketOptions};
+use crate::sink::SinkState;
 use crate::waker_set::{WakeReason, WakerSet};
 
 /// A WebSocket connection: the argument of its handler.
@@ -24,6 +28,9 @@ use crate::waker_set::{WakeReason, WakerSet};
 /// The connection lives as long as the handler runs. When the handler returns,
 /// the messages that it has sent are delivered, and the connection ends with
 /// 1000.
+///
+/// It is a `Stream` of messages and a `Sink` for them, as its halves are
+/// ([`split`](Self::split)).
 ///
 /// ```
 /// use stockade_core::ApiError;
@@ -40,8 +47,8 @@ use crate::waker_set::{WakeReason, WakerSet};
 /// Spec: WebSocket routes.
 #[derive(Debug)]
 pub struct WebSocket {
-    receiver: Receiver,
-    sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
 }
 
 impl WebSocket {
@@ -130,7 +137,8 @@ impl fmt::Display for SocketId {
     }
 }
 
-/// The half of a connection that receives.
+/// The half of a connection that receives: a `Stream` of what
+/// [`recv`](Self::recv) gives.
 pub struct Receiver {
     messages: UnboundedReceiver<Result<Message, SocketError>>,
     outgoing: UnboundedSender<Outgoing>,
@@ -147,7 +155,14 @@ impl Receiver {
     ///
     /// Dropping this future loses no message.
     pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
-        let received = self.messages.recv().await;
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    pub(crate) fn poll_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Message, SocketError>>> {
+        let received = ready!(self.messages.poll_recv(cx));
         if let Some(Ok(message)) = &received {
             let cost = cost(message.len());
             let before = self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
@@ -155,15 +170,15 @@ impl Receiver {
                 self.resume_reading();
             }
         }
-        received
+        Poll::Ready(received)
     }
 
-    /// Waits for the next text, and skips binary messages.
+    /// Waits for the next text, and skips all other messages.
     pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
         loop {
             match self.recv().await? {
                 Ok(Message::Text(text)) => return Some(Ok(text)),
-                Ok(Message::Binary(_)) => {}
+                Ok(_) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -225,10 +240,22 @@ impl fmt::Debug for Receiver {
 }
 
 /// The half of a connection that sends. Clones send to the same client.
-#[derive(Clone)]
+///
+/// It is a `Sink` too: ready while the queue is not full
+/// ([`WebSocketOptions::send_queue`]), so that each clone may exceed that by one
+/// message. A message that is queued counts as flushed. Closing the sink ends the
+/// connection as [`close`](Self::close) does, with 1000.
 pub struct Sender {
-    outgoing: UnboundedSender<Outgoing>,
-    shared: Arc<Shared>,
+    pub(crate) outgoing: UnboundedSender<Outgoing>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) sink: SinkState,
+}
+
+impl Clone for Sender {
+    fn clone(&self) -> Self {
+        let (outgoing, shared) = (self.outgoing.clone(), Arc::clone(&self.shared));
+        Self { outgoing, shared, sink: SinkState::default() }
+    }
 }
 
 impl Sender {
@@ -242,7 +269,7 @@ impl Sender {
     /// [`SocketError::Closed`] when the connection has ended, and
     /// [`SocketError::Json`] when a value cannot be written.
     pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
-        let outgoing = Outgoing::from(message.into_message()?);
+        let outgoing = Outgoing::try_from(message.into_message()?)?;
         let cost = outgoing.cost();
         if !self.shared.reserve(cost) {
             self.wait_for_room(cost).await?;
@@ -256,7 +283,7 @@ impl Sender {
     /// [`SocketError::Full`] when the queue is full, else those of
     /// [`send`](Self::send).
     pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
-        self.try_push(message.into_message()?.into())
+        self.try_push(message.into_message()?.try_into()?)
     }
 
     /// Queues a text that several connections share, without waiting. If the queue
@@ -272,14 +299,14 @@ impl Sender {
         outcome
     }
 
-    /// Sends a ping. The pong counts as a sign of life and is not reported
-    /// otherwise.
+    /// Sends a ping without a payload. The pong counts as a sign of life, and is
+    /// a message with [`WebSocketOptions::control_messages`].
     ///
     /// # Errors
     /// [`SocketError::Closed`] when the connection has ended, and
     /// [`SocketError::Full`] when the queue is full.
     pub fn ping(&self) -> Result<(), SocketError> {
-        self.try_push(Outgoing::Ping)
+        self.try_push(Outgoing::Control(OpCode::Ping, Bytes::new()))
     }
 
     /// Ends the connection after the messages that were sent before. Waits for the
@@ -345,7 +372,7 @@ impl Sender {
         self.push(outgoing)
     }
 
-    fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
+    pub(crate) fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
         self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)?;
         self.shared.waker_set.wake_for(WakeReason::Outgoing);
         Ok(())
@@ -394,6 +421,17 @@ impl Shared {
         self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
     }
 
+    /// Returns true if the queue takes one more message of a sink.
+    pub(crate) fn has_room(&self) -> bool {
+        let unsent = self.unsent.load(Ordering::Acquire);
+        unsent == 0 || (unsent as u64) < self.options.send_queue
+    }
+
+    /// Counts `cost` bytes as waiting, also above the limit.
+    pub(crate) fn take_room(&self, cost: usize) {
+        self.unsent.fetch_add(cost, Ordering::AcqRel);
+    }
+
     /// Gives reserved bytes of the queue back.
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
@@ -435,7 +473,8 @@ pub(crate) fn pair(
         waker_set: Arc::default(),
     });
     let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };
-    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared) };
+    let sink = SinkState::default();
+    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared), sink };
     Ok((WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared }))
 }
 

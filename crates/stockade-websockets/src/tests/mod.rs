@@ -18,6 +18,8 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Theirs;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
+mod sink;
+
 use crate::__internal::*;
 use crate::*;
 
