@@ -123,7 +123,7 @@ impl WebSocket {
 pub struct SocketId(u128);
 
 impl SocketId {
-    fn random() -> Result<Self, ApiError> {
+    pub(crate) fn random() -> Result<Self, ApiError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
         Ok(Self(u128::from_ne_bytes(bytes)))
@@ -451,18 +451,19 @@ pub(crate) struct DriverEnd {
 
 /// Makes a connection for a handler, and the end for its driver.
 pub(crate) fn pair(
+    id: SocketId,
     options: &Arc<WebSocketOptions>,
-    route: &str,
-    protocol: Option<&str>,
+    route: Box<str>,
+    protocol: Option<Box<str>>,
     client: Option<IpAddr>,
-) -> Result<(WebSocket, DriverEnd), ApiError> {
+) -> (WebSocket, DriverEnd) {
     let (to_handler, messages) = unbounded_channel();
     let (to_driver, outgoing) = unbounded_channel();
     let shared = Arc::new(Shared {
-        id: SocketId::random()?,
+        id,
         client: client.map(client_network),
-        route: route.into(),
-        protocol: protocol.map(Into::into),
+        route,
+        protocol,
         options: Arc::clone(options),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),
@@ -475,7 +476,7 @@ pub(crate) fn pair(
     let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };
     let sink = SinkState::default();
     let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared), sink };
-    Ok((WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared }))
+    (WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared })
 }
 
 /// The bytes that may wait for the handler before reading stops: 64 KiB.

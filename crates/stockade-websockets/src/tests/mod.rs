@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite::Message as Theirs;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
 mod sink;
+mod upgrade;
 
 use crate::__internal::*;
 use crate::*;
