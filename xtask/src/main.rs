@@ -279,6 +279,7 @@ const FACADE_FEATURES: &[&str] = &[
     "schemars",
     "server",
     "tls",
+    "typed-headers",
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.

@@ -26,6 +26,6 @@ mod with_auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
 pub use role::{IntoRoles, with_role};
-pub use session::{SameSite, SessionCookie};
+pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use verify::{CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, Verify, form};
 pub use with_auth::{Auth, IntoAuth, with_auth};
