@@ -4,12 +4,19 @@
 //!
 //! [`in_production`] says what to set: addresses, proxies, limits, logs,
 //! shutdown, secrets, memory.
+//!
+//! # The specification
+//!
+//! A line such as "Spec: Errors › Response rules" names a section of the
+//! [`specification`], where the behaviour is laid down.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "actix")]
 #[doc(inline)]
 pub use stockade_actix as actix;
-#[doc(inline)]
+// Not inlined: the examples on their pages use their own names, for programs
+// that do not depend on this crate.
+#[doc(no_inline)]
 pub use stockade_auth as auth;
 #[cfg(feature = "axum")]
 #[doc(inline)]
@@ -28,7 +35,7 @@ pub use stockade_server as server;
 #[cfg(feature = "testing")]
 #[doc(inline)]
 pub use stockade_testing as testing;
-#[doc(inline)]
+#[doc(no_inline)]
 pub use stockade_validation as validation;
 #[doc(inline)]
 pub use stockade_websockets as websockets;
@@ -39,11 +46,12 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Accepts, BodyError, BodyKind, Docs, Endpoint, FromRequest, HttpBody, IntoSchema, Middleware,
-    Next, PeerAddr, Reply, Request, Response, RouteDoc, Validation,
+    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorReply, FromRequest,
+    Handler, HttpBody, IntoSchema, LocalPeer, Middleware, Next, PeerAddr, Reply, Request, Response,
+    RouteDoc, Validation, error_of,
 };
 #[doc(inline)]
-pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
 #[doc(inline)]
 pub use stockade_macros::{ApiError, Reply, routes};
 #[doc(inline)]
@@ -53,6 +61,19 @@ pub use stockade_routing::{
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
+
+/// The specification of the framework: lines of the documentation that begin
+/// with "Spec:" name its sections.
+///
+/// It is written for any language. Its names in `camelCase` are in Rust the
+/// same names in `snake_case`: `createRouter` is [`create_router`], `withAuth`
+/// is [`with_auth`](crate::middleware::with_auth); the search of this
+/// documentation finds both.
+///
+/// ---
+///
+#[doc = include_str!("../docs/SPECIFICATION.md")]
+pub mod specification {}
 
 pub mod prelude;
 

@@ -1,7 +1,7 @@
 //! The table of requests and answers against every host: in process and the own
 //! server as in `it`, axum and actix-web, each in both ways.
 //!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 mod differences;
 mod serve;

@@ -1,6 +1,6 @@
 //! Functions that find the user and may fail, and the schemes of tokens.
 //!
-//! Spec: Authentication; `Auth::lookup` and `Auth::scheme` are beyond it.
+//! Spec: Authentication. `Auth::lookup` and `Auth::scheme` are beyond it.
 
 use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt};
 use stockade::extract::Headers;

@@ -22,6 +22,23 @@ use stockade::{FromRequest, HttpBody, http};
 use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
 
 #[test]
+fn closures_give_what_they_captured_to_their_future() {
+    let name = String::from("Ada");
+    let (moved, lent, taken) = (name.clone(), name.clone(), name);
+    let app = app_of(routes! {
+        "moved": { GET: move || async move { moved } },
+        "lent": { GET: async move || lent.clone() },
+        ":id": { GET: move |Path(id): Path<u8>| async move { format!("{taken} {id}") } },
+    });
+    // Each request has a clone of its own.
+    for _ in 0..2 {
+        check(&app, "GET /moved", "200 Ada");
+        check(&app, "GET /lent", "200 Ada");
+        check(&app, "GET /7", "200 Ada 7");
+    }
+}
+
+#[test]
 fn what_a_handler_returns_decides_the_answer() {
     #[derive(serde::Serialize, Reply)]
     struct Point {

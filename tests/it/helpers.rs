@@ -415,27 +415,26 @@ fn requests_and_responses_are_logged_without_secrets() {
     let lines = log::lines_with("/logged/:token");
     let access = |text: &str| {
         let found = lines.iter().filter(|line| line.contains(text) && line.contains(" method="));
-        let found: Vec<String> = found.map(|line| without_duration(line)).collect();
+        let found: Vec<String> = found.map(|line| log::without_durations(line)).collect();
         assert_eq!(found.len(), 1, "{lines:?}");
         found[0].clone()
     };
     let place = "method=GET route=/logged/:token";
     let who = "client=192.0.2.7 request_id=id-1";
-    assert_eq!(access("DEBUG GET"), format!("DEBUG GET /logged/:token {place} {who}"));
+    assert_eq!(
+        access("DEBUG GET"),
+        format!("DEBUG GET /logged/:token 192.0.2.7 [id-1] {place} {who}")
+    );
     assert_eq!(
         access("INFO GET"),
-        format!("INFO GET /logged/:token 200 {place} status=200 bytes=4 {who}"),
+        format!("INFO GET /logged/:token 200 192.0.2.7 [id-1] {place} status=200 bytes=4 {who}"),
     );
     assert_eq!(
         access("INFO PUT"),
-        "INFO PUT /logged/:token 409 method=PUT route=/logged/:token status=409 client=192.0.2.7",
+        "INFO PUT /logged/:token 409 192.0.2.7 method=PUT route=/logged/:token status=409 \
+         client=192.0.2.7",
     );
     assert!(lines.iter().all(|line| !line.contains("s3cr3t")), "{lines:?}");
-}
-
-fn without_duration(line: &str) -> String {
-    let words = line.split(' ').filter(|word| !word.starts_with("duration_us="));
-    words.collect::<Vec<_>>().join(" ")
 }
 
 // create_error_handler, with_error_handling

@@ -31,8 +31,10 @@ mod helpers;
 mod http;
 mod proxy;
 
+mod error_forms;
 mod errors;
 mod events;
+mod fallback;
 mod web_sockets;
 
 mod github_routes;

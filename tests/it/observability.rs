@@ -5,8 +5,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::stream;
+use stockade::http;
 use stockade::middleware::health::Readiness;
-use stockade::middleware::{Metrics, RequestId, with_request_id};
+use stockade::middleware::{Metrics, RequestId, with_logging, with_request_id};
 use stockade::prelude::*;
 use stockade::reply::Streamed;
 use stockade::routing::health_routes;
@@ -103,14 +104,13 @@ fn a_route_may_name_again_without_another_name() {
     assert!(serde_json::from_str::<RouterOptions>(r#"{"requestId":{"x":1}}"#).is_err());
 }
 
-/// The only access line that contains `text`, without the duration.
+/// The only access line that contains `text`, without the durations.
 #[track_caller]
 fn access_line(text: &str) -> String {
     let lines = log::lines_with(text);
     let lines: Vec<_> = lines.iter().filter(|line| line.contains(" duration_us=")).collect();
     let [line] = lines[..] else { panic!("{text}: {lines:?}") };
-    let words = line.split(' ').filter(|word| !word.starts_with("duration_us="));
-    words.collect::<Vec<_>>().join(" ")
+    log::without_durations(line)
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn every_request_is_one_line_without_secrets() {
         "GET /seen/s3cret?key=s3cret\nx-request-id: line-a\ntraceparent: {TRACE}\nauthorization: s3cret"
     );
     check(&app, &text, "200 four");
-    let expected = "INFO GET /seen/:id 200 method=GET route=/seen/:id status=200 bytes=4 \
+    let expected = "INFO GET /seen/:id 200 192.0.2.7 [line-a] method=GET route=/seen/:id status=200 bytes=4 \
                     client=192.0.2.7 request_id=line-a trace_id=4bf92f3577b34da6a3ce929d0e0e4736";
     assert_eq!(access_line("request_id=line-a"), expected);
     check(&app, "HEAD /seen/1\nx-request-id: line-b", "200");
@@ -139,6 +139,60 @@ fn every_request_is_one_line_without_secrets() {
     block_on(call(&app, "GET /seen/1"));
     block_on(call(&app, "GET /seen/1\nx-request-id: line-c"));
     assert!(access_line("request_id=line-c").starts_with("INFO GET /seen/:id 429 "));
+}
+
+#[test]
+fn a_line_can_be_read_without_its_key_values() {
+    log::watch();
+    let app = with(RouterOptions::new().access_log(with_logging().path(true)));
+    block_on(call(&app, "GET /seen/text-1?key=s3cret\nx-request-id: text-1"));
+    let [line] = &log::lines_with("(/seen/text-1)")[..] else { panic!("not one line") };
+    let (text, pairs) = line.split_once(" method=").unwrap();
+    let [duration] = text
+        .strip_prefix("INFO GET /seen/:id (/seen/text-1) 200 ")
+        .and_then(|rest| rest.strip_suffix(" 192.0.2.7 [text-1]"))
+        .map(|duration| [duration])
+        .unwrap_or_else(|| panic!("{text}"));
+    let millis: f64 = duration.strip_suffix("ms").unwrap().parse().unwrap();
+    let pair = format!(" duration_us={:.0} ", millis * 1_000.0);
+    assert!(pairs.contains(&pair) && pairs.contains(" path=/seen/text-1 "), "{duration}: {pairs}");
+    assert!(!line.contains("s3cret"));
+    // Without an id and a client there are fewer words.
+    let bare = http::Request::get("/seen/text-2").body(()).unwrap();
+    block_on(app.handle(bare));
+    let line = access_line("(/seen/text-2)");
+    assert!(line.starts_with("INFO GET /seen/:id (/seen/text-2) 200 - method=GET "), "{line}");
+}
+
+#[test]
+fn an_access_log_is_read_from_a_file() {
+    let read = |text: &str| {
+        let options = serde_json::from_str::<RouterOptions>(&format!(r#"{{"accessLog":{text}}}"#));
+        options.map(|options| format!("{options:?}"))
+    };
+    for (text, expected) in [
+        ("true", "AccessLog { is_on: true, path: false }"),
+        ("false", "AccessLog { is_on: false, path: false }"),
+        (r#"{"path":true}"#, "AccessLog { is_on: true, path: true }"),
+    ] {
+        assert!(read(text).unwrap().contains(expected), "{text}");
+    }
+    assert!(read(r#"{"query":true}"#).unwrap_err().to_string().contains("an object with path"));
+}
+
+/// A line from which no text of a client breaks out.
+#[test]
+fn an_access_line_stays_one_line() {
+    log::watch();
+    let mut router = Router::with_options(RouterOptions::new());
+    let naming = |req: &mut Request| req.set_id("own\nINFO forged-7\u{1b}[2J");
+    router.get("/x/:id", async || "x").middleware((naming, with_logging().path(true)));
+    let app = app(router);
+    block_on(app.handle(http::Request::get("/x/é").body(()).unwrap()));
+    let expected = r"GET /x/:id (/x/é) 200 - [own\nINFO forged-7\u{1b}[2J] method=GET";
+    let line = access_line("forged-7");
+    assert!(line.contains(expected), "{line}");
+    assert!(line.contains(r" request_id=own\nINFO forged-7\u{1b}[2J"), "{line}");
 }
 
 #[test]
@@ -185,7 +239,7 @@ fn a_client_that_leaves_is_logged_and_no_longer_in_flight() {
     };
     leave(&app, "GET /waits\nx-request-id: left", || assert!(in_flight("/waits", 1)));
     assert!(!in_flight("/waits", 1));
-    let expected = "INFO GET /waits aborted method=GET route=/waits client=192.0.2.7 \
+    let expected = "INFO GET /waits aborted 192.0.2.7 [left] method=GET route=/waits client=192.0.2.7 \
                     request_id=left aborted=true";
     assert_eq!(access_line("request_id=left"), expected);
     let response = block_on(app.handle(request("GET /pieces")));
@@ -258,7 +312,7 @@ fn a_host_that_refuses_by_itself_is_seen_too() {
     let error = ApiError::new(400, "Malformed Host header");
     let response = block_on(app.refuse(refused, error));
     assert_eq!(response.headers()["x-request-id"], "host-1");
-    let expected = "INFO GET - 400 method=GET route=- status=400 bytes=33 client=192.0.2.7 \
+    let expected = "INFO GET - 400 192.0.2.7 [host-1] method=GET route=- status=400 bytes=33 client=192.0.2.7 \
                     request_id=host-1";
     assert_eq!(access_line("request_id=host-1"), expected);
     assert_eq!(log::lines_with("DEBUG GET - (/seen/1) [host-1]: 400").len(), 1);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use stockade::middleware::{CorsOptions, RateLimit, with_cors};
 use stockade::prelude::*;
+use stockade::server::ServerOptions;
 use stockade::{CallOptions, Clock};
 
 use crate::support::{app, block_on, check_option, header_of, request};
@@ -278,4 +279,25 @@ fn the_older_headers_are_exposed_where_they_are() {
     assert_eq!(header_of(&app, "GET /limited", NAME), ALL);
     assert_eq!(header_of(&app, "GET /inside", NAME), ALL);
     assert_eq!(header_of(&app, "GET /free", NAME), USUAL);
+}
+
+/// The tables of `stockade::in_production` have these.
+#[test]
+fn the_defaults_are_those_of_the_guide() {
+    let shown = format!("{:?} {:?}", RouterOptions::new(), ServerOptions::new());
+    for default in [
+        "rate_limit: Some(RateLimit { window: 60s, max_requests: 100, ",
+        "max_body_size: 1048576, ",
+        "max_connections: 10000, max_connections_per_client: None, ",
+        "min_read_rate: 500, ",
+        "write_stall_timeout: 75s, min_write_rate: 500, ",
+        "tcp_notsent_lowat: Some(524288), tcp_send_buffer: None, ",
+        "max_json_values: 100000, ",
+        "ws_max_connections: 10000, ws_max_connections_per_client: 100 ",
+        "idle_timeout: 60s, ",
+        "shutdown_timeout: 10s, ",
+        "shutdown_delay: 0ns, ",
+    ] {
+        assert!(shown.contains(default), "{default} is not in {shown}");
+    }
 }

@@ -2,7 +2,7 @@
 //! CORS rules, Limits, Statuses. What a row means in detail is in the modules
 //! of its subject.
 //!
-//! Spec: Response headers; CORS rules; Limits; Errors › Statuses.
+//! Spec: Response headers; Response headers › CORS rules; Limits; Errors › Statuses.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The fixed stages, seen from outside: every row of Response headers, CORS
 //! rules, Limits and Statuses.
 //!
-//! Spec: Response headers; CORS rules; Limits; Errors › Statuses.
+//! Spec: Response headers; Response headers › CORS rules; Limits; Errors › Statuses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use stockade::middleware::{
     CorsOptions, RateLimit, SecurityHeaders, TrustProxy, with_cors, with_logging,
 };
 use stockade::prelude::*;
-use stockade::{CallOptions, Clock, PeerAddr};
+use stockade::{CallOptions, Clock, LocalPeer, PeerAddr};
 
 use crate::support::{app, block_on, check_option, request};
 
@@ -222,6 +222,38 @@ fn the_rate_limit_is_a_hundred_a_minute_for_each_client() {
     // Whoever waits as long as it was told gets through.
     millis.store(60_001, Ordering::Relaxed);
     assert_eq!(seen(&app, "GET /text", &["ratelimit"]), r#"200 ratelimit="default";r=99;t=60"#);
+}
+
+#[test]
+fn a_client_behind_a_peer_without_an_address_is_found_where_that_is_trusted() {
+    let unix = TrustProxy::networks(["unix:"]).unwrap();
+    let other = TrustProxy::networks(["0.0.0.0/0"]).unwrap();
+    // The trust, and what is left for a first and a second client of one limit.
+    for (trust, expected) in [
+        (TrustProxy::none(), ["98", "97"]),
+        (other, ["98", "97"]),
+        (TrustProxy::hops(1), ["99", "99"]),
+        (unix, ["99", "99"]),
+    ] {
+        let app = with(RouterOptions::new().trust_proxy(trust.clone()));
+        // Without an address all share what is left.
+        let first = left(&app, "192.0.2.1");
+        assert_eq!(first, "99");
+        assert_eq!([left(&app, "198.51.100.1"), left(&app, "203.0.113.7")], expected, "{trust:?}");
+    }
+}
+
+/// Returns what is left of the limit of a client that a proxy on a Unix socket names.
+fn left(app: &App, client: &str) -> String {
+    let request = stockade::http::Request::get("/text")
+        .header("host", "a")
+        .header("x-forwarded-for", client)
+        .extension(LocalPeer)
+        .body(())
+        .unwrap();
+    let response = block_on(app.handle(request));
+    let limit = response.headers()["ratelimit"].to_str().unwrap();
+    limit.split("r=").nth(1).and_then(|rest| rest.split(';').next()).unwrap().to_owned()
 }
 
 #[test]

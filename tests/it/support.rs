@@ -133,6 +133,16 @@ pub mod log {
         }
     }
 
+    /// A line of the access log without its durations, which differ.
+    pub fn without_durations(line: &str) -> String {
+        let is_duration = |word: &str| {
+            word.starts_with("duration_us=")
+                || word.strip_suffix("ms").is_some_and(|number| number.parse::<f64>().is_ok())
+        };
+        let words = line.split(' ').filter(|word| !is_duration(word));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// The lines so far that contain `text`.
     pub fn lines_with(text: &str) -> Vec<String> {
         LINES.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()

@@ -1,6 +1,6 @@
 //! WebSocket routes, over an own upgrade object and a pipe, and once over a port.
 //!
-//! Spec: WebSocket routes; Router members › addWebSocketRoute.
+//! Spec: WebSocket routes; Router construction and members › addWebSocketRoute.
 
 use std::net::SocketAddr;
 

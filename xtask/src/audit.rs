@@ -39,6 +39,7 @@ pub fn crates() -> impl Iterator<Item = &'static str> {
 /// the levels: they may depend on everything.
 const WITHOUT_LEVEL: &[&str] = &[
     "auth-only",
+    "stockade-doc-examples",
     "stockade-examples",
     "stockade-tests",
     "stockade-tests-hosts",

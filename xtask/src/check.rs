@@ -3,7 +3,8 @@
 //!
 //! `--since REVISION` compares with another commit, for example `--since main`
 //! on a branch. Crates that depend on a changed one are linted, but not tested:
-//! that is for `cargo xtask test`.
+//! that is for `cargo xtask test`. The examples in the comments of a changed
+//! crate are tested, in whichever package that happens.
 
 use std::env;
 use std::fs;
@@ -33,6 +34,9 @@ pub fn run() -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
     let mut test = vec!["test", "--all-features"];
     packages.iter().for_each(|package| test.extend(["-p", package]));
+    if files.iter().any(|file| file.starts_with("crates/")) {
+        test.extend(["-p", "stockade-doc-examples"]);
+    }
     cargo(&test)
 }
 

@@ -18,6 +18,8 @@ mod lambda;
 mod live_page;
 mod prelude;
 mod public_api;
+mod readme;
+mod specification;
 mod tidy;
 
 use std::env;

@@ -3,14 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, flows, prelude, root};
+use crate::specification::Specification;
+use crate::{Outcome, flows, prelude, readme, root};
 
 /// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md and those of the prelude.
+/// ARCHITECTURE.md, those of the prelude, README and guides, and the references to the specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
     faults.extend(prelude::check(&root));
+    faults.extend(readme::check(&root)?);
+    let specification = Specification::read(&root)?;
     for folder in ["crates", "facade", "examples", "tests", "xtask"] {
         for path in files_below(&root.join(folder)) {
             let Ok(text) = fs::read_to_string(&path) else { continue };
@@ -18,6 +21,9 @@ pub fn run() -> Outcome {
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some("rs") => {
                     faults.extend(source(&name, &text));
+                    if !name.starts_with("xtask") {
+                        faults.extend(specification.faults(&name, &text));
+                    }
                     if is_library(&name) {
                         faults.extend(question_lines(&name, &text));
                     }

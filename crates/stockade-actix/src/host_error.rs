@@ -19,7 +19,7 @@ use crate::response;
 ///
 /// ```
 /// use actix_web::HttpResponse;
-/// use stockade_actix::HostError;
+/// use stockade::actix::HostError;
 ///
 /// /// The status of our error, for middleware of the host.
 /// fn status_of_our_error(response: &HttpResponse) -> Option<u16> {

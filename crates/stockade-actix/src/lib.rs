@@ -5,8 +5,8 @@
 //!
 //! ```
 //! use actix_web::{App, web};
-//! use stockade_actix::ToActix;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::actix::ToActix;
 //!
 //! let mut api = Router::new();
 //! api.get("/users/:id", async || "a user");
@@ -16,15 +16,15 @@
 //! let app = App::new()
 //!     .route("/", web::get().to(async || "the page"))
 //!     .service(web::scope("/api").default_service(api.clone()));
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Or each route becomes a resource of actix-web, which does the rest:
 //!
 //! ```
 //! use actix_web::{App, web};
-//! use stockade_actix::ToActix;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::actix::ToActix;
 //!
 //! let mut api = Router::new();
 //! api.get("/flights/:from-:to", async || "a flight");
@@ -33,7 +33,7 @@
 //! let app = App::new()
 //!     .route("/", web::get().to(async || "the page"))
 //!     .service(web::scope("/api").service(api.clone()));
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! | | `to_actix_service` | `to_actix_routes` |
@@ -50,17 +50,16 @@
 //! A body is read from actix-web only when it is asked for, piece by piece, and
 //! its limit is ours: `PayloadConfig` has no effect.
 //!
-//! # Where things are
-//!
-//! - `service`: [`ActixService`], the whole application.
-//! - `routes`: [`ActixRoutes`], the routes one by one.
-//! - `host_error`: [`HostError`], our errors as errors of actix-web.
-//! - `path`: the raw path below a scope.
-//! - `request`, `request_body`, `response`: from actix-web's types to ours and
-//!   back.
-//! - `upgraded`: an upgraded connection.
-//!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+
+// Where things are:
+// - `service`: `ActixService`, the whole application.
+// - `routes`: `ActixRoutes`, the routes one by one.
+// - `host_error`: `HostError`, our errors as errors of actix-web.
+// - `path`: the raw path below a scope.
+// - `request`, `request_body`, `response`: from actix-web's types to ours and
+//   back.
+// - `upgraded`: an upgraded connection.
 
 mod host_error;
 mod path;
@@ -101,7 +100,7 @@ pub trait ToActix: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › toHostRouter.
+    /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError>;
 
@@ -111,7 +110,7 @@ pub trait ToActix: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     fn to_actix_service(self) -> Result<ActixService, ConfigError>;
 }
 

@@ -22,13 +22,13 @@ use crate::{path, request, response, upgraded};
 /// routes get the connection of HTTP/1.1.
 ///
 /// ```
-/// use stockade_actix::ActixService;
-/// use stockade_routing::{CallOptions, Router};
+/// use stockade::actix::ActixService;
+/// use stockade::{CallOptions, Router};
 ///
 /// let app = Router::new().build()?;
 /// let service = ActixService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
 /// let scope = actix_web::web::scope("/api").default_service(service);
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Use inside a host framework.

@@ -57,13 +57,12 @@
 //!   base64url to be skipped.
 //!
 //! Spec: Authentication.
-//!
-//! # Where things are
-//!
-//! - `secret`: [`Secret`], [`KeyRing`]; `random`: [`generate_token`].
-//! - `token`: issuing and verifying tokens; `verify` in it is the hot path.
-//! - `jwks`: public keys of other issuers.
-//! - `password`, `api_key`, `session`, `basic`.
+
+// Where things are:
+// - `secret`: `Secret`, `KeyRing`; `random`: `generate_token`.
+// - `token`: issuing and verifying tokens; `verify` in it is the hot path.
+// - `jwks`: public keys of other issuers.
+// - `password`, `api_key`, `session`, `basic`.
 
 mod api_key;
 mod base64url;

@@ -4,8 +4,8 @@
 //! request that it gets, with all its stages:
 //!
 //! ```
-//! use stockade_axum::ToAxum;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::axum::ToAxum;
 //!
 //! let mut api = Router::new();
 //! api.get("/users/:id", async || "a user");
@@ -13,14 +13,14 @@
 //! let app: axum::Router = axum::Router::new()
 //!     .route("/", axum::routing::get(async || "the page"))
 //!     .nest_service("/api", api.to_axum_service()?);
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Or each route becomes a route of an [`axum::Router`], which does the rest:
 //!
 //! ```
-//! use stockade_axum::ToAxum;
-//! use stockade_routing::Router;
+//! use stockade::Router;
+//! use stockade::axum::ToAxum;
 //!
 //! let mut api = Router::new();
 //! api.get("/flights/:from-:to", async || "a flight");
@@ -28,7 +28,7 @@
 //! let app: axum::Router = axum::Router::new()
 //!     .route("/", axum::routing::get(async || "the page"))
 //!     .merge(api.to_host_router()?);
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! | | `to_axum_service` | `to_host_router` |
@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use axum::response::{IntoResponse, Response};
-//! use stockade_errors::ApiError;
+//! use stockade::ApiError;
 //!
 //! /// For `axum::middleware::map_response`.
 //! async fn in_our_own_words(response: Response) -> Response {
@@ -59,13 +59,12 @@
 //! `into_make_service_with_connect_info::<SocketAddr>()`. Without it all clients
 //! share one rate limit.
 //!
-//! # Where things are
-//!
-//! - `service`: [`AxumService`], the whole application.
-//! - `router`: the routes one by one.
-//! - `connection`: the peer's address and upgrades, from axum's types to ours.
-//!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+
+// Where things are:
+// - `service`: `AxumService`, the whole application.
+// - `router`: the routes one by one.
+// - `connection`: the peer's address and upgrades, from axum's types to ours.
 
 mod connection;
 mod router;
@@ -100,7 +99,7 @@ pub trait ToAxum: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › toHostRouter.
+    /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_host_router<S>(self) -> Result<axum::Router<S>, ConfigError>
     where
@@ -113,7 +112,7 @@ pub trait ToAxum: Sized {
     /// # Errors
     /// Every mistake in the routes.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     fn to_axum_service(self) -> Result<AxumService, ConfigError>;
 }
 

@@ -16,13 +16,13 @@ use crate::connection::{ResponseFuture, translate};
 /// WebSocket routes get the connection.
 ///
 /// ```
-/// use stockade_axum::AxumService;
-/// use stockade_routing::{CallOptions, Router};
+/// use stockade::axum::AxumService;
+/// use stockade::{CallOptions, Router};
 ///
 /// let app = Router::new().build()?;
 /// let service = AxumService::new(app).with_options(CallOptions::new().max_body_size(1_024))?;
 /// let router: axum::Router = axum::Router::new().fallback_service(service);
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Use inside a host framework.

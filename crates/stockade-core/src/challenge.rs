@@ -23,12 +23,12 @@ impl Request {
     /// Where the route names no way the challenge is `Bearer`.
     ///
     /// ```
-    /// use stockade_core::{ApiError, Request};
+    /// use stockade::{ApiError, Request};
     ///
     /// fn friends_only(req: &mut Request) -> Result<(), ApiError> {
     ///     if req.user().is_some() { Ok(()) } else { Err(req.unauthorized()) }
     /// }
-    /// # let mut req = Request::from(http::Request::get("/").body(()).unwrap());
+    /// # let mut req = Request::from(stockade::http::Request::get("/").body(()).unwrap());
     /// # let error = friends_only(&mut req).unwrap_err();
     /// # assert_eq!(error.headers().next(), Some(("www-authenticate", "Bearer")));
     /// ```

@@ -8,7 +8,8 @@ use std::time::Instant;
 ///
 /// ```
 /// use std::time::Instant;
-/// use stockade_core::Clock;
+///
+/// use stockade::Clock;
 ///
 /// let start = Instant::now();
 /// let stands = Clock::new(move || start);

@@ -25,8 +25,17 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// extractors.
 ///
 /// Each argument implements [`FromRequest`] and the result implements
-/// [`Reply`]. Closures work as well: `async || …`, and `move || async move …`
-/// for one that captures.
+/// [`Reply`]. Closures work as well, and may capture: `async || …`,
+/// `async move || …`, `move || async move { … }`. The function is cloned for
+/// each request, so the captured values are `Clone`:
+///
+/// ```
+/// use stockade::Handler;
+///
+/// let motd = String::from("be kind");
+/// let handler = Handler::new(move || async move { motd });
+/// # let _ = handler;
+/// ```
 ///
 /// Spec: Handler contract.
 #[derive(Clone)]
@@ -108,12 +117,13 @@ where
 /// A function of any types that returns a future.
 ///
 /// It is implemented for every such function of up to eight arguments and
-/// never by an application.
+/// never by an application. A function is cloned for each call, so that a
+/// closure may give what it captured to its future.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
     label = "not an `async fn` of at most eight arguments",
     note = "a handler is an `async fn`, named and not called, or a closure such as `async |Path(id): Path<u64>| …`",
-    note = "a closure that captures is written `move || {{ let db = db.clone(); async move {{ … }} }}`"
+    note = "a closure that captures is written `move || async move {{ … }}`, and the captured values are Clone + Send + Sync"
 )]
 pub trait Shape<Args>: Clone + Send + Sync + 'static {
     /// The output of the future.
@@ -124,7 +134,7 @@ pub trait Shape<Args>: Clone + Send + Sync + 'static {
     type Signature;
 
     /// Calls the function.
-    fn call(&self, args: Args) -> Self::Future;
+    fn call(self, args: Args) -> Self::Future;
 }
 
 /// The arguments and the result of a handler, with the bounds on them.
@@ -199,14 +209,14 @@ macro_rules! handler_of {
 
         impl<F, Fut, $($Arg,)*> Shape<($($Arg,)*)> for F
         where
-            F: Fn($($Arg),*) -> Fut + Clone + Send + Sync + 'static,
+            F: FnOnce($($Arg),*) -> Fut + Clone + Send + Sync + 'static,
             Fut: Future + 'static,
         {
             type Output = Fut::Output;
             type Future = Fut;
             type Signature = fn($($Arg),*) -> Fut::Output;
 
-            fn call(&self, ($($arg,)*): ($($Arg,)*)) -> Fut {
+            fn call(self, ($($arg,)*): ($($Arg,)*)) -> Fut {
                 self($($arg),*)
             }
         }

@@ -4,30 +4,31 @@
 //! Nothing here knows a server, a runtime or a router: a [`Request`] comes from
 //! anywhere, an [`Endpoint`] answers it.
 //!
-//! # Where things are
-//!
-//! - `request`, `params`, `peer`, `lazy_user`: [`Request`] and its parts.
-//! - `body`: [`HttpBody`], the bytes of a message, whole or as they come.
-//! - `read`, `media`: a request's body, read once and parsed by its content
-//!   type.
-//! - `accepts`: [`Accepts`], the types that a body may have.
-//! - `query`, `text`: pairs of text, and typed values from them.
-//! - `extract`: [`FromRequest`] and the arguments of handlers.
-//! - `reply`: [`Reply`] and the types that handlers may return.
-//! - `header_map_pool`: the header map of one request for the response of the next.
-//! - `handler`: [`Handler`], the erasure of an `async fn`.
-//! - `middleware`: [`Middleware`] in its three forms.
-//! - `challenge`: [`Request::unauthorized`], the 401 with the ways of a route.
-//! - `validation`: [`Validation`], the checks of a route before its handler.
-//! - `endpoint`: one route with everything that runs for it.
-//! - `bug`: the 500 where stockade itself is wrong.
-//! - `upgrade`: [`Upgrade`](upgrade::Upgrade), how a connection leaves HTTP.
-//! - `log_text`: texts from outside in a log.
-//! - `state`: the values that the application provides, by type.
-//! - `route_description`: [`RouteDoc`], the description of a route while the
-//!   router is built. `route_docs`: [`Docs`], its documentation for people.
-//!
 //! Spec: Request object; Handler contract; Middleware contract.
+
+// Where things are:
+// - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.
+// - `body`: `HttpBody`, the bytes of a message, whole or as they come.
+// - `read`, `media`: a request's body, read once and parsed by its content
+//   type.
+// - `accepts`: `Accepts`, the types that a body may have.
+// - `query`, `text`: pairs of text, and typed values from them.
+// - `extract`: `FromRequest` and the arguments of handlers.
+// - `reply`: `Reply` and the types that handlers may return.
+// - `header_map_pool`: the header map of one request for the response of the next.
+// - `handler`: `Handler`, the erasure of an `async fn`.
+// - `middleware`: `Middleware` in its three forms.
+// - `challenge`: `Request::unauthorized`, the 401 with the ways of a route.
+// - `validation`: `Validation`, the checks of a route before its handler.
+// - `endpoint`: one route with everything that runs for it.
+// - `error_handler`: `ErrorHandler`, the answers to errors that an
+//   application chooses.
+// - `bug`: the 500 where stockade itself is wrong.
+// - `upgrade`: `Upgrade`, how a connection leaves HTTP.
+// - `log_text`: texts from outside in a log.
+// - `state`: the values that the application provides, by type.
+// - `route_description`: `RouteDoc`, the description of a route while the
+//   router is built. `route_docs`: `Docs`, its documentation for people.
 
 mod accepts;
 mod body;
@@ -36,6 +37,7 @@ mod challenge;
 mod client;
 mod clock;
 mod endpoint;
+mod error_handler;
 pub mod extract;
 mod handler;
 mod header_map_pool;
@@ -62,18 +64,19 @@ pub(crate) use bug::bug;
 pub use clock::Clock;
 pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
+pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
 pub use extract::FromRequest;
 pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;
-pub use peer::PeerAddr;
+pub use peer::{LocalPeer, PeerAddr};
 pub use reply::Reply;
 pub use request::Request;
 pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
 pub(crate) use state::States;
-pub use stockade_errors::{ApiError, BoxError, ConfigError, FieldError, Mistake};
+pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

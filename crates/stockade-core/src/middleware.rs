@@ -13,7 +13,7 @@
 //! decides itself if and when the rest runs, and sees its response.
 //!
 //! ```
-//! use stockade_core::{ApiError, Middleware, Next, Request, Response};
+//! use stockade::{ApiError, Middleware, Next, Request, Response};
 //!
 //! fn only_json(req: &mut Request) -> Result<(), ApiError> {
 //!     match req.headers().contains_key("accept") {
@@ -42,8 +42,8 @@
 //! the response away from the handler are a mistake too.
 //!
 //! ```
-//! use stockade_core::extract::State;
-//! use stockade_core::{ApiError, Middleware, Next, Request, Response};
+//! use stockade::extract::State;
+//! use stockade::{ApiError, Middleware, Next, Request, Response};
 //!
 //! struct Visits(std::sync::atomic::AtomicU64);
 //! struct Closed(bool);
@@ -122,7 +122,8 @@ impl Middleware {
     /// cannot borrow from both. Otherwise [`new`](Self::new) is simpler.
     ///
     /// ```
-    /// use stockade_core::{ApiError, Flow, Middleware, Request};
+    /// use stockade::middleware::Flow;
+    /// use stockade::{ApiError, Middleware, Request};
     ///
     /// fn at_most(length: usize) -> Middleware {
     ///     Middleware::before(move |mut req: Request| async move {
@@ -167,7 +168,7 @@ impl Middleware {
     /// second replaces it.
     ///
     /// ```
-    /// use stockade_core::{ApiError, Middleware, Request};
+    /// use stockade::{ApiError, Middleware, Request};
     ///
     /// #[derive(Debug, PartialEq)]
     /// struct Region(&'static str);

@@ -1,4 +1,4 @@
-//! [`PeerAddr`]: who is at the other end of the connection.
+//! [`PeerAddr`] and [`LocalPeer`]: the other end of the connection.
 
 use std::net::SocketAddr;
 
@@ -10,3 +10,22 @@ use std::net::SocketAddr;
 /// `Option<PeerAddr>` there.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct PeerAddr(pub SocketAddr);
+
+/// A mark in the extensions of a request whose peer has no address, because the
+/// connection is a Unix socket or a pipe.
+///
+/// The own server sets it for such connections, and an adapter may. Then there is
+/// no [`PeerAddr`], and without a trusted proxy no
+/// [`ClientIp`](crate::extract::ClientIp) either: all such clients share one rate
+/// limit and one share of the WebSockets. Mostly the peer is a proxy. It is trusted
+/// like any other one where the router's `trust_proxy` is a number of proxies, and
+/// in a list of networks where `unix:` is one of them; never by default.
+///
+/// ```
+/// use stockade_core::LocalPeer;
+///
+/// let request = http::Request::get("/").extension(LocalPeer).body(()).unwrap();
+/// assert!(request.extensions().get::<LocalPeer>().is_some());
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct LocalPeer;

@@ -27,12 +27,12 @@ use crate::{HttpBody, Params, PeerAddr, header_map_pool};
 /// test.
 ///
 /// ```
-/// use stockade_core::Request;
+/// use stockade::Request;
 ///
-/// let req = Request::from(http::Request::get("/search?q=rust").body(()).unwrap());
+/// let req = Request::from(stockade::http::Request::get("/search?q=rust").body(()).unwrap());
 /// assert_eq!(req.path(), "/search");
 /// assert_eq!(req.query()?["q"], "rust");
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 pub struct Request {
     pub(crate) inner: Box<Inner>,
@@ -243,10 +243,10 @@ impl Request {
     }
 
     /// Returns the pattern of the matched route, such as `/users/:id`; `None`
-    /// outside a router.
+    /// outside a router, and in its fallback.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.inner.endpoint.as_deref().map(Endpoint::pattern)
+        self.inner.endpoint.as_deref()?.route()
     }
 
     /// Returns the value of type `T` that the application provided.
@@ -402,7 +402,7 @@ impl Request {
     /// alone (RFC 9110, section 7.6.1) are still there.
     ///
     /// ```
-    /// use stockade_core::{HttpBody, Request};
+    /// use stockade::{HttpBody, Request, http};
     ///
     /// let sent = http::Request::post("/notes").body("hi").unwrap();
     /// let (mut head, body) = Request::from(sent).into_parts();

@@ -39,6 +39,7 @@ pub struct RouteDoc {
     limits: Vec<String>,
     challenges: Vec<String>,
     guards_origin: bool,
+    validation_status: Option<u16>,
     common: Extensions,
 }
 
@@ -61,6 +62,13 @@ impl RouteDoc {
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
+    }
+
+    /// Returns the status of a failed validation: 400, unless the application has
+    /// set another.
+    #[must_use]
+    pub fn validation_status(&self) -> u16 {
+        self.validation_status.unwrap_or(400)
     }
 
     /// Notes a mistake: lower case, no full stop.
@@ -266,6 +274,9 @@ pub trait RouteDocExt: Sized {
     /// parameters, each with true if it is optional.
     fn new(method: Method, params: Vec<(String, bool)>) -> Self;
 
+    /// Sets the status of a failed validation; `None` for the default.
+    fn set_validation_status(&mut self, status: Option<u16>);
+
     /// Returns the form in which the handler takes the body, if it takes it.
     fn body(&self) -> Option<BodyKind>;
 
@@ -304,8 +315,13 @@ impl RouteDocExt for RouteDoc {
             limits: Vec::new(),
             challenges: Vec::new(),
             guards_origin: false,
+            validation_status: None,
             common: Extensions::new(),
         }
+    }
+
+    fn set_validation_status(&mut self, status: Option<u16>) {
+        self.validation_status = status;
     }
 
     fn body(&self) -> Option<BodyKind> {

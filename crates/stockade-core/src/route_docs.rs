@@ -7,7 +7,7 @@ use stockade_errors::__internal::setters;
 /// It has no effect on the route.
 ///
 /// ```
-/// use stockade_core::Docs;
+/// use stockade::Docs;
 ///
 /// let docs = Docs::new("One user").tags(["users"]).response(404, "There is no such user");
 /// assert_eq!(docs.summary.as_deref(), Some("One user"));

@@ -69,7 +69,7 @@ impl fmt::Debug for Upgraded {
 /// away.
 ///
 /// ```
-/// use stockade_core::upgrade::{Switch, Upgrade, Upgraded};
+/// use stockade::upgrade::{Switch, Upgrade, Upgraded};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::{FieldError, status_text};
+use crate::{ErrorKind, FieldError, status_text};
 
 /// Any error that can be kept as the cause of another.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -31,8 +31,8 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// [`new`]: Self::new
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_errors::ApiError;
+/// use stockade::ApiError;
+/// use stockade::serde_json::json;
 ///
 /// let error = ApiError::new(402, "card declined").with_details(json!({ "code": 51 }));
 /// let body = json!({ "error": "card declined", "details": { "code": 51 } });
@@ -52,6 +52,7 @@ pub struct ApiError {
 #[derive(Clone)]
 struct Inner {
     status: u16,
+    is_validation: bool,
     message: Cow<'static, str>,
     details: Option<Details>,
     members: Vec<(&'static str, Value)>,
@@ -89,10 +90,7 @@ impl ApiError {
     /// standard text of the status. A message of 5xx is logged, and withheld
     /// from the client unless errors are exposed.
     pub fn new(status: u16, message: impl Into<Cow<'static, str>>) -> Self {
-        let status = match status {
-            status @ 400..=599 => status,
-            _ => 500,
-        };
+        let status = sound(status);
         let mut message = message.into();
         if message.is_empty() {
             message = status_text(status).into();
@@ -100,6 +98,7 @@ impl ApiError {
         Self {
             inner: Arc::new(Inner {
                 status,
+                is_validation: false,
                 message,
                 details: None,
                 members: Vec::new(),
@@ -117,7 +116,9 @@ impl ApiError {
     pub fn validation(errors: impl Into<Vec<FieldError>>) -> Self {
         let details = Details::Fields { errors: errors.into(), value: OnceLock::new() };
         let mut error = Self::new(400, "Validation failed");
-        error.inner_mut().details = Some(details);
+        let inner = error.inner_mut();
+        inner.details = Some(details);
+        inner.is_validation = true;
         error
     }
 
@@ -152,6 +153,21 @@ impl ApiError {
         Self::new(500, source.to_string()).with_source(source)
     }
 
+    /// Replaces the status and nothing else; one outside 400..=599 counts as
+    /// 500.
+    ///
+    /// ```
+    /// use stockade::{ApiError, ErrorKind};
+    ///
+    /// let error = ApiError::validation(&[]).with_status(422);
+    /// assert_eq!((error.status(), error.kind()), (422, ErrorKind::Validation));
+    /// ```
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.inner_mut().status = sound(status);
+        self
+    }
+
     /// Replaces the message; an empty one is the standard text of the status.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
@@ -172,8 +188,8 @@ impl ApiError {
     /// every status below 500.
     ///
     /// ```
-    /// use serde_json::json;
-    /// use stockade_errors::ApiError;
+    /// use stockade::ApiError;
+    /// use stockade::serde_json::json;
     ///
     /// let error = ApiError::new(401, "Unauthorized").with_member("message", "Invalid token");
     /// assert_eq!(error.body(false), json!({ "error": "Unauthorized", "message": "Invalid token" }));
@@ -215,7 +231,7 @@ impl ApiError {
     /// changed.
     ///
     /// ```
-    /// use stockade_errors::ApiError;
+    /// use stockade::ApiError;
     ///
     /// let closed = ApiError::new(403, "closed on Sundays").repeated();
     /// let text = |error: &ApiError| error.keep(|| error.message().len()).map(|it| *it);
@@ -240,6 +256,29 @@ impl ApiError {
     #[must_use]
     pub fn status(&self) -> u16 {
         self.inner.status
+    }
+
+    /// Returns the kind of the error: validation for one that
+    /// [`validation`](Self::validation) made, whatever its status is, and else
+    /// the kind of its status.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        if self.inner.is_validation {
+            ErrorKind::Validation
+        } else {
+            ErrorKind::of_status(self.inner.status)
+        }
+    }
+
+    /// Returns the failed fields of a [`validation`](Self::validation), in the
+    /// order of the schema; none of any other error, and none where other details
+    /// took their place.
+    #[must_use]
+    pub fn field_errors(&self) -> &[FieldError] {
+        match &self.inner.details {
+            Some(Details::Fields { errors, .. }) => errors,
+            _ => &[],
+        }
     }
 
     /// Returns the message as given, also of a 5xx: for the log, not for a
@@ -339,6 +378,14 @@ impl ApiError {
             let members = self.inner.members.iter();
             body.extend(members.map(|(name, value)| ((*name).to_owned(), value.clone())));
         }
+    }
+}
+
+/// Returns a status that an error may have.
+fn sound(status: u16) -> u16 {
+    match status {
+        status @ 400..=599 => status,
+        _ => 500,
     }
 }
 
@@ -469,6 +516,18 @@ mod tests {
         check(&ApiError::new(600, ""), true, r#"500 {"error":"Internal Server Error"}"#);
         check(&ApiError::new(418, ""), false, r#"418 {"error":"Bad Request"}"#);
         check(&ApiError::not_found().with_message(""), false, r#"404 {"error":"Not Found"}"#);
+    }
+
+    #[test]
+    fn a_failed_validation_is_told_apart_from_other_errors() {
+        let fields = [FieldError::new("age", "is required", "required")];
+        let failed = ApiError::validation(fields).with_status(422).with_message("no");
+        assert_eq!((failed.status(), failed.kind()), (422, ErrorKind::Validation));
+        assert_eq!(failed.field_errors()[0].field, "age");
+        let other = failed.with_details(json!([]));
+        assert_eq!((other.kind(), other.field_errors().len()), (ErrorKind::Validation, 0));
+        assert_eq!(ApiError::new(422, "").kind(), ErrorKind::Other);
+        assert_eq!(ApiError::not_found().with_status(200).status(), 500);
     }
 
     #[test]

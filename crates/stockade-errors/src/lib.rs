@@ -3,12 +3,13 @@
 //!
 //! - [`ApiError`] is an answer to a client: a status, a message, details.
 //!   [`ApiError::body`] decides what leaves the process.
+//! - [`ErrorKind`] tells a failed validation, a missing user and others apart.
 //! - [`FieldError`] is the failure of one field of a request.
 //! - [`ConfigError`] lists every mistake in a configuration, each with its
 //!   route, file and line.
 //!
 //! ```
-//! use stockade_errors::ApiError;
+//! use stockade::ApiError;
 //!
 //! let error = ApiError::not_found().with_message("no product 7");
 //! assert_eq!(error.status(), 404);
@@ -24,6 +25,7 @@
 
 mod api_error;
 mod config_error;
+mod error_kind;
 mod field_error;
 mod panic;
 mod setters;
@@ -32,6 +34,7 @@ mod status;
 
 pub use api_error::{ApiError, BoxError, Shown};
 pub use config_error::{ConfigError, Mistake};
+pub use error_kind::ErrorKind;
 pub use field_error::FieldError;
 pub use status::status_text;
 
@@ -42,8 +45,3 @@ pub mod __internal {
     pub use crate::panic::catch_panic;
     pub use crate::short_name::{short_name, short_path, short_text};
 }
-
-/// The examples of the package's own README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -11,26 +11,6 @@
 /// | `Option<T>` | `name: some into T` | `impl Into<T>` |
 /// | `Vec<T>` | `name: list T` | items that are `Into<T>` |
 /// | `Option<Vec<T>>` | `name: some list T` | items that are `Into<T>` |
-///
-/// ```
-/// #[derive(Default)]
-/// struct Limits {
-///     bytes: u64,
-///     origins: Option<Vec<String>>,
-/// }
-///
-/// impl Limits {
-///     stockade_errors::__setters! {
-///         /// Sets the largest body, in bytes. Default: 0.
-///         bytes: u64;
-///         /// Sets the origins that are allowed. Default: none.
-///         origins: some list String;
-///     }
-/// }
-///
-/// let limits = Limits::default().bytes(5).origins(["https://a.example"]);
-/// assert_eq!((limits.bytes, limits.origins.unwrap().len()), (5, 1));
-/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __setters {
@@ -73,4 +53,29 @@ macro_rules! __setters {
             self
         }
     };
+}
+
+#[cfg(test)]
+#[expect(unreachable_pub, reason = "a setter is public")]
+mod tests {
+    #[derive(Default)]
+    struct Limits {
+        bytes: u64,
+        origins: Option<Vec<String>>,
+    }
+
+    impl Limits {
+        crate::__setters! {
+            /// Sets the largest body, in bytes. Default: 0.
+            bytes: u64;
+            /// Sets the origins that are allowed. Default: none.
+            origins: some list String;
+        }
+    }
+
+    #[test]
+    fn a_setter_takes_what_its_form_says() {
+        let limits = Limits::default().bytes(5).origins(["https://a.example"]);
+        assert_eq!((limits.bytes, limits.origins.unwrap()), (5, vec!["https://a.example".into()]));
+    }
 }

@@ -5,8 +5,8 @@
 /// of its class.
 ///
 /// ```
-/// assert_eq!(stockade_errors::status_text(404), "Not Found");
-/// assert_eq!(stockade_errors::status_text(499), "Bad Request");
+/// assert_eq!(stockade::errors::status_text(404), "Not Found");
+/// assert_eq!(stockade::errors::status_text(499), "Bad Request");
 /// ```
 #[must_use]
 pub fn status_text(status: u16) -> &'static str {

@@ -11,18 +11,17 @@
 //! `stockade-validation` for `Schema`. A renamed dependency is found by its new
 //! name.
 //!
-//! # Where things are
-//!
-//! - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
-//! - `reply`, `api_error`, `schema`: the derives.
-//! - `paths`: the names of the crates in generated code.
-//! - `errors`, `suggest`: the collected mistakes, and "did you mean".
-//!
 //! Spec: Route tree (object router); Handler contract; Errors.
 //!
 //! [`Reply`]: macro@Reply
 //! [`ApiError`]: macro@ApiError
 //! [`Schema`]: macro@Schema
+
+// Where things are:
+// - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
+// - `reply`, `api_error`, `schema`: the derives.
+// - `paths`: the names of the crates in generated code.
+// - `errors`, `suggest`: the collected mistakes, and "did you mean".
 
 mod api_error;
 mod errors;
@@ -37,11 +36,9 @@ use proc_macro::TokenStream;
 /// Makes a `RouteTree` from a tree as it is drawn.
 ///
 /// ```
-/// use stockade_core::extract::Path;
-/// use stockade_core::{Next, Request, Response};
-/// use stockade_macros::routes;
-/// use stockade_routing::RouteTree;
-/// use stockade_validation::{ValidationOptions, schema};
+/// use stockade::extract::Path;
+/// use stockade::validation::{ValidationOptions, schema};
+/// use stockade::{Next, Request, Response, RouteTree, routes};
 ///
 /// async fn list() -> &'static str { "all users" }
 /// async fn create() -> &'static str { "created" }
@@ -90,6 +87,8 @@ use proc_macro::TokenStream;
 /// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
 /// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }` |
 /// | `middleware` | `[list]` or a single expression |
+/// | `error_handling` | an `ErrorHandler` for the errors of all routes from here on, or a function that is one |
+/// | `validation_status` | the status of a failed validation of all routes from here on: `422` |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's methods. Braces after a
@@ -106,13 +105,14 @@ use proc_macro::TokenStream;
 /// | `middleware` | `[list]` or a single expression, run after that of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
 /// | `validation_options` | how they judge |
+/// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
 /// | `max_body` | the limit of the body in bytes |
 /// | `accepts` | the media types that the body may have: `["application/json"]` |
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
 /// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE`; `false` for none at all |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
 /// | `timeout` | the limit of the time until the response, a `Duration` |
-/// | `error_handling` | an `ErrorHandler` for the errors of the route |
+/// | `error_handling` | an `ErrorHandler` for the errors of the route, or a function that is one |
 /// | `docs` | `Docs`, or the summary alone |
 /// | `public` | the reason why the route is open to everybody, a text |
 /// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, and the origins alone |
@@ -125,7 +125,7 @@ use proc_macro::TokenStream;
 /// Spread trees are looked at when the router is built.
 ///
 /// ```compile_fail
-/// use stockade_macros::routes;
+/// use stockade::routes;
 ///
 /// async fn create() {}
 ///
@@ -141,8 +141,9 @@ use proc_macro::TokenStream;
 ///
 /// ```
 /// # async fn list() {}
-/// # fn log(_req: &mut stockade_core::Request) {}
-/// use stockade_routing::{Method, RouteEntry, RouteTree};
+/// # fn log(_req: &mut stockade::Request) {}
+/// use stockade::routing::Method;
+/// use stockade::{RouteEntry, RouteTree};
 ///
 /// let api = RouteTree::new().segment(
 ///     "users",
@@ -160,7 +161,7 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// Makes a serialisable type a reply: 200 with its JSON.
 ///
 /// ```
-/// use stockade_macros::Reply;
+/// use stockade::Reply;
 ///
 /// #[derive(serde::Serialize, Reply)]
 /// struct User {
@@ -175,12 +176,11 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// async fn show() -> User { User { id: 7 } }
 /// async fn list() -> Page<User> { Page { items: vec![User { id: 7 }] } }
 ///
-/// use stockade_core::Reply as _;
 /// let response = Page { items: vec![User { id: 7 }] }.into_response()?;
 /// assert_eq!(response.status(), 200);
 /// assert_eq!(response.body().as_bytes(), Some(&br#"{"items":[{"id":7}]}"#[..]));
 /// # let _ = (show, list);
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
 /// A generic type is a reply whenever it is `Serialize`. For another status
@@ -200,8 +200,8 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 /// `format!` that shows fields by name, or by position in a tuple:
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_macros::ApiError;
+/// use stockade::ApiError;
+/// use stockade::serde_json::json;
 ///
 /// #[derive(ApiError, Debug)]
 /// enum ShopError {
@@ -222,7 +222,6 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 ///     Err(std::io::Error::other("connection reset"))?
 /// }
 ///
-/// use stockade_errors::ApiError;
 /// let error = ApiError::from(ShopError::NoProduct { id: 7 });
 /// assert_eq!(error.status(), 404);
 /// assert_eq!(error.body(false), json!({ "error": "no product 7" }));
@@ -289,9 +288,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// and the keywords of `#[schema(…)]`:
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_macros::Schema;
-/// use stockade_validation::{HasSchema, ValidationOptions};
+/// use stockade::serde_json::json;
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
 /// #[derive(serde::Deserialize, Schema)]
 /// #[serde(rename_all = "camelCase")]
@@ -331,8 +329,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// each value that serde reads, and more keywords may narrow it:
 ///
 /// ```
-/// use stockade_macros::Schema;
-/// use stockade_validation::{HasSchema, ValidationOptions};
+/// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
 /// #[derive(serde::Deserialize)]
 /// #[serde(untagged)]

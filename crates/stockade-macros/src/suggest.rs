@@ -1,5 +1,7 @@
 //! "Did you mean …?" for keys and field names.
 
+use strsim::osa_distance;
+
 /// Returns ``, did you mean `…`?``, or nothing if no known word is near.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
@@ -12,48 +14,26 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k s
 /// count, nor does a missing or a surplus end.
 pub(crate) fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = letters(word);
-    let slips_max = match word.len() {
+    let length = word.chars().count();
+    let slips_max = match length {
         0..=3 => 1,
         4..=6 => 2,
         _ => 3,
     };
     let rated = known.into_iter().filter_map(|candidate| {
         let letters = letters(candidate);
-        let shorter = word.len().min(letters.len());
-        if shorter >= 3 && (letters.starts_with(&word) || word.starts_with(&letters)) {
+        let shorter = length.min(letters.chars().count());
+        if shorter >= 3 && (letters.starts_with(&*word) || word.starts_with(&*letters)) {
             return Some((0, candidate));
         }
-        let slips = distance(&word, &letters);
+        let slips = osa_distance(&word, &letters);
         (slips <= slips_max).then_some((slips, candidate))
     });
     rated.min_by_key(|(slips, _)| *slips).map(|(_, candidate)| candidate)
 }
 
-fn letters(word: &str) -> Vec<char> {
+fn letters(word: &str) -> String {
     word.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
-}
-
-/// Returns the least number of letters to insert, delete, replace or swap with
-/// their neighbour.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before_last = vec![0; right.len() + 1];
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (row, letter) in left.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, other) in right.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != other);
-            let mut least = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let swapped =
-                row > 0 && column > 0 && left[row - 1] == *other && *letter == right[column - 1];
-            if swapped {
-                least = least.min(before_last[column - 1] + 1);
-            }
-            current.push(least);
-        }
-        before_last = last;
-        last = current;
-    }
-    last[right.len()]
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use stockade_core::{IntoMiddleware, Middleware};
 /// style visible in the code and takes no other form.
 ///
 /// ```
-/// use stockade_core::{ApiError, Next, Request, Response};
-/// use stockade_middleware::create_api_middleware;
+/// use stockade::middleware::create_api_middleware;
+/// use stockade::{ApiError, Next, Request, Response};
 ///
 /// async fn tenant(req: Request, next: Next) -> Result<Response, ApiError> {
 ///     if !req.headers().contains_key("x-tenant") {

@@ -46,8 +46,8 @@ use crate::cors::{is_origin, origin_of};
 /// `Sec-Fetch-Site`, so there such a form is refused from the own origin too.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_cross_origin_protection;
+/// use stockade::Middleware;
+/// use stockade::middleware::with_cross_origin_protection;
 ///
 /// let guard = with_cross_origin_protection().trust("https://app.example");
 /// assert_eq!(Middleware::new(guard).name(), "with_cross_origin_protection");

@@ -3,26 +3,15 @@
 //!
 //! Spec: Errors › Response rules, rule 4.
 
-use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
-
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
-use serde_json::Value;
-use stockade_core::__internal::ErrorContextExt as _;
-use stockade_core::middleware::form;
-use stockade_core::{
-    ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, error_of,
-};
-use stockade_errors::ApiError;
+use stockade_core::{ErrorHandler, ErrorHandlerOptions, IntoMiddleware as _, Middleware};
 
 /// Makes an error handler: middleware for the routes that it covers, and for
 /// other hosts [`ErrorHandler::answer`].
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_core::Middleware;
-/// use stockade_middleware::{ErrorHandlerOptions, create_error_handler};
+/// use stockade::Middleware;
+/// use stockade::middleware::{ErrorHandlerOptions, create_error_handler};
+/// use stockade::serde_json::json;
 ///
 /// let handler = create_error_handler(
 ///     ErrorHandlerOptions::new()
@@ -36,14 +25,14 @@ use stockade_errors::ApiError;
 #[doc(alias = "createErrorHandler")]
 #[must_use]
 pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
-    ErrorHandler { options: Arc::new(options) }
+    options.into()
 }
 
 /// Answers the errors of the middleware and handlers behind it by an
 /// [`ErrorHandler`], or by the options of one.
 ///
 /// ```
-/// use stockade_middleware::{ErrorHandlerOptions, with_error_handling};
+/// use stockade::middleware::{ErrorHandlerOptions, with_error_handling};
 ///
 /// let shows_causes = with_error_handling(ErrorHandlerOptions::new().include_stack(true));
 /// assert_eq!(shows_causes.name(), "with_error_handling");
@@ -52,254 +41,5 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
 /// Spec: Errors › Response rules, rule 4.
 #[doc(alias = "withErrorHandling")]
 pub fn with_error_handling(handler: impl Into<ErrorHandler>) -> Middleware {
-    let handler = handler.into();
-    Middleware::new(move |req: Request, next: Next| {
-        let handler = handler.clone();
-        async move {
-            let context = ErrorContext::of(&req);
-            match next.try_run(req).await {
-                Ok(response) => handler.answer_again(response, &context),
-                Err(error) => handler.answer(error, &context),
-            }
-        }
-    })
-    .named("with_error_handling")
-}
-
-/// The options of an [`ErrorHandler`].
-///
-/// Spec: Errors › Response rules, rule 4.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub struct ErrorHandlerOptions {
-    /// Sends the real message of a 5xx if true. Default: the setting of the
-    /// router or the call.
-    #[doc(alias = "exposeErrors")]
-    pub expose_errors: Option<bool>,
-    /// Adds the texts of the error and of its causes to the body as `stack`,
-    /// where errors are exposed. Default: false.
-    #[doc(alias = "includeStack")]
-    pub include_stack: bool,
-    logger: Option<Arc<Logger>>,
-    transform: Option<Arc<Transform>>,
-}
-
-type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
-type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
-
-impl ErrorHandlerOptions {
-    /// Makes options with the defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets [`expose_errors`](Self#structfield.expose_errors).
-    #[must_use]
-    pub fn expose_errors(mut self, expose: bool) -> Self {
-        self.expose_errors = Some(expose);
-        self
-    }
-
-    /// Sets [`include_stack`](Self#structfield.include_stack).
-    #[must_use]
-    pub fn include_stack(mut self, include: bool) -> Self {
-        self.include_stack = include;
-        self
-    }
-
-    /// Sets a function that gets each error and its request, instead of the
-    /// log.
-    ///
-    /// The function also gets an error that inner middleware has answered,
-    /// although that one is in the log already.
-    #[must_use]
-    pub fn logger(
-        mut self,
-        logger: impl Fn(&ApiError, &ErrorContext) + Send + Sync + 'static,
-    ) -> Self {
-        self.logger = Some(Arc::new(logger));
-        self
-    }
-
-    /// Sets a function that makes the body of a response. It gets the error and
-    /// the body that would be sent.
-    ///
-    /// The status stays that of the error. The error has its real message, also
-    /// where that must not be sent.
-    #[must_use]
-    pub fn transform(
-        mut self,
-        transform: impl Fn(&ApiError, Value) -> Value + Send + Sync + 'static,
-    ) -> Self {
-        self.transform = Some(Arc::new(transform));
-        self
-    }
-}
-
-impl fmt::Debug for ErrorHandlerOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrorHandlerOptions")
-            .field("expose_errors", &self.expose_errors)
-            .field("include_stack", &self.include_stack)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Answers errors. A clone does the same, and a handler is middleware too.
-#[derive(Clone, Debug, Default)]
-pub struct ErrorHandler {
-    options: Arc<ErrorHandlerOptions>,
-}
-
-impl From<ErrorHandlerOptions> for ErrorHandler {
-    fn from(options: ErrorHandlerOptions) -> Self {
-        create_error_handler(options)
-    }
-}
-
-impl IntoMiddleware<form::Ready> for ErrorHandler {
-    fn into_middleware(self) -> Middleware {
-        with_error_handling(self)
-    }
-}
-
-impl ErrorHandler {
-    /// Logs an error and makes its response.
-    #[must_use]
-    #[cold]
-    pub fn answer(&self, error: ApiError, context: &ErrorContext) -> Response {
-        match &self.options.logger {
-            Some(logger) => logger(&error, context),
-            None => context.log(&error),
-        }
-        let body = self.body(&error, context);
-        context.respond(error, &body)
-    }
-
-    /// Replaces the body of a response by which inner middleware has answered
-    /// an error.
-    fn answer_again(&self, mut response: Response, context: &ErrorContext) -> Response {
-        let Some(error) = error_of(&response) else {
-            return response;
-        };
-        // Inner middleware has replaced the answer by its own.
-        if error.status() != response.status().as_u16() || !is_error_body(&response) {
-            return response;
-        }
-        if let Some(logger) = &self.options.logger {
-            logger(error, context);
-        }
-        let body = self.body(error, context);
-        *response.body_mut() = HttpBody::from(body.to_string());
-        for gone in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {
-            response.headers_mut().remove(gone);
-        }
-        response
-    }
-
-    fn body(&self, error: &ApiError, context: &ErrorContext) -> Value {
-        let options = &self.options;
-        let mut settings = context.settings();
-        settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
-        let mut body = context.clone().with_settings(settings).body(error);
-        if options.include_stack && settings.expose_errors {
-            body["stack"] = stack(error).into();
-        }
-        match &options.transform {
-            Some(transform) => transform(error, body),
-            None => body,
-        }
-    }
-}
-
-/// Returns true if a response has the content type of an error.
-fn is_error_body(response: &Response) -> bool {
-    let content_type = response.headers().get(CONTENT_TYPE);
-    content_type
-        .is_some_and(|value| value == "application/json" || value == "application/problem+json")
-}
-
-/// Returns the texts of an error and of its causes, each once.
-fn stack(error: &ApiError) -> Vec<String> {
-    let mut texts = vec![error.to_string()];
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        // An error that wraps its cause has the same text.
-        if texts.last() != Some(&text) {
-            texts.push(text);
-        }
-        cause = error.source();
-    }
-    texts
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use stockade_core::__internal::Settings;
-
-    use super::*;
-
-    fn broken() -> ApiError {
-        let cause = std::io::Error::other("connection reset");
-        ApiError::new(500, "no database").with_source(ApiError::internal(cause))
-    }
-
-    fn context(expose: bool) -> ErrorContext {
-        let req = Request::from(http::Request::get("/x?token=secret").body(()).unwrap());
-        let mut settings = Settings::default();
-        settings.expose_errors = expose;
-        ErrorContext::of(&req).with_settings(settings)
-    }
-
-    #[track_caller]
-    fn check(options: ErrorHandlerOptions, expose: bool, expected: &str) {
-        let response = create_error_handler(options).answer(broken(), &context(expose));
-        let body = response.body().as_bytes().map(|bytes| String::from_utf8_lossy(bytes));
-        assert_eq!((response.status().as_u16(), body.as_deref()), (500, Some(expected)));
-        assert_eq!(error_of(&response).map(ApiError::message), Some("no database"));
-    }
-
-    const HIDDEN: &str = r#"{"error":"Internal Server Error"}"#;
-    const SHOWN: &str = r#"{"error":"no database"}"#;
-    const WITH_STACK: &str =
-        r#"{"error":"no database","stack":["no database","connection reset"]}"#;
-
-    #[test]
-    fn an_explicit_option_decides_what_is_exposed() {
-        let options = ErrorHandlerOptions::new;
-        check(options(), false, HIDDEN);
-        check(options(), true, SHOWN);
-        check(options().expose_errors(true), false, SHOWN);
-        check(options().expose_errors(false), true, HIDDEN);
-    }
-
-    #[test]
-    fn the_stack_is_only_in_exposed_bodies() {
-        let options = || ErrorHandlerOptions::new().include_stack(true);
-        check(options(), false, HIDDEN);
-        check(options(), true, WITH_STACK);
-        check(options().expose_errors(true), false, WITH_STACK);
-    }
-
-    #[test]
-    fn transform_replaces_the_body_and_not_the_status() {
-        let wrap = ErrorHandlerOptions::new()
-            .transform(|error, body| json!({ "status": 200, "of": error.status(), "body": body }));
-        let expected = r#"{"status":200,"of":500,"body":{"error":"Internal Server Error"}}"#;
-        check(wrap, false, expected);
-    }
-
-    #[test]
-    fn the_logger_gets_the_error_and_the_request() {
-        let (sender, lines) = std::sync::mpsc::channel();
-        let options = ErrorHandlerOptions::new().logger(move |error, context| {
-            let line = format!("{} {:?} {error}", context.method(), context.path());
-            sender.send(line).unwrap();
-        });
-        check(options, false, HIDDEN);
-        assert_eq!(lines.iter().collect::<Vec<_>>(), [r#"GET Some("/x") no database"#]);
-    }
+    handler.into().into_middleware()
 }

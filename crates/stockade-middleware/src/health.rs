@@ -2,7 +2,7 @@
 //! takes requests.
 //!
 //! ```
-//! use stockade_middleware::health::{Readiness, live, ready};
+//! use stockade::middleware::health::{Readiness, live, ready};
 //!
 //! let readiness = Readiness::new();
 //! // RouterOptions::new().state(readiness.clone())

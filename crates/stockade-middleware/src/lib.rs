@@ -89,15 +89,13 @@ pub use cookies::{CookieError, Cookies, SetCookie};
 pub use cors::{CorsOptions, CorsOrigin, with_cors};
 
 pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_protection};
-pub use error_handling::{
-    ErrorHandler, ErrorHandlerOptions, create_error_handler, with_error_handling,
-};
+pub use error_handling::{create_error_handler, with_error_handling};
 #[cfg(feature = "files")]
 pub use files::{FileReply, FileRequest};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };
-pub use logging::with_logging;
+pub use logging::{AccessLog, with_logging};
 #[cfg(feature = "metrics")]
 pub use metrics::{Metrics, MetricsText, with_metrics};
 pub use rate_limit::{RateLimit, RateLimiter, RouteLimit, with_rate_limit};
@@ -107,13 +105,15 @@ pub use security_headers::SecurityHeaders;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
+#[doc(inline)]
+pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
 pub use timeout::with_timeout;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::client_address::{client_address, warn_untrusted};
+    pub use crate::client_address::{client_address, client_behind_local_peer, warn_untrusted};
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};
     pub use crate::input_validation::form;
     pub use crate::observation::{Observation, Observers};

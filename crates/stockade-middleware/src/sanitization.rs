@@ -23,7 +23,7 @@ use stockade_errors::ApiError;
 /// mistake, which is reported when the router is built.
 ///
 /// ```
-/// use stockade_middleware::with_sanitization;
+/// use stockade::middleware::with_sanitization;
 ///
 /// assert_eq!(with_sanitization().name(), "with_sanitization");
 /// ```

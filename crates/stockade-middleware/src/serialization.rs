@@ -23,9 +23,9 @@ use stockade_serialization::{Deserialization, Serialization, SerializationOption
 /// ```
 /// use std::time::SystemTime;
 ///
-/// use stockade_core::{ApiError, Middleware};
-/// use stockade_middleware::{SerializeHelpers, with_serialization};
-/// use stockade_serialization::SerializationOptions;
+/// use stockade::middleware::{SerializeHelpers, with_serialization};
+/// use stockade::serialization::SerializationOptions;
+/// use stockade::{ApiError, Middleware};
 ///
 /// async fn epoch(serialize: SerializeHelpers) -> Result<String, ApiError> {
 ///     Ok(serialize.date(&SystemTime::UNIX_EPOCH)?)

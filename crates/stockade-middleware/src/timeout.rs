@@ -22,7 +22,8 @@ use stockade_errors::ApiError;
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_middleware::with_timeout;
+///
+/// use stockade::middleware::with_timeout;
 ///
 /// assert_eq!(with_timeout(Duration::from_secs(5)).name(), "with_timeout");
 /// ```

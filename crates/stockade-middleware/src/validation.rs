@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use stockade_core::middleware::form;
 use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request};
+use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -16,9 +17,9 @@ use stockade_validation::{Schema, ValidationOptions};
 /// A mistake in the schema is reported when the router is built.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_validation;
-/// use stockade_validation::{ValidationOptions, schema};
+/// use stockade::Middleware;
+/// use stockade::middleware::with_validation;
+/// use stockade::validation::{ValidationOptions, schema};
 ///
 /// let check = with_validation(schema!({ "name": { "type": "string", "required": true } }))
 ///     .options(ValidationOptions::new().strip_unknown(true));
@@ -73,10 +74,9 @@ impl SchemaCheck {
         Self { part, schema, options: ValidationOptions::new() }
     }
 
-    /// Sets the options of the validation.
-    pub fn options(mut self, options: ValidationOptions) -> Self {
-        self.options = options;
-        self
+    setters! {
+        /// Sets the options of the validation.
+        options: ValidationOptions;
     }
 }
 

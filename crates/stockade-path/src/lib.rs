@@ -59,17 +59,16 @@
 //! Patterns with the same canonical text are equivalent: having both is a
 //! mistake that the router reports. The order of registration never matters.
 //!
-//! # Where things are
-//!
-//! - `pattern`: [`Pattern`] and [`join`].
-//! - `parse`: the parser of the notation.
-//! - `segment`: [`Segment`], [`Part`], [`Param`], [`Precedence`].
-//! - `constraint`: [`Constraint`], the expression of a parameter.
-//! - `variant`: [`Variant`], the choices of optional parameters.
-//! - `spans`: [`Spans`], the positions of parameters in a path.
-//! - `error`: [`PatternError`] and [`PatternErrorKind`].
-//!
 //! Spec: Path syntax.
+
+// Where things are:
+// - `pattern`: `Pattern` and `join`.
+// - `parse`: the parser of the notation.
+// - `segment`: `Segment`, `Part`, `Param`, `Precedence`.
+// - `constraint`: `Constraint`, the expression of a parameter.
+// - `variant`: `Variant`, the choices of optional parameters.
+// - `spans`: `Spans`, the positions of parameters in a path.
+// - `error`: `PatternError` and `PatternErrorKind`.
 
 mod constraint;
 mod error;

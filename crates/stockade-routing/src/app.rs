@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use stockade_core::__internal::{Settings, States};
-use stockade_core::{Endpoint, Request};
+use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
+use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Request};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 
@@ -24,8 +24,10 @@ use crate::url::{UrlError, UrlPattern};
 /// It answers requests from anywhere, a socket or a test:
 ///
 /// ```
-/// use stockade_routing::Router;
-/// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+/// # use std::future::Future;
+/// # use std::pin::pin;
+/// # use std::task::{Context, Poll, Waker};
+/// use stockade::Router;
 /// # fn block_on<F: Future>(future: F) -> F::Output {
 /// #     match pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
 /// #         Poll::Ready(output) => output,
@@ -37,10 +39,10 @@ use crate::url::{UrlError, UrlPattern};
 /// router.get("/hello", async || "hi");
 /// let app = router.build()?;
 ///
-/// let request = http::Request::get("/hello").body(()).unwrap();
+/// let request = stockade::http::Request::get("/hello").body(()).unwrap();
 /// let response = block_on(app.handle(request));
 /// assert_eq!(response.status(), 200);
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 #[derive(Clone)]
 pub struct App {
@@ -51,6 +53,8 @@ pub struct App {
 pub(crate) struct Resolved {
     pub(crate) routes: Arc<RouteSet>,
     pub(crate) settings: Settings,
+    /// For requests that no route takes.
+    pub(crate) error_handler: Option<ErrorHandler>,
     pub(crate) stages: Stages,
     /// In bytes, for routes without a limit of their own.
     pub(crate) max_body: u64,
@@ -62,6 +66,8 @@ pub(crate) struct RouteSet {
     pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    /// The endpoint for requests that no route takes.
+    pub(crate) fallback: Option<Arc<Endpoint>>,
     pub(crate) states: States,
     /// In the order in which they were added.
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
@@ -70,6 +76,15 @@ pub(crate) struct RouteSet {
     /// address.
     pub(crate) own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     pub(crate) method_not_allowed: bool,
+}
+
+impl Resolved {
+    /// Returns the context of an error that comes before any middleware.
+    #[cold]
+    pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
+        let context = ErrorContext::of(req).with_settings(self.settings);
+        context.before_middleware(self.error_handler.as_ref())
+    }
 }
 
 impl RouteSet {
@@ -92,7 +107,7 @@ impl App {
     /// responses too. Synchronous middleware runs in this call, the rest when
     /// the future is polled.
     ///
-    /// Spec: Router members › handle.
+    /// Spec: Router construction and members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch::dispatch(&self.resolved, request.into())
     }
@@ -105,12 +120,12 @@ impl App {
     /// is prepared anew.
     ///
     /// ```
-    /// use stockade_routing::{CallOptions, Router};
+    /// use stockade::{CallOptions, Router};
     ///
     /// let app = Router::new().build()?;
     /// let behind_a_proxy = app.with_options(CallOptions::new().trust_proxy(1))?;
     /// assert!(behind_a_proxy.trusts_proxy() && !app.trusts_proxy());
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// # Errors
@@ -124,7 +139,9 @@ impl App {
         let max_body = options.max_body_size.unwrap_or(self.resolved.max_body);
         let stages = self.resolved.stages.with_options(options)?;
         let routes = Arc::clone(&self.resolved.routes);
-        Ok(Self { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
+        let error_handler = self.resolved.error_handler.clone();
+        let resolved = Resolved { routes, settings, error_handler, stages, max_body };
+        Ok(Self { resolved: Arc::new(resolved) })
     }
 
     /// Answers a request that a host refuses by itself, such as one with a
@@ -139,6 +156,13 @@ impl App {
     #[must_use]
     pub fn trusts_proxy(&self) -> bool {
         self.resolved.stages.trusts_proxy()
+    }
+
+    /// Returns true when a peer without an address, as on a Unix socket, is a trusted
+    /// proxy. Else the clients behind it have no address.
+    #[must_use]
+    pub fn trusts_local_peer(&self) -> bool {
+        self.resolved.stages.trusts_local_peer()
     }
 
     /// Returns the value of type `T` that
@@ -189,6 +213,7 @@ impl App {
         for route in routes {
             compiler.add(route);
         }
+        compiler.add_fallback();
         compiler.finish()
     }
 }

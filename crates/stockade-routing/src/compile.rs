@@ -33,6 +33,7 @@ pub(crate) struct Compiler<'o> {
     web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
     web_socket_rules: RouterRules,
     endpoints: Vec<Arc<Endpoint>>,
+    fallback: Option<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
     /// For the bodies of all routes that have no list of their own.
@@ -52,6 +53,7 @@ impl<'o> Compiler<'o> {
             let keep = |error: ConfigError| mistakes.extend(error.mistakes().iter().map(fault));
             Accepts::new(types).map_err(keep).ok()
         });
+        mistakes.extend(no_client_error(options.validation_status).map(Mistake::new));
         let mut common = Extensions::new();
         common.insert(options.clock.clone());
         Self {
@@ -63,6 +65,7 @@ impl<'o> Compiler<'o> {
             web_sockets: None,
             web_socket_rules: web_socket::router_rules(options),
             endpoints: Vec::new(),
+            fallback: None,
             names: HashMap::new(),
             own_cors: Vec::new(),
             accepts: accepts.map(Arc::new),
@@ -100,49 +103,10 @@ impl<'o> Compiler<'o> {
             faults.push(format!("the same method and path as {earlier}"));
             return Err(faults);
         }
-        let (method, mut entry) = (route.method, route.entry);
-        let rules = &self.web_socket_rules;
-        let guard = web_socket::compile(&mut entry, self.options, rules, &mut faults);
-        let is_web_socket = guard.is_some();
-        faults.extend(self.covers_only_answers(&method, &entry));
-        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
-        middleware.extend_from_slice(&self.options.middleware);
-        middleware.extend_from_slice(&entry.middleware);
-        let cors = self.cors_of(&entry, &mut middleware);
-        let mut doc = self.describe(&method, &pattern, &middleware, &entry);
-        faults.extend(doc.mistakes(&self.options.states));
-        faults.extend(foreign_params(entry.validation.params.as_ref(), &pattern));
-        if entry.validation.body.is_some() && matches!(method, Method::GET | Method::HEAD) {
-            faults.push(format!("`validation` checks a body, which {method} has not"));
-        }
-        let is_bodiless = is_web_socket || matches!(method, Method::GET | Method::HEAD);
-        let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, &mut faults);
-        faults.extend(web_socket::misplaced(is_web_socket, &doc));
-        faults.extend(entry.docs.mistakes());
-        if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-            faults.push("`public` needs a reason".to_owned());
-        }
-        self.common = std::mem::take(doc.common_mut());
-
-        let endpoint = EndpointParts {
-            name: entry.name.map(Into::into),
-            middleware: middleware.into(),
-            validation: entry.validation.with_handler(&doc),
-            states: self.options.states.clone(),
-            max_body: entry.max_body,
-            accepts,
-            max_json_values: entry.max_json_values.unwrap_or(self.options.max_json_values),
-            is_rate_limited: entry.rate_limited,
-            challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
-            guards_origin: doc.has_origin_guard(),
-            docs: entry.docs,
-            public: entry.public.map(Into::into),
-            ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
-        };
-        let endpoint = Arc::new(endpoint.build());
-        if let Some(cors) = cors {
-            self.own_cors.push((Arc::clone(&endpoint), cors));
-        }
+        let (method, entry) = (route.method, route.entry);
+        let is_web_socket = entry.web_socket.is_some();
+        let (parts, cors) = self.parts_of(&method, &pattern, entry, &mut faults);
+        let endpoint = self.endpoint_of(parts, cors);
         let table = if is_web_socket {
             self.web_sockets.get_or_insert_with(TableBuilder::new)
         } else {
@@ -153,6 +117,91 @@ impl<'o> Compiler<'o> {
         }
         self.endpoints.push(endpoint);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Makes the parts of the endpoint of an entry, with its own rules of CORS, and
+    /// adds every mistake in it to `faults`.
+    fn parts_of(
+        &mut self,
+        method: &Method,
+        pattern: &Pattern,
+        mut entry: RouteEntry,
+        faults: &mut Vec<String>,
+    ) -> (EndpointParts, Option<Arc<Cors>>) {
+        faults.extend(no_client_error(entry.inherited.validation_status));
+        entry.inherited.fill(&self.options.inherited());
+        let rules = &self.web_socket_rules;
+        let guard = web_socket::compile(&mut entry, self.options, rules, faults);
+        let is_web_socket = guard.is_some();
+        faults.extend(self.covers_only_answers(method, &entry));
+        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
+        middleware.extend_from_slice(&self.options.middleware);
+        middleware.extend_from_slice(&entry.middleware);
+        let cors = self.cors_of(&entry, &mut middleware);
+        let mut doc = self.describe(method, pattern, &middleware, &entry);
+        faults.extend(doc.mistakes(&self.options.states));
+        faults.extend(foreign_params(entry.validation.params.as_ref(), pattern));
+        if entry.validation.body.is_some() && matches!(*method, Method::GET | Method::HEAD) {
+            faults.push(format!("`validation` checks a body, which {method} has not"));
+        }
+        let is_bodiless = is_web_socket || matches!(*method, Method::GET | Method::HEAD);
+        let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, faults);
+        faults.extend(web_socket::misplaced(is_web_socket, &doc));
+        faults.extend(entry.docs.mistakes());
+        if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            faults.push("`public` needs a reason".to_owned());
+        }
+        self.common = std::mem::take(doc.common_mut());
+
+        let parts = EndpointParts {
+            name: entry.name.map(Into::into),
+            middleware: middleware.into(),
+            validation: entry.validation.with_handler(&doc),
+            states: self.options.states.clone(),
+            max_body: entry.max_body,
+            accepts,
+            max_json_values: entry.max_json_values.unwrap_or(self.options.max_json_values),
+            is_rate_limited: entry.rate_limited,
+            challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
+            guards_origin: doc.has_origin_guard(),
+            error_handler: entry.inherited.error_handling,
+            own_error_handler: entry.error_handler,
+            validation_status: entry.inherited.validation_status,
+            docs: entry.docs,
+            public: entry.public.map(Into::into),
+            ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
+        };
+        (parts, cors)
+    }
+
+    /// Makes an endpoint of its parts, and keeps its own rules of CORS.
+    fn endpoint_of(&mut self, parts: EndpointParts, cors: Option<Arc<Cors>>) -> Arc<Endpoint> {
+        let endpoint = Arc::new(parts.build());
+        self.own_cors.extend(cors.map(|cors| (Arc::clone(&endpoint), cors)));
+        endpoint
+    }
+
+    /// Adds the fallback of the router, if it has one.
+    pub(crate) fn add_fallback(&mut self) {
+        let Some(entry) = self.options.fallback.as_deref().cloned() else { return };
+        let location = entry.location;
+        let mistakes = entry.mistakes.iter().cloned();
+        self.mistakes.extend(mistakes.map(|mistake| mistake.on(FALLBACK)));
+        let mut faults = Vec::new();
+        if entry.name.is_some() {
+            faults.push("it has no path, and so no `name` for `generate_url`".to_owned());
+        }
+        // A path without parameters, and a method whose bodies are read.
+        match Pattern::parse("/") {
+            Ok(root) => {
+                let (parts, cors) = self.parts_of(&Method::POST, &root, entry, &mut faults);
+                let parts = EndpointParts { is_fallback: true, ..parts };
+                self.fallback = Some(self.endpoint_of(parts, cors));
+            }
+            Err(error) => faults.push(error.to_string()),
+        }
+        let mistakes = faults.into_iter().map(|message| Mistake::new(message).on(FALLBACK));
+        self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
     }
 
     /// Returns the description of a route by its middleware and its handler. It
@@ -167,6 +216,7 @@ impl<'o> Compiler<'o> {
         let params = pattern.params().map(|(name, optional)| (name.to_owned(), optional));
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
+        doc.set_validation_status(entry.inherited.validation_status);
         if let Some(limit) = &self.options.rate_limit {
             doc.limited(&limit.name);
         }
@@ -253,6 +303,7 @@ impl<'o> Compiler<'o> {
         let routes = Arc::new(RouteSet {
             tables: tables.collect(),
             web_sockets: self.web_sockets.map(TableBuilder::build),
+            fallback: self.fallback,
             states: self.options.states.clone(),
             endpoints: self.endpoints,
             names: self.names,
@@ -260,8 +311,20 @@ impl<'o> Compiler<'o> {
             method_not_allowed: self.options.method_not_allowed,
         });
         let max_body = self.options.max_body_size;
-        Ok(App { resolved: Arc::new(Resolved { routes, settings, stages, max_body }) })
+        let error_handler = self.options.error_handling.clone();
+        Ok(App {
+            resolved: Arc::new(Resolved { routes, settings, error_handler, stages, max_body }),
+        })
     }
+}
+
+/// The name of the fallback in mistakes.
+const FALLBACK: &str = "fallback";
+
+/// Returns the mistake in the status of a failed validation.
+fn no_client_error(status: Option<u16>) -> Option<String> {
+    let status = status.filter(|status| !(400..=499).contains(status))?;
+    Some(format!("`validation_status` is from 400 to 499, and not {status}"))
 }
 
 /// Returns the rules of the `with_cors` nearest to the handler, by which the

@@ -3,7 +3,7 @@
 //! Hot: beside the handler's own future nothing is allocated here for a
 //! request that matches.
 //!
-//! Spec: Router members › handle; Errors › Statuses produced by the framework.
+//! Spec: Router construction and members › handle; Errors › Statuses produced by the framework.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use http::{Method, Version, header};
 use stockade_core::__internal::{
     ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, run,
 };
-use stockade_core::{BodyError, BoxFuture, Endpoint, ErrorContext, Request, Response};
+use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{self, Cors, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
@@ -23,7 +23,7 @@ use stockade_middleware::rate_limit::{Charge, Decision};
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
 use crate::lookup::{find_exact, find_route};
-use crate::no_route::{no_content, no_route};
+use crate::no_route::{has_answer, no_content, no_route};
 use crate::stages::{self, RequestScope};
 
 /// Answers a request.
@@ -138,7 +138,9 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
         let head = (it == Method::HEAD).then_some(Method::GET);
         find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
     });
-    if let Some(own) = asked.as_ref().and_then(|(endpoint, _)| routes.cors_of(endpoint)) {
+    let fallback = || routes.fallback.as_ref().filter(|_| !has_answer(routes, req));
+    let asked = asked.as_ref().map(|(endpoint, _)| endpoint).or_else(fallback);
+    if let Some(own) = asked.and_then(|endpoint| routes.cors_of(endpoint)) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
@@ -181,8 +183,7 @@ impl ResponseState {
 
     #[cold]
     fn refused(app: &Resolved, req: &Request, error: ApiError) -> Self {
-        let context = ErrorContext::of(req).with_settings(app.settings);
-        Self::ready(context.answer(error))
+        Self::ready(app.error_context(req).answer(error))
     }
 }
 

@@ -8,14 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stockade_core::{
-    Accepts, Docs, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape, Signature,
-    Validation,
+    Accepts, Docs, ErrorHandler, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape,
+    Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{
-    CorsOptions, ErrorHandler, with_error_handling, with_rate_limit, with_timeout,
-};
+use stockade_middleware::{CorsOptions, with_error_handling, with_rate_limit, with_timeout};
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
@@ -23,7 +21,7 @@ use stockade_websockets::WebSocketOptions;
 /// limits.
 ///
 /// Spec: Route entry object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,
@@ -35,14 +33,18 @@ pub struct RouteEntry {
     pub(crate) middleware: Vec<Middleware>,
     /// Where in `middleware` that of the route itself begins.
     pub(crate) own: usize,
-    /// The keys whose middleware runs before the entry's own.
-    ahead: Ahead,
+    /// True for each [`Key`] whose middleware runs before the entry's own.
+    ahead: [bool; 3],
     pub(crate) validation: Validation,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) max_body: Option<u64>,
     pub(crate) accepts: Option<Arc<Accepts>>,
     pub(crate) max_json_values: Option<usize>,
+    /// The handler of `error_handling`, which stands in the middleware too.
+    pub(crate) error_handler: Option<ErrorHandler>,
+    /// The settings of the nodes and groups around it, unless it has its own.
+    pub(crate) inherited: Inherited,
     /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
@@ -53,12 +55,29 @@ pub struct RouteEntry {
     pub(crate) mistakes: Vec<Mistake>,
 }
 
+/// The settings that a node or a group hands down to its routes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inherited {
+    pub(crate) error_handling: Option<ErrorHandler>,
+    pub(crate) validation_status: Option<u16>,
+}
+
+impl Inherited {
+    /// Takes over what is not set here.
+    pub(crate) fn fill(&mut self, outer: &Self) {
+        if self.error_handling.is_none() {
+            self.error_handling.clone_from(&outer.error_handling);
+        }
+        self.validation_status = self.validation_status.or(outer.validation_status);
+    }
+}
+
 /// The keys that put middleware in front of that of a route, in this order.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    error_handling: bool,
-    rate_limit: bool,
-    timeout: bool,
+#[derive(Clone, Copy)]
+enum Key {
+    ErrorHandling,
+    RateLimit,
+    Timeout,
 }
 
 impl RouteEntry {
@@ -82,13 +101,15 @@ impl RouteEntry {
             web_socket_only: false,
             middleware: Vec::new(),
             own: 0,
-            ahead: Ahead::default(),
+            ahead: [false; 3],
             validation: Validation::new(),
             name: None,
             path: None,
             max_body: None,
             accepts: None,
             max_json_values: None,
+            error_handler: None,
+            inherited: Inherited::default(),
             rate_limited: true,
             cors: None,
             docs: Docs::default(),
@@ -111,35 +132,13 @@ impl RouteEntry {
         self.own += middleware.len();
     }
 
-    fn set_error_handling(&mut self, handler: impl Into<ErrorHandler>) {
-        let there = std::mem::replace(&mut self.ahead.error_handling, true);
-        self.put(self.own, Some(with_error_handling(handler)), there);
-    }
-
-    fn set_rate_limit(&mut self, limit: OwnLimit) {
-        let own = match limit {
-            OwnLimit::Exempt => None,
-            OwnLimit::Router => Some(None),
-            OwnLimit::Beside(limit) => Some(Some(Middleware::new(with_rate_limit(*limit)))),
-        };
-        self.rate_limited = own.is_some();
-        let own = own.flatten();
-        let there = std::mem::replace(&mut self.ahead.rate_limit, own.is_some());
-        let at = self.own + usize::from(self.ahead.error_handling);
-        self.put(at, own, there);
-    }
-
-    fn set_timeout(&mut self, limit: Duration) {
-        let there = std::mem::replace(&mut self.ahead.timeout, true);
-        let Ahead { error_handling, rate_limit, .. } = self.ahead;
-        let at = self.own + usize::from(error_handling) + usize::from(rate_limit);
-        self.put(at, Some(with_timeout(limit)), there);
-    }
-
-    /// Puts middleware at a place, instead of the one that is there if `replace` is
-    /// true.
-    fn put(&mut self, at: usize, middleware: Option<Middleware>, replace: bool) {
-        self.middleware.splice(at..at + usize::from(replace), middleware);
+    /// Puts the middleware of a key in front of that of the route, instead of the
+    /// one that the key had before.
+    fn put_ahead(&mut self, key: Key, middleware: Option<Middleware>) {
+        let key = key as usize;
+        let at = self.own + self.ahead[..key].iter().filter(|is_set| **is_set).count();
+        let had = std::mem::replace(&mut self.ahead[key], middleware.is_some());
+        self.middleware.splice(at..at + usize::from(had), middleware);
     }
 
     /// Returns the value of a key; mistakes in it are kept for the build of the
@@ -245,6 +244,13 @@ setters! {
         entry.validation.options = options;
     }
 
+    /// Sets the status of a failed validation, from 400 to 499, such as 422,
+    /// instead of that of the tree, the group or the router. See
+    /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
+    fn validation_status(entry, status: u16) {
+        entry.inherited.validation_status = Some(status);
+    }
+
     /// Names the route for `generate_url`.
     fn name(entry, name: impl Into<String>) {
         entry.name = Some(name.into());
@@ -282,7 +288,13 @@ setters! {
     /// handling, and after the middleware of the router, its groups and the tree.
     #[doc(alias = "rateLimit")]
     fn rate_limit(entry, limit: impl Into<OwnLimit>) {
-        entry.set_rate_limit(limit.into());
+        let own = match limit.into() {
+            OwnLimit::Exempt => None,
+            OwnLimit::Router => Some(None),
+            OwnLimit::Beside(limit) => Some(Some(Middleware::new(with_rate_limit(*limit)))),
+        };
+        entry.rate_limited = own.is_some();
+        entry.put_ahead(Key::RateLimit, own.flatten());
     }
 
     /// Limits the time until the head of the response: then 503. See
@@ -292,19 +304,24 @@ setters! {
     /// and after the middleware of the router, its groups and the tree, whose
     /// time does not count.
     fn timeout(entry, limit: Duration) {
-        entry.set_timeout(limit);
+        entry.put_ahead(Key::Timeout, Some(with_timeout(limit)));
     }
 
-    /// Answers the errors of this route by a handler of its own: the options of
-    /// one, or the outcome of `create_error_handler`. See
+    /// Answers the errors of this route by a handler of its own: a function that
+    /// changes an [`ErrorReply`](stockade_core::ErrorReply), the options of a
+    /// handler, or the outcome of `create_error_handler`. See
     /// [`with_error_handling`](stockade_middleware::with_error_handling).
     ///
     /// It stands in front of the route's own middleware, its rate limit and its
     /// timeout, and after the middleware of the router, its groups and the tree,
-    /// whose errors are answered as always.
+    /// whose errors go to the handler of the group, the tree or the router. It
+    /// also answers what comes before all middleware: the router's 429, and a
+    /// body that is announced too large or not accepted.
     #[doc(alias = "errorHandling")]
     fn error_handling(entry, handler: impl Into<ErrorHandler>) {
-        entry.set_error_handling(handler);
+        let handler = handler.into();
+        entry.error_handler = Some(handler.clone());
+        entry.put_ahead(Key::ErrorHandling, Some(with_error_handling(handler)));
     }
 
     /// Documents the route for those who read about it, by [`Docs`] or by their

@@ -5,17 +5,20 @@
 
 use http::{HeaderValue, Version, header};
 use http_body::Body as _;
-use stockade_core::{HttpBody, Response};
+use stockade_core::{HttpBody, Response, error_of};
+use stockade_errors::ApiError;
 
 /// Finishes a response of any origin, by the method and version of its request
 /// alone.
 pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
+    // An error handler may have given an unread body another status.
+    let was_unread = matches!(error_of(response).map(ApiError::status), Some(408 | 413));
     if is_head || matches!(status, 204 | 205 | 304) {
         without_body(response, is_head);
     }
     // The rest of the body is not read, so the connection cannot go on.
-    if matches!(status, 408 | 413) && version <= Version::HTTP_11 {
+    if (matches!(status, 408 | 413) || was_unread) && version <= Version::HTTP_11 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }

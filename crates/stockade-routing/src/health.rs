@@ -13,13 +13,14 @@ use crate::{RouteEntry, RouteTree};
 /// server sets it to false when a shutdown begins.
 ///
 /// ```
-/// use stockade_middleware::health::Readiness;
-/// use stockade_routing::{RouteTree, RouterOptions, create_router, health_routes};
+/// use stockade::middleware::health::Readiness;
+/// use stockade::routing::health_routes;
+/// use stockade::{RouteTree, RouterOptions, create_router};
 ///
 /// let options = RouterOptions::new().state(Readiness::new());
 /// let app = create_router(RouteTree::new().spread(health_routes()), options).build()?;
 /// assert_eq!(app.routes()[0].pattern(), "/health/live");
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// # Beyond the spec

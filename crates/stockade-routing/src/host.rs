@@ -6,7 +6,7 @@
 //! more, and hands on the requests that match. The route of a request is found
 //! here, on the raw path, as everywhere else.
 //!
-//! Spec: Router members › toHostRouter.
+//! Spec: Router construction and members › toHostRouter.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use http_body::{Body, Frame};
 use stockade_core::__internal::{
     EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, run,
 };
-use stockade_core::{BodyError, Endpoint, ErrorContext, Handler, HttpBody, Request, Response};
+use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::{Cors, RateLimitExt as _};
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
@@ -36,7 +36,8 @@ use crate::{dispatch, finish, lookup, no_route};
 /// and handler of the route, its limits, and the default form of errors.
 ///
 /// ```
-/// use stockade_routing::{HostRoutes, HostSegment, Router};
+/// use stockade::Router;
+/// use stockade::routing::{HostRoutes, HostSegment};
 ///
 /// let mut router = Router::new();
 /// router.get("/flights/:from-:to", async || "a flight");
@@ -47,10 +48,10 @@ use crate::{dispatch, finish, lookup, no_route};
 ///     segments,
 ///     [HostSegment::Text("flights".into()), HostSegment::One("from_to".into())]
 /// );
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
-/// Spec: Router members › toHostRouter.
+/// Spec: Router construction and members › toHostRouter.
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,
@@ -121,11 +122,11 @@ impl HostRoutes {
         let app = &self.app;
         let settings = app.settings;
         if !lookup::is_sound(req.path()) {
-            let context = ErrorContext::of(&req).with_settings(settings);
+            let context = app.error_context(&req);
             return HostState::Ready(Some(context.answer(ApiError::new(400, "Bad Request"))));
         }
         let Some((endpoint, params)) = self.find(&req) else {
-            let context = ErrorContext::of(&req).with_settings(settings);
+            let context = app.error_context(&req);
             return HostState::Ready(Some(no_route::unmatched(&app.routes, &req, &context)));
         };
         let max_body = endpoint.max_body().unwrap_or(app.max_body);
@@ -392,8 +393,9 @@ fn without_effect(router: &Router) -> Option<String> {
             "`security_headers`",
             has_headers && options.security_headers != defaults.security_headers,
         ),
+        ("`fallback`", options.fallback.is_some()),
         ("`request_id`", options.request_id.is_some()),
-        ("`access_log`", options.access_log),
+        ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]
         ("`metrics`", options.metrics.is_some()),
         (

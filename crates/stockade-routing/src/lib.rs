@@ -3,25 +3,24 @@
 //! A [`Router`] is the definition; [`Router::build`] checks and compiles it to
 //! an [`App`], which answers requests from anywhere.
 //!
-//! # Where things are
-//!
-//! - `tree`, `entry`: [`RouteTree`] and [`RouteEntry`], to which `routes!`
-//!   expands.
-//! - `router`: [`Router`], [`create_router`].
-//! - `app`, `compile`: [`App`], and the compiling of a router to it.
-//! - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
-//!   without one; `finish`: the last rules for a response. Hot.
-//! - `stages`: the work for every request, with or without a route. Hot.
-//! - `prepared_headers`: the headers of most responses as one map. Hot.
-//! - `matcher`: path to route. Hot.
-//! - `options`, `call_options`: [`RouterOptions`], and [`CallOptions`] that
-//!   override them.
-//! - `url`: paths of named routes.
-//! - `web_socket`: WebSocket routes; `health`: routes for monitoring.
-//! - `tower`: [`App`] as a tower service.
-//! - `host`: [`HostRoutes`], the routes alone, for adapters of other hosts.
-//!
 //! Spec: Router construction and members; Path syntax.
+
+// Where things are:
+// - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!`
+//   expands.
+// - `router`: `Router`, `create_router`.
+// - `app`, `compile`: `App`, and the compiling of a router to it.
+// - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the answers
+//   without one; `finish`: the last rules for a response. Hot.
+// - `stages`: the work for every request, with or without a route. Hot.
+// - `prepared_headers`: the headers of most responses as one map. Hot.
+// - `matcher`: path to route. Hot.
+// - `options`, `call_options`: `RouterOptions`, and `CallOptions` that
+//   override them.
+// - `url`: paths of named routes.
+// - `web_socket`: WebSocket routes; `health`: routes for monitoring.
+// - `tower`: `App` as a tower service.
+// - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
 mod app;
 mod call_options;
@@ -53,6 +52,7 @@ pub use http::Method;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
+pub use stockade_path::Pattern;
 pub use tower::Serving;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

@@ -11,7 +11,9 @@ use stockade_core::{Endpoint, Request};
 use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};
+use crate::dispatch::is_preflight;
 use crate::matcher::Table;
+use crate::no_route::has_answer;
 
 /// Finds the route of a request and puts it there, so that every stage can go by
 /// its rules. Nothing else happens yet.
@@ -19,7 +21,9 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     if is_tunnel(req) {
         return None;
     }
-    let (endpoint, params) = find(&app.routes, req, req.path())?;
+    let Some((endpoint, params)) = find(&app.routes, req, req.path()) else {
+        return fallback_for(app, req);
+    };
     // The text of a route is sound: it was checked when the route was declared.
     if !params.is_empty() && !is_sound(req.path()) {
         return None;
@@ -27,6 +31,21 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     // A limit of the route itself is stronger than any other.
     let max_body = endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), params, app.settings, max_body);
+    Some(endpoint)
+}
+
+/// Puts a request that no route takes on the fallback, unless it has an answer
+/// without one: a preflight, a wrong method, a path that no route could have.
+#[cold]
+fn fallback_for(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
+    let routes = &*app.routes;
+    let endpoint = routes.fallback.as_ref()?;
+    if is_preflight(req) || !is_sound(req.path()) || has_answer(routes, req) {
+        return None;
+    }
+    let endpoint = Arc::clone(endpoint);
+    let max_body = endpoint.max_body().unwrap_or(app.max_body);
+    req.set_route(Arc::clone(&endpoint), Params::default(), app.settings, max_body);
     Some(endpoint)
 }
 

@@ -13,7 +13,7 @@ use crate::lookup::{is_sound, is_tunnel};
 /// Returns the answer to a request that no route takes.
 #[cold]
 pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
-    let context = ErrorContext::of(req).with_settings(app.settings);
+    let context = app.error_context(req);
     let routes = &*app.routes;
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
@@ -33,20 +33,34 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
 /// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let path = req.path();
-    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
-    let mut others: Vec<&Method> = tables.map(|(method, _)| method).collect();
-    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
-        others.push(&Method::GET);
+    let others = methods_of(routes, req.path());
+    if !is_told_of(&others, routes, req) {
+        return context.answer(NOT_FOUND.clone());
     }
-    let known = !others.is_empty();
-    if *req.method() == Method::OPTIONS && known {
+    if *req.method() == Method::OPTIONS {
         return allowed(others.into_iter());
     }
-    if known && routes.method_not_allowed && *req.method() != Method::OPTIONS {
-        return not_allowed(context, others.into_iter());
+    not_allowed(context, others.into_iter())
+}
+
+/// Returns true if the answer to a request without a route names the methods of
+/// its path.
+pub(crate) fn has_answer(routes: &RouteSet, req: &Request) -> bool {
+    is_told_of(&methods_of(routes, req.path()), routes, req)
+}
+
+fn is_told_of(others: &[&Method], routes: &RouteSet, req: &Request) -> bool {
+    !others.is_empty() && (routes.method_not_allowed || *req.method() == Method::OPTIONS)
+}
+
+/// Returns the methods that a path has.
+fn methods_of<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r Method> {
+    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
+    let mut methods: Vec<&Method> = tables.map(|(method, _)| method).collect();
+    if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
+        methods.push(&Method::GET);
     }
-    context.answer(NOT_FOUND.clone())
+    methods
 }
 
 /// Kept, because many clients ask for paths that are not there.
@@ -54,15 +68,17 @@ static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not 
 
 /// Returns a 405 with `Allow`.
 fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
-    let mut response = context.answer(ApiError::new(405, "Method Not Allowed"));
-    response.headers_mut().insert(header::ALLOW, allow(methods));
-    response
+    let error = ApiError::new(405, "Method Not Allowed").with_header("allow", allow(methods));
+    context.answer(error)
 }
 
 /// Returns a 204 with `Allow`.
 fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
     let mut response = no_content();
-    response.headers_mut().insert(header::ALLOW, allow(methods));
+    // Methods are tokens, which any header may hold.
+    if let Ok(allow) = HeaderValue::try_from(allow(methods)) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
     response
 }
 
@@ -73,7 +89,7 @@ pub(crate) fn no_content() -> Response {
 }
 
 /// Returns the value of `Allow`: HEAD comes with GET, OPTIONS always works.
-fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
+fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for method in methods {
         names.push(method.as_str());
@@ -86,7 +102,7 @@ fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let place = |name: &str| USUAL_ORDER.iter().position(|usual| *usual == name);
     names.sort_by_key(|name| (place(name).unwrap_or(USUAL_ORDER.len()), *name));
     names.dedup();
-    HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
+    names.join(", ")
 }
 
 const USUAL_ORDER: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

@@ -5,14 +5,16 @@
 use serde::Deserialize;
 use stockade_core::__internal::States;
 pub use stockade_core::Clock;
-use stockade_core::{IntoMiddlewareList, Middleware};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::__internal::setters;
 use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
 use stockade_middleware::Metrics;
 use stockade_middleware::{
-    CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
+    AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
+
+use crate::entry::{Inherited, RouteEntry};
 
 /// The options of a router.
 ///
@@ -20,11 +22,11 @@ use stockade_middleware::{
 /// Middleware and state are given in code.
 ///
 /// ```
-/// use stockade_routing::RouterOptions;
+/// use stockade::RouterOptions;
 ///
 /// let options = RouterOptions::new().prefix("/api").max_body_size(64 * 1024);
-/// let read = serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": 65536 }"#)?;
-/// # Ok::<(), serde_json::Error>(())
+/// let read = stockade::serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": 65536 }"#)?;
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 ///
 /// Spec: Router options.
@@ -44,6 +46,12 @@ pub struct RouterOptions {
     #[serde(alias = "exposeErrors")]
     pub(crate) expose_errors: Option<bool>,
     pub(crate) problem_details: bool,
+    #[serde(skip)]
+    pub(crate) fallback: Option<Box<RouteEntry>>,
+    #[serde(skip)]
+    pub(crate) error_handling: Option<ErrorHandler>,
+    #[serde(alias = "validationStatus")]
+    pub(crate) validation_status: Option<u16>,
     pub(crate) method_not_allowed: bool,
     #[serde(alias = "corsOrigin", deserialize_with = "CorsOrigin::given")]
     pub(crate) cors_origin: Option<CorsOrigin>,
@@ -61,7 +69,7 @@ pub struct RouterOptions {
     #[serde(alias = "requestId", deserialize_with = "optional_request_ids")]
     pub(crate) request_id: Option<RequestIds>,
     #[serde(alias = "accessLog")]
-    pub(crate) access_log: bool,
+    pub(crate) access_log: AccessLog,
     #[cfg(feature = "metrics")]
     #[serde(skip)]
     pub(crate) metrics: Option<Metrics>,
@@ -88,6 +96,9 @@ impl Default for RouterOptions {
             max_json_values: 100_000,
             expose_errors: None,
             problem_details: false,
+            fallback: None,
+            error_handling: None,
+            validation_status: None,
             method_not_allowed: true,
             cors_origin: None,
             cors: CorsOptions::default(),
@@ -97,7 +108,7 @@ impl Default for RouterOptions {
             rate_limit: Some(RateLimit::default()),
             trust_proxy: TrustProxy::none(),
             request_id: None,
-            access_log: false,
+            access_log: AccessLog::default(),
             #[cfg(feature = "metrics")]
             metrics: None,
             clock: Clock::default(),
@@ -122,6 +133,21 @@ impl RouterOptions {
     #[must_use]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(list.into_list());
+        self
+    }
+
+    /// Sets the handler for requests that no route takes, instead of the 404:
+    /// [`Router::fallback`](crate::Router::fallback). Default: none.
+    #[must_use]
+    #[track_caller]
+    pub fn fallback<F, Args>(mut self, handler: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        self.fallback = Some(Box::new(RouteEntry::new(handler)));
         self
     }
 
@@ -168,6 +194,14 @@ impl RouterOptions {
     pub fn metrics(mut self, metrics: &Metrics) -> Self {
         self.metrics = Some(metrics.clone());
         self
+    }
+
+    /// Returns the settings that routes take over.
+    pub(crate) fn inherited(&self) -> Inherited {
+        Inherited {
+            error_handling: self.error_handling.clone(),
+            validation_status: self.validation_status,
+        }
     }
 
     setters! {
@@ -222,6 +256,36 @@ impl RouterOptions {
         /// `{"error": …}`. Default: false.
         problem_details: bool;
 
+        /// Answers errors by a handler of its own: a function that changes an
+        /// [`ErrorReply`], the options of a handler, or the outcome of
+        /// `create_error_handler`. Default: none.
+        ///
+        /// It sees every error that leaves the router: unknown paths (404), wrong
+        /// methods (405), bodies that are too large (413) or of another type
+        /// (415), the rate limit (429), failed validations, panics, and requests
+        /// that the own server refuses (no `Host`, for instance). Requests that
+        /// cannot be read at all, and those in the wrong framing, keep their fixed
+        /// answer.
+        ///
+        /// Of several handlers the innermost answers: that of the entry, of the
+        /// node or group nearest to it, of the router. A request without a route
+        /// has that of the router.
+        ///
+        /// [`ErrorReply`]: stockade_core::ErrorReply
+        #[doc(alias = "errorHandling")]
+        error_handling: some into ErrorHandler;
+
+        /// Sets the status of a failed validation, from 400 to 499, such as 422.
+        /// Another one is a mistake, found when the router is built. Default: 400.
+        ///
+        /// It holds for each answer `Validation failed`: of a body, a query or
+        /// parameters, by the schema of an entry or of a type, and for an
+        /// [`ApiError::validation`](stockade_core::ApiError::validation) of a
+        /// handler. A body that is no JSON at all stays a 400. A node, a group and
+        /// an entry may have a status of their own.
+        #[doc(alias = "validationStatus")]
+        validation_status: some u16;
+
         /// Answers 405 with `Allow` if true, for a path that only other methods
         /// have; 404 otherwise. Default: true.
         method_not_allowed: bool;
@@ -247,7 +311,8 @@ impl RouterOptions {
 
         /// Sets the number of trusted proxies before this server: a number, or
         /// `true` for one. Default: none, and the client is the other end of
-        /// the connection.
+        /// the connection, or nobody where that has no address
+        /// ([`LocalPeer`](stockade_core::LocalPeer)).
         #[doc(alias = "trustProxy")]
         trust_proxy: into TrustProxy;
 
@@ -259,11 +324,13 @@ impl RouterOptions {
         #[doc(alias = "requestId")]
         request_id: into Option<RequestIds>;
 
-        /// Logs a line for every request if true, also for those that no
-        /// middleware sees: see
-        /// [`with_logging`](stockade_middleware::with_logging). Default: false.
+        /// Logs a line for every request, also for those that no middleware sees:
+        /// `true`, or [`with_logging`] with its options; in a file `true`, or an
+        /// object with `path`. Default: false.
+        ///
+        /// [`with_logging`]: stockade_middleware::with_logging
         #[doc(alias = "accessLog")]
-        access_log: bool;
+        access_log: into AccessLog;
 
         /// Sets the clock of the stages, and of the rate limits of routes and hosts.
         /// Default: the system's.

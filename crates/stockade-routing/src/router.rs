@@ -6,12 +6,12 @@
 //! Spec: Router construction and members.
 
 use http::Method;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::app::App;
-use crate::entry::{RouteEntry, RouteRef};
+use crate::entry::{Inherited, RouteEntry, RouteRef};
 use crate::options::RouterOptions;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
@@ -19,12 +19,12 @@ use crate::url::{UrlError, UrlPattern};
 /// Makes a router of a tree and its options.
 ///
 /// ```
-/// use stockade_routing::{RouteTree, RouterOptions, create_router};
+/// use stockade::{RouteTree, RouterOptions, create_router};
 ///
 /// let tree = RouteTree::new().key("hello", RouteTree::new().key("GET", async || "hi"));
 /// let app = create_router(tree, RouterOptions::new()).build()?;
 /// assert_eq!(app.routes()[0].pattern(), "/hello");
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Router construction › createRouter.
@@ -41,8 +41,8 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// methods named after HTTP's.
 ///
 /// ```
-/// use stockade_core::extract::Path;
-/// use stockade_routing::Router;
+/// use stockade::Router;
+/// use stockade::extract::Path;
 ///
 /// let mut router = Router::new();
 /// router.get("/users", async || "all users");
@@ -52,7 +52,7 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// });
 /// let app = router.build()?;
 /// assert_eq!(app.generate_url("users.show", [("id", 7)]).unwrap(), "/users/7");
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 #[derive(Debug, Default)]
 #[must_use = "a router does nothing until it is built or served"]
@@ -132,6 +132,53 @@ impl Router {
         self.add(method, path, RouteEntry::new(handler))
     }
 
+    /// Sets the handler for requests that no route takes, instead of the 404.
+    /// The entry that it returns takes middleware, limits and rules of CORS as
+    /// that of a route does.
+    ///
+    /// ```
+    /// use stockade_core::Request;
+    /// use stockade_routing::Router;
+    ///
+    /// let mut router = Router::new();
+    /// router.get("/api/users", async || "all users");
+    /// router.fallback(async |req: Request| format!("no page at {}", req.path()));
+    /// # router.build().map(drop)?;
+    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// ```
+    ///
+    /// Every method comes here, but a path that only other methods have stays a
+    /// 405, unless [`RouterOptions::method_not_allowed`] is off. So do a CORS
+    /// preflight (204), a path that no route could have (400) and CONNECT (405).
+    ///
+    /// All stages cover it, as they do a route. So does the middleware of the
+    /// options, and that which [`use_`](Self::use_) has added before; otherwise a
+    /// fallback that hands requests on would go around authentication. It is in
+    /// no list of routes, and [`Request::route`](stockade_core::Request::route) is
+    /// `None` in it.
+    ///
+    /// A router has one: a second one, and one in a group, is a mistake, found
+    /// when the router is built. Where an application stands below a path of
+    /// another one, each answers the unknown paths that reach it.
+    #[track_caller]
+    pub fn fallback<F, Args>(&mut self, handler: F) -> RouteRef<'_>
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        let mut entry = RouteEntry::new(handler);
+        if let Some(earlier) = &self.options.fallback {
+            let place = earlier.location;
+            let message =
+                format!("the fallback is there twice, first at {}:{}", place.file(), place.line());
+            self.mistakes.push(Mistake::new(message).at(entry.location));
+        }
+        entry.inherit(&self.used);
+        RouteRef::of(self.options.fallback.insert(Box::new(entry)))
+    }
+
     pub(crate) fn add(
         &mut self,
         method: Method,
@@ -147,23 +194,33 @@ impl Router {
     /// Adds the routes of a tree.
     pub fn routes(&mut self, tree: RouteTree) -> &mut Self {
         let used = self.used.clone();
-        self.flatten(tree, "", &used);
+        self.flatten(tree, "", &used, &Inherited::default());
         self
     }
 
     /// Adds the routes at a node, then those below it.
-    fn flatten(&mut self, tree: RouteTree, path: &str, inherited: &[Middleware]) {
+    fn flatten(
+        &mut self,
+        tree: RouteTree,
+        path: &str,
+        inherited: &[Middleware],
+        outer: &Inherited,
+    ) {
         let inherited = [inherited, &tree.middleware].concat();
+        let mut settings = tree.settings;
+        settings.fill(outer);
         let here = join("", path);
         self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(here.as_str())));
         for (method, mut entry) in tree.entries {
             entry.inherit(&inherited);
+            entry.inherited.fill(&settings);
             let path = entry.path.as_deref().unwrap_or(path);
             let path = join("", path);
             self.routes.push(RouteDef { method, path, entry });
         }
         if let Some(mut entry) = tree.web_socket {
             entry.inherit(&inherited);
+            entry.inherited.fill(&settings);
             let path = join("", entry.path.as_deref().unwrap_or(path));
             self.routes.push(RouteDef { method: Method::GET, path, entry: *entry });
         }
@@ -176,7 +233,7 @@ impl Router {
                 self.keep_mistakes(child.tree, &below);
                 continue;
             }
-            self.flatten(child.tree, &below, &inherited);
+            self.flatten(child.tree, &below, &inherited, &settings);
         }
     }
 
@@ -195,7 +252,7 @@ impl Router {
     /// `middleware` is `()`, one piece of middleware, a tuple of them, or a
     /// `Vec` or array of [`Middleware`].
     ///
-    /// Spec: Router members › group.
+    /// Spec: Router construction and members › group.
     pub fn group<M>(
         &mut self,
         prefix: &str,
@@ -206,7 +263,13 @@ impl Router {
         inner.used.splice(0..0, self.used.iter().cloned());
         define(&mut inner);
         self.mistakes.extend(inner.mistakes);
+        let settings = inner.options.inherited();
+        if let Some(fallback) = &inner.options.fallback {
+            let mistake = Mistake::new("a group has no fallback of its own: the router has one");
+            self.mistakes.push(mistake.on(prefix).at(fallback.location));
+        }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
+            route.entry.inherited.fill(&settings);
             route.path = join(prefix, &route.path);
             route
         }));
@@ -216,18 +279,34 @@ impl Router {
     /// Adds middleware for the routes that are added after this call; those
     /// added earlier are not covered.
     ///
-    /// Spec: Router members › use.
+    /// Spec: Router construction and members › use.
     #[doc(alias = "use")]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
         self.used.extend(middleware.into_list());
         self
     }
 
+    /// Answers the errors of this router, or of this group, by a handler of its
+    /// own: that of [`RouterOptions::error_handling`]. In a group it answers those
+    /// of the routes in it, whether they are added before or after this call, but
+    /// not for paths that no route has.
+    #[doc(alias = "errorHandling")]
+    pub fn error_handling(&mut self, handler: impl Into<ErrorHandler>) -> &mut Self {
+        self.map_options(|options| options.error_handling(handler))
+    }
+
+    /// Sets the status of a failed validation for the routes of this router, or of
+    /// this group, from 400 to 499, such as 422:
+    /// [`RouterOptions::validation_status`].
+    pub fn validation_status(&mut self, status: u16) -> &mut Self {
+        self.map_options(|options| options.validation_status(status))
+    }
+
     /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
     ///
     /// ```
-    /// use stockade_routing::Router;
+    /// use stockade::Router;
     ///
     /// let mut router = Router::new();
     /// router.map_options(|options| options.max_body_size(64 * 1024));

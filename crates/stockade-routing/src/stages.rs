@@ -18,10 +18,11 @@ use std::time::Instant;
 
 use http::HeaderValue;
 use stockade_core::__internal::RequestExt as _;
-use stockade_core::{Request, Response, upgrade};
+use stockade_core::{LocalPeer, Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
-    Cors, Observation, Observers, RateLimitExt as _, client_address, origin_of, warn_untrusted,
+    Cors, Observation, Observers, RateLimitExt as _, client_address, client_behind_local_peer,
+    origin_of, warn_untrusted,
 };
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
@@ -114,6 +115,10 @@ impl Stages {
 
     fn client(&self, req: &Request) -> Option<IpAddr> {
         let peer = req.peer().map(|peer| peer.0.ip());
+        if peer.is_none() && req.extensions().get::<LocalPeer>().is_some() {
+            warn_untrusted(req.headers(), &self.trust, self.warned);
+            return client_behind_local_peer(req.headers(), &self.trust);
+        }
         if self.trust.is_set() {
             return client_address(peer, req.headers(), &self.trust);
         }
@@ -124,6 +129,11 @@ impl Stages {
     /// Returns true when a proxy is trusted.
     pub(crate) fn trusts_proxy(&self) -> bool {
         self.trust.is_set()
+    }
+
+    /// Returns true when a peer without an address is trusted.
+    pub(crate) fn trusts_local_peer(&self) -> bool {
+        self.trust.trusts_local_peer()
     }
 
     /// Finds the rules for a request that do not depend on the client.

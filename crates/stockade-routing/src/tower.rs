@@ -27,14 +27,15 @@ use crate::dispatch::ResponseFuture;
 ///
 /// ```
 /// use std::convert::Infallible;
-/// use stockade_routing::{App, Router};
+///
+/// use stockade::{App, Router};
 /// use tower_service::Service;
 ///
-/// fn serves<B>(_: &impl Service<http::Request<B>, Error = Infallible>) {}
+/// fn serves<B>(_: &impl Service<stockade::http::Request<B>, Error = Infallible>) {}
 ///
 /// let app = Router::new().build()?;
 /// serves::<String>(&app);
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Use inside a host framework.

@@ -5,7 +5,7 @@
 //! others.
 //!
 //! ```
-//! use stockade_routing::RouteTree;
+//! use stockade::RouteTree;
 //!
 //! let users = RouteTree::new()
 //!     .key("GET", async || "all users")
@@ -19,17 +19,18 @@
 use std::panic::Location;
 
 use http::Method;
-use stockade_core::{IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
-use crate::entry::RouteEntry;
+use crate::entry::{Inherited, RouteEntry};
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
 #[must_use = "a tree does nothing until a router is made of it"]
 pub struct RouteTree {
     pub(crate) middleware: Vec<Middleware>,
+    pub(crate) settings: Inherited,
     pub(crate) entries: Vec<(Method, RouteEntry)>,
     pub(crate) web_socket: Option<Box<RouteEntry>>,
     pub(crate) children: Vec<Child>,
@@ -143,21 +144,48 @@ impl RouteTree {
         self
     }
 
+    /// Answers the errors of the routes at and below this node by a handler of
+    /// their own: a function that changes an
+    /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or the
+    /// outcome of `create_error_handler`.
+    ///
+    /// A node or an entry further in may have another one, which then counts
+    /// alone. A path that no route has is the router's:
+    /// [`RouterOptions::error_handling`](crate::RouterOptions::error_handling).
+    #[doc(alias = "errorHandling")]
+    pub fn error_handling(mut self, handler: impl Into<ErrorHandler>) -> Self {
+        self.settings.error_handling = Some(handler.into());
+        self
+    }
+
+    /// Sets the status of a failed validation for the routes at and below this
+    /// node, from 400 to 499, such as 422. A node or an entry further in may have
+    /// another one. See
+    /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
+    pub fn validation_status(mut self, status: u16) -> Self {
+        self.settings.validation_status = Some(status);
+        self
+    }
+
     /// Adds everything that stands in another tree, as if it were written here.
     ///
-    /// Middleware at the root of the other tree covers only the routes of that tree.
+    /// Middleware and settings at the root of the other tree cover only the routes
+    /// of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
-        let Self { middleware, entries, web_socket, children, mistakes } = tree;
+        let Self { middleware, settings, entries, web_socket, children, mistakes } = tree;
         self.entries.extend(entries.into_iter().map(|(method, mut entry)| {
             entry.inherit(&middleware);
+            entry.inherited.fill(&settings);
             (method, entry)
         }));
         if let Some(mut entry) = web_socket {
             entry.inherit(&middleware);
+            entry.inherited.fill(&settings);
             self = self.web_socket(*entry);
         }
         self.children.extend(children.into_iter().map(|mut child| {
             child.tree.middleware.splice(0..0, middleware.iter().cloned());
+            child.tree.settings.fill(&settings);
             Child { spread: true, ..child }
         }));
         self.mistakes.extend(mistakes);

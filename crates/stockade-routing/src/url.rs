@@ -1,6 +1,6 @@
 //! [`build_url`]: the path of a named route, with its parameters put in.
 //!
-//! Spec: URLs by name.
+//! Spec: Router construction and members › generateUrl.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -65,8 +65,8 @@ pub enum UrlError {
 /// # Examples
 /// ```
 /// use std::borrow::Cow;
-/// use stockade_path::Pattern;
-/// use stockade_routing::build_url;
+///
+/// use stockade::routing::{Pattern, build_url};
 ///
 /// let pattern = Pattern::parse("/files/:name/:version?")?;
 /// let url = build_url(&pattern, |name| (name == "name").then_some(Cow::Borrowed("a/b c")))?;

@@ -2,7 +2,7 @@
 //!
 //! Experimental.
 //!
-//! Spec: Router members › addWebSocketRoute; WebSocket routes.
+//! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
 use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::{Middleware, RouteDoc, Shape, Signature};
@@ -24,9 +24,8 @@ impl Router {
     /// Experimental.
     ///
     /// ```
-    /// use stockade_core::ApiError;
-    /// use stockade_routing::{Router, RouterOptions};
-    /// use stockade_websockets::{WebSocket, WebSocketOptions};
+    /// use stockade::websockets::{WebSocket, WebSocketOptions};
+    /// use stockade::{ApiError, Router, RouterOptions};
     ///
     /// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
     ///     while let Some(text) = socket.recv_text().await {
@@ -40,7 +39,7 @@ impl Router {
     /// assert!(router.build().is_ok());
     /// ```
     ///
-    /// Spec: Router members › addWebSocketRoute.
+    /// Spec: Router construction and members › addWebSocketRoute.
     #[track_caller]
     #[doc(alias = "addWebSocketRoute")]
     pub fn add_web_socket_route<F, Args>(

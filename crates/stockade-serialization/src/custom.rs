@@ -1,6 +1,6 @@
 //! [`CustomSerialization`]: functions of the application that replace helpers.
 //!
-//! Spec: Middleware › `withSerialization`, option `custom`.
+//! Spec: Middleware helpers › `withSerialization`, option `custom`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::{Date, SerializationError};
 /// [`ApiError`](stockade_errors::ApiError), which keeps its status.
 ///
 /// ```
-/// use stockade_errors::ApiError;
-/// use stockade_serialization::{CustomSerialization, Date};
+/// use stockade::ApiError;
+/// use stockade::serialization::{CustomSerialization, Date};
 ///
 /// // Dates as milliseconds.
 /// let custom = CustomSerialization::new()

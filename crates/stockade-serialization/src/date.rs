@@ -6,16 +6,16 @@
 //!
 //! #[derive(serde::Deserialize, serde::Serialize)]
 //! struct Event {
-//!     #[serde(with = "stockade_serialization::date")]
+//!     #[serde(with = "stockade::serialization::date")]
 //!     at: SystemTime,
-//!     #[serde(default, with = "stockade_serialization::date::option")]
+//!     #[serde(default, with = "stockade::serialization::date::option")]
 //!     until: Option<SystemTime>,
 //! }
 //!
 //! let text = r#"{"at":"2024-02-29T12:34:56.789Z","until":null}"#;
-//! let event: Event = serde_json::from_str(text)?;
-//! assert_eq!(serde_json::to_string(&event)?, text);
-//! # Ok::<(), serde_json::Error>(())
+//! let event: Event = stockade::serde_json::from_str(text)?;
+//! assert_eq!(stockade::serde_json::to_string(&event)?, text);
+//! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
 //!
 //! Spec: Serialization helpers.
@@ -38,12 +38,13 @@ use crate::civil;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use stockade_serialization::serialize_date;
+///
+/// use stockade::serialization::serialize_date;
 ///
 /// assert_eq!(serialize_date(&SystemTime::UNIX_EPOCH)?, "1970-01-01T00:00:00.000Z");
 /// let before = SystemTime::UNIX_EPOCH - Duration::from_nanos(1);
 /// assert_eq!(serialize_date(&before)?, "1969-12-31T23:59:59.999Z");
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors
@@ -67,12 +68,13 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use stockade_serialization::deserialize_date;
+///
+/// use stockade::serialization::deserialize_date;
 ///
 /// let read: SystemTime = deserialize_date("1970-01-01T02:00:01.5+02:00")?;
 /// assert_eq!(read, SystemTime::UNIX_EPOCH + Duration::from_millis(1_500));
 /// assert!(deserialize_date::<SystemTime>("1970-02-30").is_err());
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors
@@ -152,12 +154,12 @@ pub mod option {
 /// and `Deserialize` read the texts of [`deserialize_date`].
 ///
 /// ```
-/// use stockade_serialization::Date;
+/// use stockade::serialization::Date;
 ///
 /// let date = Date::from_millis(-62_198_755_200_000)?;
 /// assert_eq!(date.to_string(), "-000001-01-01T00:00:00.000Z");
 /// assert_eq!("-000001-01-01".parse::<Date>()?, date);
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// Source: ECMAScript 2025, section 21.4.1.1 (Time Values and Time Range).

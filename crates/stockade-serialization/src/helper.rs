@@ -1,6 +1,6 @@
 //! [`Serialization`] and [`Deserialization`]: the helpers with their options.
 //!
-//! Spec: Middleware › `withSerialization`.
+//! Spec: Middleware helpers › `withSerialization`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 /// ```
 /// use std::time::SystemTime;
 ///
-/// use stockade_serialization::{Serialization, SerializationOptions};
+/// use stockade::serialization::{Serialization, SerializationOptions};
 ///
 /// let serialize = Serialization::new(SerializationOptions::new().enable_date(false));
 /// let error = serialize.date(&SystemTime::now()).unwrap_err();
@@ -96,12 +96,12 @@ impl Serialization {
 /// ```
 /// use std::collections::BTreeSet;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::Deserialization;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::Deserialization;
 ///
 /// let set: BTreeSet<u8> = Deserialization::default().set(json!([1, 1]))?;
 /// assert_eq!(set, BTreeSet::from([1]));
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Deserialization {

@@ -8,15 +8,15 @@
 //! use std::collections::{BTreeMap, BTreeSet};
 //! use std::time::{Duration, SystemTime};
 //!
-//! use serde_json::json;
-//! use stockade_serialization::serialize_for_json;
+//! use stockade::serde_json::json;
+//! use stockade::serialization::serialize_for_json;
 //!
 //! let leap_day = SystemTime::UNIX_EPOCH + Duration::from_millis(1_709_211_296_789);
 //! let seen = BTreeMap::from([((1, 2), BTreeSet::from([leap_day]))]);
 //!
 //! let value = serialize_for_json(&seen)?;
 //! assert_eq!(value, json!({ "[1,2]": ["2024-02-29T12:54:56.789Z"] }));
-//! # Ok::<(), stockade_serialization::SerializationError>(())
+//! # Ok::<(), stockade::serialization::SerializationError>(())
 //! ```
 //!
 //! # The pairs
@@ -58,19 +58,18 @@
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
 //! reading (`flatten`, `untagged`) is read as serde does it.
 //!
-//! # Where things are
-//!
-//! - [`mod@date`], [`map`], [`set`]: the pairs, and the functions for fields.
-//! - `civil`: calendar dates, and the text of a moment.
-//! - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
-//!   keys as text.
-//! - `nesting`: the levels of nesting.
-//! - `options`: [`SerializationOptions`]; `custom`: [`CustomSerialization`];
-//!   `helper`: [`Serialization`] and [`Deserialization`].
-//! - `error`: [`SerializationError`].
-//! - `json`: [`to_json`], a fast writer of the same bytes as serde_json.
-//!
 //! Spec: Serialization helpers.
+
+// Where things are:
+// - `mod@date`, `map`, `set`: the pairs, and the functions for fields.
+// - `civil`: calendar dates, and the text of a moment.
+// - `write`, `read`: JSON of types with `Serialize` and `Deserialize`; `key`:
+//   keys as text.
+// - `nesting`: the levels of nesting.
+// - `options`: `SerializationOptions`; `custom`: `CustomSerialization`;
+//   `helper`: `Serialization` and `Deserialization`.
+// - `error`: `SerializationError`.
+// - `json`: `to_json`, a fast writer of the same bytes as serde_json.
 
 #[cfg(feature = "chrono")]
 mod chrono;
@@ -103,8 +102,3 @@ pub use options::SerializationOptions;
 pub use read::deserialize_from_json;
 pub use set::{deserialize_set, serialize_set};
 pub use write::serialize_for_json;
-
-/// The examples of the package's own README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

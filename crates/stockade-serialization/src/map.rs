@@ -6,15 +6,15 @@
 //!
 //! #[derive(serde::Deserialize, serde::Serialize)]
 //! struct Board {
-//!     #[serde(with = "stockade_serialization::map")]
+//!     #[serde(with = "stockade::serialization::map")]
 //!     stones: BTreeMap<(u8, u8), char>,
 //! }
 //!
 //! let text = r#"{"stones":{"[3,4]":"b","[4,4]":"w"}}"#;
-//! let board: Board = serde_json::from_str(text)?;
+//! let board: Board = stockade::serde_json::from_str(text)?;
 //! assert_eq!(board.stones[&(4, 4)], 'w');
-//! assert_eq!(serde_json::to_string(&board)?, text);
-//! # Ok::<(), serde_json::Error>(())
+//! assert_eq!(stockade::serde_json::to_string(&board)?, text);
+//! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
 //!
 //! Spec: Serialization helpers.
@@ -37,12 +37,12 @@ use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::serialize_map;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::serialize_map;
 ///
 /// let names = BTreeMap::from([(1, "one"), (2, "two")]);
 /// assert_eq!(serialize_map(&names)?, json!({ "1": "one", "2": "two" }));
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors
@@ -76,13 +76,13 @@ where
 /// ```
 /// use std::collections::HashMap;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::deserialize_map;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::deserialize_map;
 ///
 /// let names: HashMap<u8, String> = deserialize_map(json!({ "1": "one", "2": "two" }))?;
 /// assert_eq!(names[&2], "two");
 /// assert!(deserialize_map::<HashMap<u8, String>, _, _>(json!({ "x": "one" })).is_err());
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors

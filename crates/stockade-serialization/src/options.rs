@@ -1,8 +1,9 @@
 //! [`SerializationOptions`]: the options of the helpers.
 //!
-//! Spec: Middleware › `withSerialization`.
+//! Spec: Middleware helpers › `withSerialization`.
 
 use serde::Deserialize;
+use stockade_errors::__internal::setters;
 
 use crate::CustomSerialization;
 
@@ -14,11 +15,11 @@ use crate::CustomSerialization;
 /// a map of dates is written even if `enable_date` is false.
 ///
 /// ```
-/// use stockade_serialization::SerializationOptions;
+/// use stockade::serialization::SerializationOptions;
 ///
-/// let options: SerializationOptions = serde_json::from_str(r#"{ "enableMap": false }"#)?;
+/// let options: SerializationOptions = stockade::serde_json::from_str(r#"{ "enableMap": false }"#)?;
 /// assert!(options.enable_date && options.enable_set && !options.enable_map);
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
@@ -57,31 +58,17 @@ impl SerializationOptions {
         Self::default()
     }
 
-    /// Sets [`enable_date`](Self::enable_date).
-    #[must_use]
-    pub fn enable_date(mut self, enable_date: bool) -> Self {
-        self.enable_date = enable_date;
-        self
-    }
+    setters! {
+        /// Sets [`enable_date`](Self::enable_date).
+        enable_date: bool;
 
-    /// Sets [`enable_map`](Self::enable_map).
-    #[must_use]
-    pub fn enable_map(mut self, enable_map: bool) -> Self {
-        self.enable_map = enable_map;
-        self
-    }
+        /// Sets [`enable_map`](Self::enable_map).
+        enable_map: bool;
 
-    /// Sets [`enable_set`](Self::enable_set).
-    #[must_use]
-    pub fn enable_set(mut self, enable_set: bool) -> Self {
-        self.enable_set = enable_set;
-        self
-    }
+        /// Sets [`enable_set`](Self::enable_set).
+        enable_set: bool;
 
-    /// Sets [`custom`](Self::custom).
-    #[must_use]
-    pub fn custom(mut self, custom: CustomSerialization) -> Self {
-        self.custom = custom;
-        self
+        /// Sets [`custom`](Self::custom).
+        custom: CustomSerialization;
     }
 }

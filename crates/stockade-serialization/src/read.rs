@@ -25,13 +25,13 @@ use crate::{Date, SerializationError};
 /// use std::collections::BTreeMap;
 /// use std::time::SystemTime;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::deserialize_from_json;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::deserialize_from_json;
 ///
 /// let value = json!({ "[1,2]": "1970-01-01" });
 /// let read: BTreeMap<(u8, u8), SystemTime> = deserialize_from_json(value)?;
 /// assert_eq!(read[&(1, 2)], SystemTime::UNIX_EPOCH);
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors

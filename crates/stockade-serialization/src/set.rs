@@ -7,14 +7,14 @@
 //!
 //! #[derive(serde::Deserialize, serde::Serialize)]
 //! struct Calendar {
-//!     #[serde(with = "stockade_serialization::set")]
+//!     #[serde(with = "stockade::serialization::set")]
 //!     holidays: BTreeSet<SystemTime>,
 //! }
 //!
-//! let calendar: Calendar = serde_json::from_str(r#"{"holidays":["1970-01-01"]}"#)?;
+//! let calendar: Calendar = stockade::serde_json::from_str(r#"{"holidays":["1970-01-01"]}"#)?;
 //! let text = r#"{"holidays":["1970-01-01T00:00:00.000Z"]}"#;
-//! assert_eq!(serde_json::to_string(&calendar)?, text);
-//! # Ok::<(), serde_json::Error>(())
+//! assert_eq!(stockade::serde_json::to_string(&calendar)?, text);
+//! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
 //!
 //! Spec: Serialization helpers.
@@ -34,11 +34,11 @@ use crate::{SerializationError, deserialize_from_json, serialize_for_json};
 /// ```
 /// use std::collections::BTreeSet;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::serialize_set;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::serialize_set;
 ///
 /// assert_eq!(serialize_set(&BTreeSet::from([3, 1, 2]))?, json!([1, 2, 3]));
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors
@@ -62,12 +62,12 @@ where
 /// ```
 /// use std::collections::BTreeSet;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::deserialize_set;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::deserialize_set;
 ///
 /// let set: BTreeSet<u8> = deserialize_set(json!([2, 1, 2]))?;
 /// assert_eq!(set, BTreeSet::from([1, 2]));
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors

@@ -19,12 +19,12 @@ use crate::{Date, SerializationError, key};
 /// use std::collections::BTreeMap;
 /// use std::time::SystemTime;
 ///
-/// use serde_json::json;
-/// use stockade_serialization::serialize_for_json;
+/// use stockade::serde_json::json;
+/// use stockade::serialization::serialize_for_json;
 ///
 /// let value = serialize_for_json(&BTreeMap::from([(7, Some(SystemTime::UNIX_EPOCH))]))?;
 /// assert_eq!(value, json!({ "7": "1970-01-01T00:00:00.000Z" }));
-/// # Ok::<(), stockade_serialization::SerializationError>(())
+/// # Ok::<(), stockade::serialization::SerializationError>(())
 /// ```
 ///
 /// # Errors

@@ -1,26 +1,27 @@
-//! From the listening socket to connections, and the shutdown.
+//! From the listeners to connections, and the shutdown.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use socket2::{SockRef, TcpKeepalive};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::{JoinHandle, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::clients::{Admission, Slot};
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
+use crate::listener::Bound;
 use crate::options::bounded;
 use crate::registry::Registry;
 use crate::service::Answer;
 use crate::signals::advance;
+use crate::socket::Socket;
 use crate::sweep::{self, Limits, SweepClock};
 use crate::tracked_stream::TrackedStream;
-use crate::{ServeError, ServerOptions};
+use crate::{LocalAddr, tcp};
 
 /// The step in the life of a server.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -34,31 +35,18 @@ pub(crate) enum Stage {
     Ended,
 }
 
-/// Opens a listening socket.
-pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, ServeError> {
-    let open = || {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Without this a server cannot start again while its old connections are in
-        // TIME_WAIT. On Windows it would let two processes share a port.
-        #[cfg(unix)]
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        socket.listen(backlog)
-    };
-    open().map_err(|source| ServeError::Bind { address, source })
-}
-
-/// Accepts and serves connections until a shutdown, and brings the stage from
-/// leaving to finishing. Returns when all connections are closed.
+/// Accepts and serves the connections of all listeners until a shutdown, and
+/// brings the stage from leaving to finishing. Returns when all connections are
+/// closed.
 ///
 /// Dropping this future closes all connections at once.
 pub(crate) async fn serve<A: Answer>(
-    listener: TcpListener,
+    listeners: Vec<Bound>,
     shared: Arc<Shared<A>>,
-    options: &ServerOptions,
     sender: watch::Sender<Stage>,
 ) {
     let mut stage = sender.subscribe();
+    let options = shared.options();
     let app = Arc::clone(shared.app());
     let limits = Limits::of(options);
     let clock = Arc::new(SweepClock::new(limits.interval()));
@@ -66,30 +54,29 @@ pub(crate) async fn serve<A: Answer>(
     let per_client = options.client_limit(app.trusts_proxy());
     let registry = Arc::new(Registry::new(limits).with_room(max_connections, per_client));
     let sweeper = tokio::spawn(sweep::run(Arc::clone(&registry), Arc::clone(&clock)));
-    let mut acceptor = Acceptor {
-        shared,
+    let slots = Arc::new(Semaphore::new(max_connections));
+    let acceptor = Acceptor {
+        shared: Arc::clone(&shared),
         registry: Arc::clone(&registry),
         clock,
-        slots: Arc::new(Semaphore::new(max_connections)),
-        options,
+        slots: Arc::clone(&slots),
         stage: stage.clone(),
         full_at: None,
         failed_at: None,
-        has_warned: false,
+        warned: Arc::default(),
     };
     // Last, so that it is dropped first.
     let _end = StopOnDrop { registry: Arc::clone(&registry), sweeper };
 
     tokio::select! {
-        () = acceptor.run(&listener) => {}
+        () = acceptor.run_all(listeners) => {}
         () = leave(&mut stage, options.shutdown_delay, app.as_ref()) => {}
     }
     advance(&sender, Stage::Finishing);
-    drop(listener);
     let open = registry.tell_all(Command::Shutdown);
     log::info!(target: "stockade::server", "shutting down; {open} connections are open");
 
-    let all = acceptor.slots.acquire_many(options.max_connections);
+    let all = slots.acquire_many(options.max_connections);
     let deadline = Instant::now() + bounded(options.shutdown_timeout);
     tokio::select! {
         _ = timeout_at(deadline, all) => {}
@@ -99,7 +86,7 @@ pub(crate) async fn serve<A: Answer>(
     if open > 0 {
         log::warn!(target: "stockade::server", "{open} connections were cut off by the shutdown");
         // Gives their tasks time to see the command.
-        let all = acceptor.slots.acquire_many(options.max_connections);
+        let all = slots.acquire_many(options.max_connections);
         let _ = timeout_at(Instant::now() + NOTICE_TIME, all).await;
     }
 }
@@ -126,41 +113,95 @@ pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
     }
 }
 
-struct Acceptor<'o, A> {
+/// The acceptor of one listener. Its clones share the limits of the server.
+struct Acceptor<A> {
     shared: Arc<Shared<A>>,
     registry: Arc<Registry>,
     clock: Arc<SweepClock>,
     /// One permit for each connection that may be open.
     slots: Arc<Semaphore>,
-    options: &'o ServerOptions,
     stage: watch::Receiver<Stage>,
     /// The time of the last log line about `max_connections`.
     full_at: Option<Instant>,
     /// The time of the last log line about a failed accept.
     failed_at: Option<Instant>,
-    /// True once a line about `max_connections_per_client` was logged.
-    has_warned: bool,
+    warned: Arc<Warned>,
 }
 
-impl<A: Answer> Acceptor<'_, A> {
+/// The warnings that a server has logged.
+#[derive(Default)]
+struct Warned {
+    /// About `max_connections_per_client`.
+    of_client: AtomicBool,
+    /// About clients without an address.
+    of_local_peer: AtomicBool,
+}
+
+// Not derived, which would ask for a `Clone` of the application.
+impl<A> Clone for Acceptor<A> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            registry: Arc::clone(&self.registry),
+            clock: Arc::clone(&self.clock),
+            slots: Arc::clone(&self.slots),
+            stage: self.stage.clone(),
+            full_at: self.full_at,
+            failed_at: self.failed_at,
+            warned: Arc::clone(&self.warned),
+        }
+    }
+}
+
+impl<A: Answer> Acceptor<A> {
+    /// Accepts from all listeners for ever: from the last one in this task, from
+    /// each other one in a task of its own. Dropping this future closes all of
+    /// them.
+    async fn run_all(self, mut listeners: Vec<Bound>) {
+        let Some(last) = listeners.pop() else { return std::future::pending().await };
+        let mut others = JoinSet::new();
+        for listener in listeners {
+            others.spawn(self.clone().run(listener));
+        }
+        let others = async {
+            while let Some(ended) = others.join_next().await {
+                if let Err(error) = ended
+                    && let Ok(panic) = error.try_into_panic()
+                {
+                    // As a panic in this task goes on.
+                    std::panic::resume_unwind(panic);
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = self.run(last) => {}
+            () = others => {}
+        }
+    }
+
     /// Accepts for ever.
-    async fn run(&mut self, listener: &TcpListener) {
+    async fn run(mut self, mut listener: Bound) {
         loop {
-            let (stream, address) = self.accept(listener).await;
-            match self.registry.admit(address.ip(), Instant::now()) {
+            let (stream, address) = self.accept(&mut listener).await;
+            let client = address.map(|address| address.ip());
+            if client.is_none() {
+                self.warn_of_local_peer(listener.local());
+            }
+            match self.registry.admit(client, Instant::now()) {
                 Admission::Free => {}
                 Admission::After(_) => {
-                    self.warn_of(address);
+                    self.warn_of(client);
                     // The connection that was told to finish closes first.
                     yield_now().await;
                 }
                 Admission::Refused => {
-                    self.warn_of(address);
+                    self.warn_of(client);
                     continue;
                 }
             }
             let Some(permit) = self.slot().await else { return };
-            let slot = Slot::new(permit, address.ip());
+            let slot = Slot::new(permit, client);
             let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock)));
             let registration = self.registry.register(Arc::clone(&record), slot);
             let io = TrackedStream::new(stream, Arc::clone(&record), registration);
@@ -172,11 +213,13 @@ impl<A: Answer> Acceptor<'_, A> {
 
     /// Waits for the next connection and sets its socket up. Errors are logged, and
     /// it waits on.
-    async fn accept(&mut self, listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    async fn accept(&mut self, listener: &mut Bound) -> (Socket, Option<SocketAddr>) {
         loop {
             let error = match listener.accept().await {
                 Ok((stream, address)) => {
-                    set_up(&stream, address, self.options);
+                    if let (Socket::Tcp(stream), Some(address)) = (&stream, address) {
+                        tcp::set_up(stream, address, self.shared.options());
+                    }
                     return (stream, address);
                 }
                 Err(error) => error,
@@ -185,8 +228,10 @@ impl<A: Answer> Acceptor<'_, A> {
             let pause = pause_after(&error, || self.registry.make_room(now));
             if pause.is_zero() {
                 log::debug!(target: "stockade::server", "a client left while it came: {error}");
+                // A listener that fails at once must not keep the thread.
+                yield_now().await;
             } else {
-                self.log_failed(&error, now);
+                self.log_failed(&error, listener.local(), now);
                 sleep(pause).await;
             }
         }
@@ -211,9 +256,19 @@ impl<A: Answer> Acceptor<'_, A> {
     }
 
     #[cold]
-    fn log_failed(&mut self, error: &io::Error, now: Instant) {
+    fn log_failed(&mut self, error: &io::Error, local: &LocalAddr, now: Instant) {
         if is_due(&mut self.failed_at, now, ACCEPT_PAUSE) {
-            log::error!(target: "stockade::server", "cannot accept connections: {error}");
+            match local {
+                LocalAddr::Tcp(_) => {
+                    log::error!(target: "stockade::server", "cannot accept connections: {error}");
+                }
+                local => {
+                    log::error!(
+                        target: "stockade::server",
+                        "cannot accept connections of {local}: {error}"
+                    );
+                }
+            }
         }
     }
 
@@ -227,11 +282,25 @@ impl<A: Answer> Acceptor<'_, A> {
         }
     }
 
+    /// Warns, once for a server, that clients cannot be told apart.
+    #[cold]
+    fn warn_of_local_peer(&self, local: &LocalAddr) {
+        let is_fine = self.shared.app().trusts_local_peer();
+        if !is_fine && !self.warned.of_local_peer.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                target: "stockade::server",
+                "clients of {local} have no address: all of them share one rate limit (if a proxy \
+                 is there, set trust_proxy)"
+            );
+        }
+    }
+
     /// Warns, once for a server, that a client has all connections it may have.
     #[cold]
-    fn warn_of(&mut self, client: SocketAddr) {
-        if !std::mem::replace(&mut self.has_warned, true) {
-            let client = client.ip();
+    fn warn_of(&self, client: Option<IpAddr>) {
+        // Without an address there is no limit for one client.
+        let Some(client) = client else { return };
+        if !self.warned.of_client.swap(true, Ordering::Relaxed) {
             log::warn!(
                 target: "stockade::server",
                 "{client} has max_connections_per_client connections; for a new one its longest \
@@ -249,46 +318,6 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
         *logged_at = Some(now);
     }
     due
-}
-
-/// Sets the options of a socket. One that the system refuses is only logged.
-fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
-    let note = |option: &str, outcome: io::Result<()>| {
-        if let Err(error) = outcome {
-            log::debug!(target: "stockade::server", "{option} on {address}: {error}");
-        }
-    };
-    note("TCP_NODELAY", stream.set_nodelay(options.tcp_nodelay));
-    let socket = SockRef::from(stream);
-    // Without this a client that vanishes without closing, such as a machine
-    // without power, would keep its slot as long as its request runs.
-    note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
-    #[cfg(any(target_os = "android", target_os = "linux"))]
-    if let Some(bytes) = options.tcp_notsent_lowat {
-        note("TCP_NOTSENT_LOWAT", socket.set_tcp_notsent_lowat(bytes));
-    }
-    if let Some(bytes) = options.tcp_send_buffer {
-        note("SO_SNDBUF", socket.set_send_buffer_size(bytes as usize));
-    }
-}
-
-/// Returns the times at which the system probes a silent client.
-fn keepalive() -> TcpKeepalive {
-    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
-    // Other systems have values of their own, which cannot be set.
-    #[cfg(any(
-        target_os = "android",
-        target_os = "dragonfly",
-        target_os = "freebsd",
-        target_os = "illumos",
-        target_os = "ios",
-        target_os = "linux",
-        target_os = "macos",
-        target_os = "netbsd",
-        target_os = "windows",
-    ))]
-    let keepalive = keepalive.with_interval(KEEPALIVE_INTERVAL).with_retries(KEEPALIVE_RETRIES);
-    keepalive
 }
 
 /// Returns the time to wait after an error: none if the error concerns one
@@ -323,15 +352,6 @@ impl Drop for StopOnDrop {
 /// least time between two log lines about it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
-/// The silence of a connection before the first keep-alive probe.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
-
-/// The time between two probes.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-
-/// The number of probes without an answer that end the connection.
-const KEEPALIVE_RETRIES: u32 = 6;
-
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
 /// The time after which a further idle connection is told to finish for a new
@@ -343,48 +363,8 @@ const NOTICE_TIME: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ServerOptions;
     use crate::connection_record::InFlight;
-
-    /// Returns a connection that the server has set up.
-    async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
-        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, address) = listener.accept().await.unwrap();
-        set_up(&stream, address, options);
-        stream
-    }
-
-    #[tokio::test]
-    async fn the_system_asks_silent_clients_whether_they_are_still_there() {
-        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
-        let stream = accepted(&listener, &ServerOptions::new()).await;
-        assert!(stream.nodelay().unwrap());
-        let socket = SockRef::from(&stream);
-        assert!(socket.keepalive().unwrap());
-        #[cfg(any(target_os = "linux", target_os = "macos"))]
-        {
-            assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(60));
-            assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(10));
-            assert_eq!(socket.tcp_keepalive_retries().unwrap(), 6);
-        }
-    }
-
-    #[cfg(any(target_os = "android", target_os = "linux"))]
-    #[tokio::test]
-    async fn what_the_system_takes_of_an_answer_is_set() {
-        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
-        let buffers = async |options| {
-            let stream = accepted(&listener, &options).await;
-            let socket = SockRef::from(&stream);
-            (socket.tcp_notsent_lowat().unwrap(), socket.send_buffer_size().unwrap())
-        };
-        let (unsent, adapted) = buffers(ServerOptions::new()).await;
-        assert_eq!(unsent, 524_288);
-        let options = ServerOptions::new().tcp_notsent_lowat(None).tcp_send_buffer(Some(8_192));
-        let (unsent, buffer) = buffers(options).await;
-        assert_ne!(unsent, 524_288, "the system's");
-        assert_eq!(buffer, 2 * 8_192);
-        assert_ne!(buffer, adapted);
-    }
 
     #[test]
     fn errors_of_one_client_do_not_stop_the_others() {
@@ -407,7 +387,7 @@ mod tests {
         let records = [0, 1].map(|_| Arc::new(ConnectionRecord::new(Arc::clone(&clock))));
         let _memberships = records.each_ref().map(|record| {
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            registry.register(Arc::clone(record), Slot::new(permit, [127, 0, 0, 1].into()))
+            registry.register(Arc::clone(record), Slot::new(permit, IpAddr::from([127, 0, 0, 1])))
         });
         drop(InFlight::begin(&records[1]));
         let pause = pause_after(&too_many(), || registry.make_room(Instant::now()));

@@ -1,13 +1,19 @@
-//! [`ListenAddr`]: the address on which a server listens.
+//! [`ListenAddr`]: the places on which a server listens; [`Listeners`]: several of
+//! them; [`LocalAddr`]: their addresses.
 
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::{fmt, io};
 
+use stockade_core::BoxFuture;
 use tokio::net::lookup_host;
 
-use crate::ServeError;
+use crate::listener::{Bound, Listener};
+#[cfg(unix)]
+use crate::unix::UnixSocket;
+use crate::{ServeError, ServerOptions, tcp};
 
-/// An address to listen on: a port, a text, or a socket address.
+/// A place to listen on: an address, a listener that is open, or several of them.
 ///
 /// | Value | Listens on |
 /// |---|---|
@@ -15,73 +21,270 @@ use crate::ServeError;
 /// | `"0.0.0.0:3000"`, `"[::]:3000"` | every interface, IPv4 or IPv6 |
 /// | `"localhost:3000"` | the first address of the name |
 /// | a [`SocketAddr`], `(IpAddr, u16)` | that address |
+/// | a `TcpListener` of tokio or of the standard library | that listener |
+/// | a [`UnixSocket`] | a path, on Unix |
+/// | a `UnixListener` of tokio or of the standard library | that listener, on Unix; its file is left alone |
+/// | a [`Listener`] of a program's own | whatever it accepts |
+/// | [`Listeners`] | several of these |
 ///
 /// A bare port is not open to other machines, so that opening a server to them is
 /// visible in the code. Port 0 takes a free port.
-pub trait ListenAddr: Sealed {}
+pub trait ListenAddr: Sealed<Address = <Self as ListenAddr>::Local> {
+    /// The address on which the server listens then: a [`SocketAddr`] for TCP, a
+    /// [`LocalAddr`] for one listener of another kind, a list for several.
+    type Local: Clone + fmt::Debug + Send + Sync + 'static;
+}
 
-impl<T: Sealed> ListenAddr for T {}
-
-/// The form in which an address was given.
-#[expect(unnameable_types, reason = "the trait is sealed")]
-#[derive(Debug, Eq, PartialEq)]
-pub enum Target {
-    Socket(SocketAddr),
-    Name(String),
+impl<T: Sealed> ListenAddr for T {
+    type Local = T::Address;
 }
 
 mod sealed {
+    use super::{Bound, ServeError, ServerOptions, fmt};
+
     #[expect(unnameable_types, reason = "it seals the trait")]
-    pub trait Sealed {
-        fn into_target(self) -> super::Target;
+    #[diagnostic::on_unimplemented(
+        message = "a server cannot listen on a `{Self}`",
+        label = "not a port, an address or a listener",
+        note = "give a port (`3000`), an address (`\"0.0.0.0:3000\"`), a `TcpListener`, a \
+                `UnixSocket`, `Listeners` for several, or a type that implements `Listener`"
+    )]
+    pub trait Sealed: Send {
+        type Address: Clone + fmt::Debug + Send + Sync + 'static;
+
+        fn open(
+            self,
+            options: &ServerOptions,
+        ) -> impl Future<Output = Result<(Vec<Bound>, Self::Address), ServeError>> + Send;
     }
 }
 use sealed::Sealed;
 
-impl Sealed for u16 {
-    fn into_target(self) -> Target {
-        Target::Socket((Ipv4Addr::LOCALHOST, self).into())
+impl Sealed for SocketAddr {
+    type Address = Self;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, Self), ServeError> {
+        tcp::open(self, options)
     }
 }
 
-impl Sealed for SocketAddr {
-    fn into_target(self) -> Target {
-        Target::Socket(self)
+impl Sealed for u16 {
+    type Address = SocketAddr;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::open((Ipv4Addr::LOCALHOST, self).into(), options)
     }
 }
 
 impl Sealed for (IpAddr, u16) {
-    fn into_target(self) -> Target {
-        Target::Socket(self.into())
+    type Address = SocketAddr;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::open(self.into(), options)
     }
 }
 
 impl Sealed for &str {
-    fn into_target(self) -> Target {
-        match self.parse() {
-            Ok(address) => Target::Socket(address),
-            Err(_) => Target::Name(self.to_owned()),
-        }
+    type Address = SocketAddr;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::open(resolve(self).await?, options)
     }
 }
 
 impl Sealed for String {
-    fn into_target(self) -> Target {
-        self.as_str().into_target()
+    type Address = SocketAddr;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::open(resolve(&self).await?, options)
     }
 }
 
-/// Returns the socket address; a name is looked up.
-pub(crate) async fn resolve(address: impl ListenAddr) -> Result<SocketAddr, ServeError> {
-    let name = match address.into_target() {
-        Target::Socket(address) => return Ok(address),
-        Target::Name(name) => name,
-    };
+impl Sealed for tokio::net::TcpListener {
+    type Address = SocketAddr;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::take(self)
+    }
+}
+
+impl Sealed for std::net::TcpListener {
+    type Address = SocketAddr;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+        tcp::take(tcp::from_std(self)?)
+    }
+}
+
+/// Returns the listener with its address.
+fn alone(bound: Bound) -> (Vec<Bound>, LocalAddr) {
+    let local = bound.local().clone();
+    (vec![bound], local)
+}
+
+#[cfg(unix)]
+impl Sealed for UnixSocket {
+    type Address = LocalAddr;
+
+    async fn open(self, options: &ServerOptions) -> Result<(Vec<Bound>, LocalAddr), ServeError> {
+        self.open(options.backlog).map(alone)
+    }
+}
+
+#[cfg(unix)]
+impl Sealed for tokio::net::UnixListener {
+    type Address = LocalAddr;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, LocalAddr), ServeError> {
+        Bound::unix(self, None).map(alone).map_err(ServeError::of_listener)
+    }
+}
+
+#[cfg(unix)]
+impl Sealed for std::os::unix::net::UnixListener {
+    type Address = LocalAddr;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, LocalAddr), ServeError> {
+        crate::unix::from_std(self).map(alone)
+    }
+}
+
+impl<L: Listener> Sealed for L {
+    type Address = LocalAddr;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, LocalAddr), ServeError> {
+        Ok(alone(Bound::own(self)))
+    }
+}
+
+/// Several places to listen on at once, of any kinds.
+///
+/// One server answers them all, with one limit of connections and one shutdown. If
+/// one of them cannot be opened, none is.
+///
+/// ```
+/// use stockade_routing::Router;
+/// use stockade_server::{CreateServer, Listeners};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let both = Listeners::new().add("127.0.0.1:0").add("[::1]:0");
+/// let server = Router::new().create_server()?.bind(both).await;
+/// # // A machine may have no IPv6.
+/// # let Ok(server) = server else { return Ok(()) };
+/// assert_eq!(server.local_addr().len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Listeners {
+    list: Vec<Opener>,
+}
+
+/// A place to listen on, of any type.
+type Opener = Box<dyn FnOnce(ServerOptions) -> Opening + Send>;
+type Opening = BoxFuture<'static, Result<Vec<Bound>, ServeError>>;
+
+impl Listeners {
+    /// Returns an empty list, on which a server cannot listen.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a place to listen on.
+    #[expect(clippy::should_implement_trait, reason = "nothing is summed up")]
+    #[must_use]
+    pub fn add(mut self, address: impl ListenAddr + 'static) -> Self {
+        self.list
+            .push(Box::new(|options| Box::pin(async move { Ok(address.open(&options).await?.0) })));
+        self
+    }
+}
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listeners").field("count", &self.list.len()).finish_non_exhaustive()
+    }
+}
+
+impl Sealed for Listeners {
+    type Address = Vec<LocalAddr>;
+
+    async fn open(
+        self,
+        options: &ServerOptions,
+    ) -> Result<(Vec<Bound>, Self::Address), ServeError> {
+        let mut all = Vec::new();
+        for opener in self.list {
+            all.extend(opener(options.clone()).await?);
+        }
+        if all.is_empty() {
+            let none = io::Error::new(io::ErrorKind::InvalidInput, "the list is empty");
+            return Err(ServeError::Listener { source: none });
+        }
+        let local = all.iter().map(|bound| bound.local().clone()).collect();
+        Ok((all, local))
+    }
+}
+
+/// The address of a listener.
+///
+/// As text it is `127.0.0.1:3000`, `unix:/run/app.sock`, or what an own
+/// [`Listener`] says.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum LocalAddr {
+    /// An address of TCP.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+    /// The name of any other listener.
+    Other(String),
+}
+
+impl LocalAddr {
+    /// Returns the address if it is one of TCP.
+    #[must_use]
+    pub fn tcp(&self) -> Option<SocketAddr> {
+        if let Self::Tcp(address) = self { Some(*address) } else { None }
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn of_unix(address: &tokio::net::unix::SocketAddr) -> Self {
+        match address.as_pathname() {
+            Some(path) => Self::Unix(path.to_owned()),
+            None => Self::Other("a Unix socket without a path".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for LocalAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Returns the address of a text; a name is looked up.
+async fn resolve(text: &str) -> Result<SocketAddr, ServeError> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
     let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    let found = lookup_host(name.as_str()).await;
+    let found = match text.strip_prefix("unix:") {
+        Some(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the text is for addresses of TCP; a `UnixSocket` is for paths",
+        )),
+        None => lookup_host(text).await,
+    };
     found
         .and_then(|mut addresses| addresses.next().ok_or_else(none))
-        .map_err(|source| ServeError::Address { address: name, source })
+        .map_err(|source| ServeError::Address { address: text.to_owned(), source })
 }
 
 #[cfg(test)]
@@ -89,26 +292,49 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(address: impl ListenAddr, expected: &str) {
-        match address.into_target() {
-            Target::Socket(address) => assert_eq!(address.to_string(), expected),
-            Target::Name(name) => assert_eq!(format!("name {name}"), expected),
+    fn check(address: &LocalAddr, expected: &str) {
+        assert_eq!(address.to_string(), expected);
+    }
+
+    async fn bound(address: impl ListenAddr<Local = SocketAddr>) -> SocketAddr {
+        address.open(&ServerOptions::new()).await.unwrap().1
+    }
+
+    #[tokio::test]
+    async fn a_port_is_for_this_machine_only_and_the_rest_is_as_given() {
+        let local = [127, 0, 0, 1];
+        let found = [
+            bound(0).await,
+            bound("127.0.0.1:0").await,
+            bound("127.0.0.1:0".to_owned()).await,
+            bound(SocketAddr::from((local, 0))).await,
+            bound((IpAddr::from(local), 0)).await,
+            bound(std::net::TcpListener::bind("127.0.0.1:0").unwrap()).await,
+            bound(tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap()).await,
+        ];
+        for address in found {
+            assert_eq!(address.ip(), IpAddr::from(local));
+            assert_ne!(address.port(), 0);
+        }
+        assert!(bound("0.0.0.0:0").await.ip().is_unspecified());
+        assert!(bound("localhost:0").await.ip().is_loopback());
+    }
+
+    #[tokio::test]
+    async fn a_text_that_is_no_address_is_an_error_that_names_it() {
+        for (text, expected) in [
+            ("localhost", "cannot listen on localhost: "),
+            ("unix:/tmp/x", "cannot listen on unix:/tmp/x: the text is for addresses of TCP; "),
+        ] {
+            let error = resolve(text).await.unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 
     #[test]
-    fn a_port_is_for_this_machine_only_and_the_rest_is_as_given() {
-        check(3000, "127.0.0.1:3000");
-        check("0.0.0.0:3000", "0.0.0.0:3000");
-        check("[::1]:80", "[::1]:80");
-        check("localhost:3000".to_owned(), "name localhost:3000");
-        check(SocketAddr::from(([10, 0, 0, 1], 8)), "10.0.0.1:8");
-        check((IpAddr::from([10, 0, 0, 1]), 8), "10.0.0.1:8");
-    }
-
-    #[tokio::test]
-    async fn a_text_without_a_port_is_an_error_that_names_it() {
-        let error = resolve("localhost").await.unwrap_err().to_string();
-        assert!(error.starts_with("cannot listen on localhost: "), "{error}");
+    fn each_kind_has_its_text() {
+        check(&LocalAddr::Tcp(([10, 0, 0, 1], 8).into()), "10.0.0.1:8");
+        check(&LocalAddr::Unix("/run/a.sock".into()), "unix:/run/a.sock");
+        check(&LocalAddr::Other("pipes".to_owned()), "pipes");
     }
 }

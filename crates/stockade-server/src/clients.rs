@@ -46,7 +46,8 @@ impl Clients {
         Self { most, clients: HashMap::new() }
     }
 
-    /// Decides about a further connection of a client. For the result of
+    /// Decides about a further connection of a client. Connections without an
+    /// address, which are mostly those of a proxy, have no limit. For the result of
     /// `idle_since` see [`IdleQueue::pop`].
     pub(crate) fn admit(
         &mut self,
@@ -54,6 +55,9 @@ impl Clients {
         now: Instant,
         idle_since: impl Fn(u64) -> Option<u64>,
     ) -> Admission {
+        if *key == RateKey::shared() {
+            return Admission::Free;
+        }
         let Some(client) = self.clients.get_mut(key) else { return Admission::Free };
         let open = client.open.load(Ordering::Relaxed);
         if open < self.most {
@@ -67,13 +71,14 @@ impl Clients {
         longest.map_or(Admission::Refused, Admission::After)
     }
 
-    /// Counts a connection. `is_open` returns false for ids that have closed.
+    /// Counts a connection, and returns the quota of its client, if it has one.
+    /// `is_open` returns false for ids that have closed.
     pub(crate) fn enter(
         &mut self,
         key: &RateKey,
         id: u64,
         is_open: impl Fn(u64) -> bool,
-    ) -> ClientQuota {
+    ) -> Option<ClientQuota> {
         let client = self.clients.entry(key.clone()).or_default();
         let open = client.open.fetch_add(1, Ordering::Relaxed) + 1;
         // Cleaned up rarely, so that `leave` need not search for an id.
@@ -81,7 +86,8 @@ impl Clients {
             client.ids.retain(|id| is_open(*id));
         }
         client.ids.push(id);
-        ClientQuota { open: Arc::clone(&client.open), most: self.most }
+        let is_counted = *key != RateKey::shared();
+        is_counted.then(|| ClientQuota { open: Arc::clone(&client.open), most: self.most })
     }
 
     /// Returns the ids of the connections of a client, and of some that have closed.
@@ -135,13 +141,13 @@ pub(crate) struct ClientQuota {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
-    /// The client whose connection it is.
+    /// The client whose connection it is; the shared key without an address.
     pub(crate) client: RateKey,
 }
 
 impl Slot {
-    pub(crate) fn new(permit: OwnedSemaphorePermit, client: IpAddr) -> Self {
-        Self { permit, client: RateKey::from(client) }
+    pub(crate) fn new(permit: OwnedSemaphorePermit, client: impl Into<Option<IpAddr>>) -> Self {
+        Self { permit, client: RateKey::from(client.into()) }
     }
 }
 
@@ -241,6 +247,18 @@ mod tests {
         assert_eq!(book.admit("192.0.2.2"), Admission::Free);
         book.leave("192.0.2.1", busy);
         assert_eq!(book.admit("192.0.2.1"), Admission::Free);
+    }
+
+    #[test]
+    fn connections_without_an_address_have_no_limit_of_their_own() {
+        let mut clients = Clients::new(1);
+        let key = RateKey::from(None);
+        for id in 0..100 {
+            assert_eq!(clients.admit(&key, Instant::now(), |_| None), Admission::Free);
+            assert!(clients.enter(&key, id, |_| true).is_none());
+        }
+        // But they are one client where the times of those that are stuck are shared.
+        assert_eq!(clients.above_share(10, |_| true), Some([key].into()));
     }
 
     #[test]

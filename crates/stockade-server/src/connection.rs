@@ -29,12 +29,12 @@
 //! `what_came_with_an_earlier_request_is_not_lost`.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use std::{fmt, io};
 
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
@@ -63,6 +63,8 @@ use crate::upgraded;
 pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
+    /// The same for connections that are read to notice that the client left.
+    http1_reading: http1::Builder,
     options: ServerOptions,
     /// Takes the connection out of hyper's type for it.
     open: upgraded::Unwrap,
@@ -77,16 +79,19 @@ impl<A: Answer> Shared<A> {
         let mut http1 = http1::Builder::new();
         // The sweep has this timeout, for a fifth less work; see `sweep`.
         http1.header_read_timeout(None);
-        // `TrackedStream` notices clients that leave.
+        // `TrackedStream` notices clients that leave, where they count as gone.
         http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
         if options.max_headers != DEFAULT_MAX_HEADERS {
             http1.max_headers(options.max_headers);
         }
+        let mut http1_reading = http1.clone();
+        http1_reading.half_close(options.half_close);
         Self {
             app: Arc::new(app),
             http1,
+            http1_reading,
             options: options.clone(),
             open: upgraded::open::<Rewind<TrackedStream>>,
             is_tls: false,
@@ -100,6 +105,11 @@ impl<A: Answer> Shared<A> {
         &self.app
     }
 
+    /// Returns the options of the server.
+    pub(crate) fn options(&self) -> &ServerOptions {
+        &self.options
+    }
+
     /// Returns true if connections begin with a TLS handshake.
     pub(crate) fn is_tls(&self) -> bool {
         self.is_tls
@@ -109,8 +119,6 @@ impl<A: Answer> Shared<A> {
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
             self.tls = Some(tls.into_acceptor(self.options.http2));
-            // The end of a TLS client is a message of TLS, which has to be read.
-            self.http1.half_close(false);
             self.is_tls = true;
             self.open = upgraded::open::<Rewind<tokio_rustls::server::TlsStream<TrackedStream>>>;
         }
@@ -148,7 +156,7 @@ pub(crate) fn serve<A: Answer>(
     shared: Arc<Shared<A>>,
     io: TrackedStream,
     record: Arc<ConnectionRecord>,
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     stage: watch::Receiver<Stage>,
 ) -> impl Future<Output = ()> + Send + use<A> {
     let peer = Arc::new(Peer {
@@ -162,6 +170,7 @@ pub(crate) fn serve<A: Answer>(
         max_headers: shared.options.max_headers,
         capacity: io.capacity(),
     });
+    let peeks = io.can_peek();
     let mut io = Some(Rewind::new(io));
     async move {
         #[cfg(feature = "tls")]
@@ -177,9 +186,10 @@ pub(crate) fn serve<A: Answer>(
             }
         }
         if let (Some(io), Protocol::Http1) = (&mut io, protocol) {
-            io.get_mut().watch();
+            io.get_mut().watch(shared.options.half_close);
         }
-        speak(&shared, &peer, &mut io, protocol).await;
+        let http1 = if peeks { &shared.http1 } else { &shared.http1_reading };
+        speak(&shared, http1, &peer, &mut io, protocol).await;
     }
 }
 
@@ -195,10 +205,13 @@ async fn speak_tls<A: Answer>(
         Some(Ok(io)) => {
             let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
-            speak(shared, peer, &mut Some(Rewind::new(io)), protocol).await;
+            // The end of a TLS client is a message of TLS, which has to be read.
+            let http1 = &shared.http1_reading;
+            speak(shared, http1, peer, &mut Some(Rewind::new(io)), protocol).await;
         }
         Some(Err(error)) => {
-            log::debug!(target: "stockade::server", "TLS with {} failed: {error}", peer.address);
+            let client = ClientName(peer.address);
+            log::debug!(target: "stockade::server", "TLS with {client} failed: {error}");
         }
         None => {}
     }
@@ -206,6 +219,7 @@ async fn speak_tls<A: Answer>(
 
 async fn speak<A: Answer, T>(
     shared: &Shared<A>,
+    http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
     io: &mut Option<Rewind<T>>,
     protocol: Protocol,
@@ -222,13 +236,13 @@ async fn speak<A: Answer, T>(
                 |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
             drive(&peer.record, Box::pin(connection).as_mut(), shut_down, false).await
         }
-        Protocol::Http1 => speak_http1(&shared.http1, peer, io).await,
+        Protocol::Http1 => speak_http1(http1, peer, io).await,
     };
     // After an upgrade the socket lives on in another task.
     peer.record.set_upgraded();
     if let Outcome::Ended(Err(error)) = outcome {
-        let address = peer.address;
-        log::debug!(target: "stockade::server", "the connection of {address} failed: {error}");
+        let client = ClientName(peer.address);
+        log::debug!(target: "stockade::server", "the connection of {client} failed: {error}");
     }
 }
 
@@ -445,6 +459,18 @@ pub(crate) async fn until_told<F: Future>(
         Poll::Pending => Poll::Pending,
     })
     .await
+}
+
+/// The address of a client in the log.
+struct ClientName(Option<SocketAddr>);
+
+impl fmt::Display for ClientName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(address) => address.fmt(f),
+            None => f.write_str("a client without an address"),
+        }
+    }
 }
 
 /// The bytes that are read at once after a connection was parked: as a rule the

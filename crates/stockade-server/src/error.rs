@@ -1,6 +1,8 @@
 //! [`ServeError`]: the reason why a server could not listen.
 
 use std::net::SocketAddr;
+#[cfg(unix)]
+use std::path::PathBuf;
 use std::{error, fmt, io};
 
 /// The reason why a server could not listen.
@@ -24,11 +26,30 @@ pub enum ServeError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The Unix socket could not be bound.
+    #[cfg(unix)]
+    BindUnix {
+        /// The path of the socket.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A listener that was given could not be used.
+    Listener {
+        /// The reason.
+        source: io::Error,
+    },
     /// The handlers for the signals could not be installed.
     Signals {
         /// The error of the system.
         source: io::Error,
     },
+}
+
+impl ServeError {
+    pub(crate) fn of_listener(source: io::Error) -> Self {
+        Self::Listener { source }
+    }
 }
 
 impl fmt::Debug for ServeError {
@@ -45,26 +66,37 @@ impl fmt::Display for ServeError {
             }
             Self::Bind { address, source } => {
                 write!(f, "cannot listen on {address}: ")?;
-                match source.kind() {
-                    io::ErrorKind::AddrInUse => f.write_str("address already in use"),
-                    io::ErrorKind::AddrNotAvailable => {
-                        f.write_str("this machine does not have the address")
-                    }
-                    io::ErrorKind::PermissionDenied => f.write_str("permission denied"),
-                    _ => source.fmt(f),
-                }
+                write_bind_error(source, f)
             }
+            #[cfg(unix)]
+            Self::BindUnix { path, source } => {
+                write!(f, "cannot listen on unix:{}: ", path.display())?;
+                write_bind_error(source, f)
+            }
+            Self::Listener { source } => write!(f, "cannot use the listener: {source}"),
             Self::Signals { source } => write!(f, "cannot watch for signals: {source}"),
         }
+    }
+}
+
+fn write_bind_error(error: &io::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => f.write_str("address already in use"),
+        io::ErrorKind::AddrNotAvailable => f.write_str("this machine does not have the address"),
+        io::ErrorKind::PermissionDenied => f.write_str("permission denied"),
+        _ => write!(f, "{error}"),
     }
 }
 
 impl error::Error for ServeError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Self::Address { source, .. } | Self::Bind { source, .. } | Self::Signals { source } => {
-                Some(source)
-            }
+            #[cfg(unix)]
+            Self::BindUnix { source, .. } => Some(source),
+            Self::Address { source, .. }
+            | Self::Bind { source, .. }
+            | Self::Listener { source }
+            | Self::Signals { source } => Some(source),
         }
     }
 }

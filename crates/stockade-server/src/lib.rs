@@ -4,8 +4,8 @@
 //! [`CreateServer`] makes a [`Server`] out of a router:
 //!
 //! ```no_run
-//! use stockade_routing::Router;
-//! use stockade_server::CreateServer;
+//! use stockade::Router;
+//! use stockade::server::CreateServer;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut router = Router::new();
@@ -40,7 +40,7 @@
 //! | breaks the grammar of a chunked body | 400, the connection closes | – |
 //! | ends a line of a head with LF alone, sends more than one empty line before it, or a fragment in the target | 400, the connection closes | – |
 //! | sends `Content_Length` or `Transfer_Encoding` | 400, the connection closes | – |
-//! | closes its sending side before it has the answer | the connection closes | – |
+//! | closes its sending side before it has the answer | the connection closes | [`half_close`] |
 //! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
 //!
 //! [`header_read_timeout`]: ServerOptions::header_read_timeout
@@ -52,17 +52,20 @@
 //! [`max_headers`]: ServerOptions::max_headers
 //! [`max_header_bytes`]: ServerOptions::max_header_bytes
 //! [`max_connections`]: ServerOptions::max_connections
+//! [`half_close`]: ServerOptions::half_close
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //!
 //! # Where things are
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: their arguments and errors.
-//! - `accept`: from the listening socket to connections, and the shutdown;
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`:
+//!   how they are opened.
+//! - `accept`: from the listeners to connections, and the shutdown;
 //!   `clients`: the connections of each client; `idle_queue`: the idle ones,
 //!   which make room for new ones.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
-//!   socket; `rewind`: bytes of the socket that are read again.
+//!   `socket`; `rewind`: bytes of the socket that are read again.
 //! - `connection_record`: the state of one connection; `registry`: all open ones;
 //!   `sweep`: one coarse task that ends stalled connections and parks idle ones,
 //!   instead of a timer for each request.
@@ -79,6 +82,28 @@
 //!
 //! Spec: Router construction and members › createServer.
 
+// Where things are:
+// - `server`: `Server`, `BoundServer`, `ServerHandle`; `options`,
+//   `address`, `error`, `signals`, `tls`: their arguments and errors.
+// - `accept`: from the listening socket to connections, and the shutdown;
+//   `clients`: the connections of each client; `idle_queue`: the idle ones,
+//   which make room for new ones.
+// - `connection`: one connection, awake and parked; `tracked_stream`: its
+//   socket; `rewind`: bytes of the socket that are read again.
+// - `connection_record`: the state of one connection; `registry`: all open ones;
+//   `sweep`: one coarse task that ends stalled connections and parks idle ones,
+//   instead of a timer for each request.
+// - `time_budget`: the time for which a client is waited for, in both
+//   directions; `write_stall`: a client that does not take its response;
+//   `streams`: the same for one request on HTTP/2.
+// - `guard`, `guarded_io`: refuse malformed requests that hyper would accept.
+// - `forward`: writing through `rewind` and `guarded_io`.
+// - `service`: one request. Hot. `head`, `host`, `framing`: its checks before
+//   the application sees it.
+// - `request_body`, `drain`: the body of the request, in time and to its end;
+//   `response_body`: the body of the response.
+// - `upgraded`: connections that leave HTTP, such as WebSockets.
+
 mod accept;
 mod address;
 mod clients;
@@ -93,6 +118,7 @@ mod guarded_io;
 mod head;
 mod host;
 mod idle_queue;
+mod listener;
 mod options;
 mod registry;
 mod request_body;
@@ -101,21 +127,28 @@ mod rewind;
 mod server;
 mod service;
 mod signals;
+mod socket;
 mod streams;
 mod sweep;
+mod tcp;
 mod time_budget;
 #[cfg(feature = "tls")]
 mod tls;
 mod tracked_stream;
+#[cfg(unix)]
+mod unix;
 mod upgraded;
 mod write_stall;
 
 #[cfg(test)]
 mod tests;
 
-pub use address::ListenAddr;
+pub use address::{ListenAddr, Listeners, LocalAddr};
 pub use error::ServeError;
+pub use listener::Listener;
 pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};
 #[cfg(feature = "tls")]
 pub use tls::TlsConfig;
+#[cfg(unix)]
+pub use unix::UnixSocket;

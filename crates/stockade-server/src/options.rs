@@ -20,7 +20,8 @@ use crate::time_budget::StallPolicy;
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_server::ServerOptions;
+///
+/// use stockade::server::ServerOptions;
 ///
 /// let options = ServerOptions::new()
 ///     .max_connections(500)
@@ -49,6 +50,7 @@ pub struct ServerOptions {
     pub(crate) max_connections_per_client: Option<u32>,
     pub(crate) max_headers: usize,
     pub(crate) max_header_bytes: u32,
+    pub(crate) half_close: bool,
     pub(crate) http2: bool,
     pub(crate) http2_max_streams: u32,
     pub(crate) tcp_nodelay: bool,
@@ -74,6 +76,7 @@ impl Default for ServerOptions {
             max_connections_per_client: None,
             max_headers: DEFAULT_MAX_HEADERS,
             max_header_bytes: 16_384,
+            half_close: false,
             http2: true,
             http2_max_streams: 200,
             tcp_nodelay: true,
@@ -196,6 +199,16 @@ impl ServerOptions {
         /// Sets the largest size of the head of a request, in bytes; a longer
         /// one is answered with 431. Default: 16 KiB (16,384).
         max_header_bytes: u32;
+
+        /// Answers a client of HTTP/1 that has closed its sending side behind its
+        /// request (a half-closed connection, as of `nc -N`), if true. Default:
+        /// false: such a client counts as gone, and its handler ends.
+        ///
+        /// A client that has left altogether looks the same until something is
+        /// written to it. So with this option a handler goes on after its client
+        /// has left, to its end or its timeout. No effect on HTTP/2, whose clients
+        /// close streams and keep the connection.
+        half_close: bool;
 
         /// Speaks HTTP/2 with clients that begin with it, if true. Default:
         /// true.
@@ -391,6 +404,7 @@ mod tests {
         assert_eq!(defaults.client_limit(false), Some(1_000));
         assert_eq!(defaults.max_headers, 100);
         assert_eq!(defaults.max_header_bytes, 16_384);
+        assert!(!defaults.half_close);
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert_eq!((defaults.tcp_notsent_lowat, defaults.tcp_send_buffer), (Some(524_288), None));

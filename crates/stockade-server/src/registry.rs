@@ -121,7 +121,7 @@ impl Registry {
 
     /// Decides about a new connection of `client`. If an idle one of the same client
     /// has to end for it, that one is told to finish.
-    pub(crate) fn admit(&self, client: IpAddr, now: Instant) -> Admission {
+    pub(crate) fn admit(&self, client: Option<IpAddr>, now: Instant) -> Admission {
         let OpenConnections { records, clients, .. } = &mut *self.lock();
         let Some(clients) = clients else { return Admission::Free };
         let key = RateKey::from(client);
@@ -154,7 +154,8 @@ impl Registry {
         let id = open.next;
         open.next += 1;
         let is_open = |id| open.records.contains_key(&id);
-        let quota = open.clients.as_mut().map(|clients| clients.enter(&slot.client, id, is_open));
+        let quota =
+            open.clients.as_mut().and_then(|clients| clients.enter(&slot.client, id, is_open));
         open.records.insert(id, record);
         if self.limits.parks() {
             open.unparked.push_back(id);
@@ -303,7 +304,7 @@ mod tests {
         let enter = |at| {
             let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock)));
             let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
-            let slot = Slot::new(permit, [192, 0, 2, client(at)].into());
+            let slot = Slot::new(permit, IpAddr::from([192, 0, 2, client(at)]));
             let registration = registry.register(Arc::clone(&record), slot);
             drop(InFlight::begin(&record));
             (record, registration)

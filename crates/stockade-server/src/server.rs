@@ -1,7 +1,7 @@
 //! [`Server`]: a router with options, ready to listen; [`BoundServer`]: a server
 //! with its port; [`ServerHandle`]: ends a server from elsewhere.
 //!
-//! Spec: Router members › createServer.
+//! Spec: Router construction and members › createServer.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,19 +10,36 @@ use std::sync::Arc;
 
 use stockade_errors::ConfigError;
 use stockade_routing::{App, Router};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
+use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
 #[cfg(feature = "tls")]
 use crate::tls::TlsConfig;
-use crate::{ListenAddr, ServeError, ServerOptions, address};
+use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions};
 
-/// Makes a server out of a router.
+/// Makes a server out of a router, or out of an application that is built.
 ///
-/// Spec: Router members › createServer.
+/// Several servers of one [`App`] share its routes, handlers, state and counters:
+///
+/// ```no_run
+/// use stockade::Router;
+/// use stockade::server::CreateServer;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut router = Router::new();
+/// router.get("/health", async || "ok");
+/// let app = router.build()?;
+/// let inside = app.clone().create_server()?.bind(3000).await?;
+/// let outside = app.create_server()?.bind("0.0.0.0:3001").await?;
+/// tokio::try_join!(inside.serve(), outside.serve())?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Spec: Router construction and members › createServer.
 pub trait CreateServer: Sized {
     /// Makes a server with the default options.
     ///
@@ -50,13 +67,18 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        let app = built?.with_options(options.call.clone())?;
-        Ok(Server {
-            app,
-            options,
-            #[cfg(feature = "tls")]
-            tls: None,
-        })
+        Server::of(&built?, options)
+    }
+}
+
+/// Makes a server of an application that is built already.
+impl CreateServer for App {
+    #[track_caller]
+    fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
+        let location = Location::caller();
+        let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        ConfigError::check(mistakes.collect())?;
+        Server::of(&self, options)
     }
 }
 
@@ -72,6 +94,17 @@ pub struct Server {
 }
 
 impl Server {
+    /// Makes a server of options in which no mistake was found.
+    fn of(app: &App, options: ServerOptions) -> Result<Self, ConfigError> {
+        let app = app.with_options(options.call.clone())?;
+        Ok(Self {
+            app,
+            options,
+            #[cfg(feature = "tls")]
+            tls: None,
+        })
+    }
+
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
     /// [`header_read_timeout`](ServerOptions::header_read_timeout).
     #[cfg(feature = "tls")]
@@ -84,7 +117,9 @@ impl Server {
     /// then shuts down gracefully. A second signal ends it at once.
     ///
     /// The address is logged. A bare port number is for this machine only
-    /// (127.0.0.1); `"0.0.0.0:3000"` opens the server: see [`ListenAddr`].
+    /// (127.0.0.1); `"0.0.0.0:3000"` opens the server. [`ListenAddr`] lists what
+    /// else a server listens on: open listeners, Unix sockets, acceptors of a
+    /// program's own, several at once.
     ///
     /// # Errors
     /// When the address cannot be bound, for example because it is taken.
@@ -92,18 +127,60 @@ impl Server {
         self.bind(address).await?.with_signals().serve().await
     }
 
+    /// Serves on listeners until a shutdown.
+    async fn serve(
+        self,
+        listeners: Vec<Bound>,
+        stage: watch::Sender<Stage>,
+        signals: bool,
+    ) -> Result<(), ServeError> {
+        let options = self.options;
+        let shared = Shared::new(self.app, &options);
+        #[cfg(feature = "tls")]
+        let shared = shared.with_tls(self.tls);
+        let scheme = if shared.is_tls() { "https" } else { "http" };
+        let signals = if signals {
+            Some(Signals::watch().map_err(|source| ServeError::Signals { source })?)
+        } else {
+            None
+        };
+        for listener in &listeners {
+            match listener.local() {
+                LocalAddr::Tcp(address) => {
+                    log::info!(target: "stockade::server", "listening on {scheme}://{address}");
+                }
+                local => {
+                    log::info!(target: "stockade::server", "listening on {local} ({scheme})");
+                }
+            }
+        }
+        let serving = accept::serve(listeners, Arc::new(shared), stage.clone());
+        let Some(signals) = signals else {
+            serving.await;
+            return Ok(());
+        };
+        let obeying = async {
+            signals::obey(signals, stage).await;
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = serving => Ok(()),
+            never = obeying => never,
+        }
+    }
+
     /// Binds the address without serving yet. From now on connections wait.
     ///
     /// # Errors
     /// When the address cannot be bound, for example because it is taken.
-    pub async fn bind(self, address: impl ListenAddr) -> Result<BoundServer, ServeError> {
-        let address = address::resolve(address).await?;
-        let listener = accept::listen(address, self.options.backlog)?;
-        let bind_error = |source| ServeError::Bind { address, source };
-        let local_addr = listener.local_addr().map_err(bind_error)?;
+    pub async fn bind<L: ListenAddr>(
+        self,
+        address: L,
+    ) -> Result<BoundServer<L::Local>, ServeError> {
+        let (listeners, local_addr) = address.open(&self.options).await?;
         let stage = watch::Sender::new(Stage::Running);
         let handle = ServerHandle { stage, local_addr };
-        Ok(BoundServer { server: self, listener, handle, signals: false })
+        Ok(BoundServer { server: self, listeners, handle, signals: false })
     }
 }
 
@@ -113,26 +190,28 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A server with a bound address.
+/// A server with a bound address. `L` is the type of the address: that of
+/// [`ListenAddr::Local`].
 #[derive(Debug)]
 #[must_use = "a server does nothing until it serves"]
-pub struct BoundServer {
+pub struct BoundServer<L = SocketAddr> {
     server: Server,
-    listener: TcpListener,
-    handle: ServerHandle,
+    listeners: Vec<Bound>,
+    handle: ServerHandle<L>,
     signals: bool,
 }
 
-impl BoundServer {
-    /// Returns the address, with the port that was chosen for port 0.
+impl<L: Clone> BoundServer<L> {
+    /// Returns the address, with the port that was chosen for port 0; of several
+    /// listeners a list, in the order in which they were added.
     #[must_use]
-    pub fn local_addr(&self) -> SocketAddr {
-        self.handle.local_addr
+    pub fn local_addr(&self) -> L {
+        self.handle.local_addr()
     }
 
     /// Returns a handle that ends the server from elsewhere.
     #[must_use]
-    pub fn handle(&self) -> ServerHandle {
+    pub fn handle(&self) -> ServerHandle<L> {
         self.handle.clone()
     }
 
@@ -167,32 +246,8 @@ impl BoundServer {
     /// # Errors
     /// When signals cannot be watched. An error of a connection is never one.
     pub async fn serve(self) -> Result<(), ServeError> {
-        let Self { server, listener, handle, signals } = self;
-        let ServerHandle { stage, local_addr } = handle;
-        let options = server.options;
-        let shared = Shared::new(server.app, &options);
-        #[cfg(feature = "tls")]
-        let shared = shared.with_tls(server.tls);
-        let scheme = if shared.is_tls() { "https" } else { "http" };
-        let signals = if signals {
-            Some(Signals::watch().map_err(|source| ServeError::Signals { source })?)
-        } else {
-            None
-        };
-        log::info!(target: "stockade::server", "listening on {scheme}://{local_addr}");
-        let serving = accept::serve(listener, Arc::new(shared), &options, stage.clone());
-        let Some(signals) = signals else {
-            serving.await;
-            return Ok(());
-        };
-        let obeying = async {
-            signals::obey(signals, stage).await;
-            std::future::pending().await
-        };
-        tokio::select! {
-            () = serving => Ok(()),
-            never = obeying => never,
-        }
+        let Self { server, listeners, handle, signals } = self;
+        server.serve(listeners, handle.stage, signals).await
     }
 
     /// Serves as [`serve`](Self::serve) does, and shuts down when `done` ends.
@@ -215,12 +270,12 @@ impl BoundServer {
 
 /// A handle that ends a server from elsewhere. Clones end the same server.
 #[derive(Clone, Debug)]
-pub struct ServerHandle {
+pub struct ServerHandle<L = SocketAddr> {
     stage: watch::Sender<Stage>,
-    local_addr: SocketAddr,
+    local_addr: L,
 }
 
-impl ServerHandle {
+impl<L> ServerHandle<L> {
     /// Begins a graceful shutdown, as [`BoundServer::serve`] says. Further
     /// calls do nothing.
     pub fn shutdown(&self) {
@@ -234,7 +289,10 @@ impl ServerHandle {
 
     /// Returns the address of the server.
     #[must_use]
-    pub fn local_addr(&self) -> SocketAddr {
-        self.local_addr
+    pub fn local_addr(&self) -> L
+    where
+        L: Clone,
+    {
+        self.local_addr.clone()
     }
 }

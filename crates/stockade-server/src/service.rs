@@ -16,7 +16,7 @@ use hyper::upgrade::OnUpgrade;
 use stockade_core::__internal::RequestExt as _;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, PeerAddr, Request, Response};
+use stockade_core::{HttpBody, LocalPeer, PeerAddr, Request, Response, error_of};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
 use stockade_routing::__internal::poll_into;
@@ -50,6 +50,12 @@ pub(crate) trait Answer: Send + Sync + 'static {
         false
     }
 
+    /// Returns true when clients are known although their connection has no
+    /// address, or need not be known.
+    fn trusts_local_peer(&self) -> bool {
+        true
+    }
+
     /// Notes that a shutdown begins.
     fn leaving(&self) {}
 }
@@ -74,6 +80,10 @@ impl Answer for App {
         self.trusts_proxy()
     }
 
+    fn trusts_local_peer(&self) -> bool {
+        self.trusts_local_peer()
+    }
+
     fn leaving(&self) {
         if let Some(readiness) = self.state::<Readiness>() {
             readiness.set(false);
@@ -88,7 +98,8 @@ impl Answer for App {
 pub(crate) struct Peer<A> {
     pub(crate) app: Arc<A>,
     pub(crate) record: Arc<ConnectionRecord>,
-    pub(crate) address: SocketAddr,
+    /// The address of the client, if it has one.
+    pub(crate) address: Option<SocketAddr>,
     /// The stage of the server, from running to ended.
     pub(crate) stage: watch::Receiver<Stage>,
     /// Takes the connection out of hyper's upgrade.
@@ -147,7 +158,11 @@ pub(crate) fn serve<A: Answer>(
         let record = Arc::clone(&peer.record);
         HttpBody::new(RequestBody::new(body, &head, peer.body_terms, record))
     };
-    let request = Request::framed(head, body).with_peer(PeerAddr(peer.address));
+    let mut request = Request::framed(head, body);
+    match peer.address {
+        Some(address) => request = request.with_peer(PeerAddr(address)),
+        None => _ = request.extensions_mut().insert(LocalPeer),
+    }
     let answering = match outcome {
         Ok(()) => peer.app.answer(request),
         Err(error) => peer.app.refuse(request, error),
@@ -178,7 +193,9 @@ impl<A: Answer> Future for Serving<A> {
         if let Some(on_upgrade) = this.on_upgrade.take() {
             this.peer.give_away(on_upgrade, &mut response, this.http2);
         }
-        if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        // An error handler may have given it another status.
+        let error = error_of(&response).map(ApiError::status);
+        if response.status() == StatusCode::TOO_MANY_REQUESTS || error == Some(429) {
             this.peer.end_if_scarce(this.http2);
         }
         // It is not known where the next request begins. HTTP/2 has no such

@@ -1,31 +1,31 @@
 //! [`TrackedStream`]: the socket of a connection, which notes when bytes move.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
-use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use crate::clients::Capacity;
 use crate::connection_record::ConnectionRecord;
 use crate::registry::Registration;
+use crate::socket::Socket;
 
 /// A socket that notes in its [`ConnectionRecord`] when bytes come, and when the
 /// client takes none. The connection counts as open until this is dropped.
 #[derive(Debug)]
 pub(crate) struct TrackedStream {
-    stream: TcpStream,
+    stream: Socket,
     record: Arc<ConnectionRecord>,
     /// True if this notices a client that closes while its response is made.
     watches: bool,
-    /// True if the client has sent more while its response is made, so that its
-    /// end cannot be seen by a peek.
-    has_more: bool,
+    /// True if a client that has closed its sending side alone is not gone.
+    half_close: bool,
+    /// True if a peek shows nothing new: the client has sent more while its
+    /// response is made, or its sending side may be closed, and is.
+    is_settled: bool,
     registration: Registration,
 }
 
@@ -37,16 +37,23 @@ pub(crate) enum Protocol {
 
 impl TrackedStream {
     pub(crate) fn new(
-        stream: TcpStream,
+        stream: impl Into<Socket>,
         record: Arc<ConnectionRecord>,
         registration: Registration,
     ) -> Self {
-        Self { stream, record, watches: false, has_more: false, registration }
+        let stream = stream.into();
+        Self { stream, record, watches: false, half_close: false, is_settled: false, registration }
     }
 
     /// Returns the capacity that is left for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
+    }
+
+    /// Returns true if [`watch`](Self::watch) notices anything. Else a client that
+    /// closes is noticed by reading.
+    pub(crate) fn can_peek(&self) -> bool {
+        self.stream.can_peek()
     }
 
     /// Notices from now on a client that closes while its response is made. Then
@@ -56,18 +63,23 @@ impl TrackedStream {
     /// request. That takes a new buffer for each request, because the request still
     /// holds the old one, and costs a tenth of a request. Only a request that has
     /// to wait needs it.
-    pub(crate) fn watch(&mut self) {
+    ///
+    /// With `half_close` it may close its sending side; then only a reset shows
+    /// that it is gone.
+    pub(crate) fn watch(&mut self, half_close: bool) {
         self.watches = true;
+        self.half_close = half_close;
     }
 
     /// Fails if the client has closed.
     #[cold]
     fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        let mut byte = [0];
-        match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)) {
-            Poll::Ready(Ok(0)) => Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left")),
+        match self.stream.poll_peek(cx) {
+            Poll::Ready(Ok(0)) if !self.half_close => {
+                Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left"))
+            }
             Poll::Ready(Ok(_)) => {
-                self.has_more = true;
+                self.is_settled = true;
                 Ok(())
             }
             Poll::Ready(Err(error)) => Err(error),
@@ -101,23 +113,23 @@ impl TrackedStream {
         .await
     }
 
-    /// Notes the outcome of a write. `again` does the same write although the
-    /// system does not report the socket as ready.
+    /// Notes the outcome of a write of `bufs`.
     ///
-    /// Linux reports a socket when a third of its buffer is free, which may be a
-    /// megabyte. A slow client takes minutes for that, and would look like one that
-    /// takes nothing.
+    /// A socket that is blocked is tried now and then although the system does not
+    /// report it as ready. Linux reports a socket when a third of its buffer is
+    /// free, which may be a megabyte. A slow client takes minutes for that, and would
+    /// look like one that takes nothing.
     fn wrote(
         &self,
         outcome: Poll<io::Result<usize>>,
-        again: impl FnOnce(&Socket) -> io::Result<usize>,
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Ready(Ok(count)) => self.record.bytes_went(*count),
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 if self.record.bytes_wait()
-                    && let Ok(count @ 1..) = again(&SockRef::from(&self.stream))
+                    && let Ok(count @ 1..) = self.stream.write_unready(bufs)
                 {
                     self.record.bytes_went(count);
                     return Poll::Ready(Ok(count));
@@ -131,9 +143,9 @@ impl TrackedStream {
 impl Drop for TrackedStream {
     fn drop(&mut self) {
         if self.record.resets() {
-            // Without this the system would keep megabytes for a client that does
-            // not read them. If it fails, the socket closes as usual.
-            let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+            // Else the system would keep megabytes for a client that does not read
+            // them.
+            self.stream.reset_on_drop();
         }
     }
 }
@@ -144,7 +156,7 @@ impl AsyncRead for TrackedStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.has_more = false;
+        self.is_settled = false;
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         if buf.filled().len() > before {
@@ -161,16 +173,16 @@ impl AsyncWrite for TrackedStream {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.wrote(outcome, |socket| socket.send_with_flags(buf, NO_SIGNAL))
+        self.wrote(outcome, &[IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.wrote(outcome, |socket| socket.send_vectored_with_flags(bufs, NO_SIGNAL))
+        self.wrote(outcome, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -178,7 +190,7 @@ impl AsyncWrite for TrackedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.watches && !self.has_more && self.record.is_unwatched() {
+        if self.watches && !self.is_settled && self.record.is_unwatched() {
             self.look(cx)?;
         }
         Pin::new(&mut self.stream).poll_flush(cx)
@@ -188,11 +200,6 @@ impl AsyncWrite for TrackedStream {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
-
-/// `MSG_NOSIGNAL`, which the standard library uses, too: writing to a client that
-/// has closed is an error and no signal.
-const NO_SIGNAL: i32 =
-    if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };
 
 /// The first bytes of a client that speaks HTTP/2.
 ///

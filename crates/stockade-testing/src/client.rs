@@ -82,8 +82,9 @@ impl TestClient {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use stockade_routing::Router;
-    /// use stockade_testing::{TestClient, TestClock};
+    ///
+    /// use stockade::Router;
+    /// use stockade::testing::{TestClient, TestClock};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
     /// let mut router = Router::new();

@@ -10,7 +10,7 @@ use bytes::Bytes;
 /// [`TestRequest::multipart`](crate::TestRequest::multipart).
 ///
 /// ```
-/// use stockade_testing::MultipartForm;
+/// use stockade::testing::MultipartForm;
 ///
 /// let form = MultipartForm::new()
 ///     .text("title", "A teapot")

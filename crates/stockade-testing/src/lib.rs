@@ -2,13 +2,13 @@
 //! one.
 //!
 //! ```
-//! use serde_json::json;
-//! use stockade_core::extract::{Body, Path};
-//! use stockade_routing::{Router, RouterOptions};
-//! use stockade_testing::{TestClient, TestClock};
-//! use stockade_validation::Unchecked;
-//! # use serde_json::Value;
 //! # use std::time::Duration;
+//! # use stockade::serde_json::Value;
+//! use stockade::extract::{Body, Path};
+//! use stockade::serde_json::json;
+//! use stockade::testing::{TestClient, TestClock};
+//! use stockade::validation::Unchecked;
+//! use stockade::{Router, RouterOptions};
 //!
 //! let mut router = Router::new();
 //! router.get("/users/:id", async |Path(id): Path<u64>| json!({ "id": id, "name": "Ada" }));
@@ -43,19 +43,18 @@
 //! [`TestRequest::stream`] opens one without an end, such as server-sent
 //! events. A response that takes more than 30 seconds
 //! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
-//!
-//! # Where things are
-//!
-//! - `client`, `request`: [`TestClient`], [`TestRequest`], [`TestError`].
-//! - `response`, `stream`: [`TestResponse`], [`TestStream`]; `event`:
-//!   [`TestEvent`].
-//! - `web_socket`: [`TestWebSocket`].
-//! - `form`: [`MultipartForm`]; `cookies`: the jar; `test_clock`: [`TestClock`].
-//! - `transport`: in process, or over a port.
-//! - `exchange`, `redact`, `difference`, `fail`: the messages of failed
-//!   assertions.
-//!
-//! [`App::handle`]: stockade_routing::App::handle
+
+// Where things are:
+// - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
+// - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
+//   `TestEvent`.
+// - `web_socket`: `TestWebSocket`.
+// - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
+// - `transport`: in process, or over a port.
+// - `exchange`, `redact`, `difference`, `fail`: the messages of failed
+//   assertions.
+//
+// `App::handle`: stockade_routing::App::handle
 
 mod client;
 mod cookies;

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_testing::TestClock;
+///
+/// use stockade::testing::TestClock;
 ///
 /// let clock = TestClock::at(1_000_000_000);
 /// clock.advance(Duration::from_secs(60));

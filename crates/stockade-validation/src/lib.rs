@@ -55,21 +55,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
-//!
-//! - `schema`: [`Schema`]; `rule`: [`Rule`], which builds one.
-//! - `has_schema`: [`HasSchema`], types with a schema; `text_form`: types that
-//!   judge their own text; `inner`: rules made of other rules.
-//! - `patch_field`: [`Patch`] and [`Optional`], fields that may be absent.
-//! - `build`: reading the notations, finding the mistakes, compiling.
-//! - `node`: the compiled form of a schema, and the rules that judge.
-//! - `check`: the walk over a value, quiet or with all its errors and changes.
-//! - `data`: the two forms in which a value is judged, parsed or as text.
-//! - `json`: the text of JSON.
-//! - `read`: from JSON text to a typed value, judged on the way.
-//! - `export`: [`Schema::to_json_schema`].
-//! - [`mod@format`]: the string formats.
-//!
 //! # Features
 //!
 //! - `derive`: `#[derive(Schema)]`.
@@ -81,8 +66,23 @@
 //!
 //! [`Schema`]: struct@Schema
 
+// Where things are:
+// - `schema`: `Schema`; `rule`: `Rule`, which builds one.
+// - `has_schema`: `HasSchema`, types with a schema; `text_form`: types that
+//   judge their own text; `inner`: rules made of other rules.
+// - `patch_field`: `Patch` and `Optional`, fields that may be absent.
+// - `build`: reading the notations, finding the mistakes, compiling.
+// - `node`: the compiled form of a schema, and the rules that judge.
+// - `check`: the walk over a value, quiet or with all its errors and changes.
+// - `data`: the two forms in which a value is judged, parsed or as text.
+// - `json`: the text of JSON.
+// - `read`: from JSON text to a typed value, judged on the way.
+// - `export`: `Schema::to_json_schema`.
+// - `mod@format`: the string formats.
+
 mod build;
 mod check;
+mod constructors;
 mod data;
 mod depth;
 mod equal;

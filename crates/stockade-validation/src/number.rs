@@ -140,7 +140,7 @@ const LEAST: f64 = -9_223_372_036_854_775_808.0;
 /// digits, a fraction, an exponent, of any size. White space is trimmed before.
 /// `.5` is a number, `5.` is none.
 ///
-/// Spec: behaviour, section 11 (`coerce_types`).
+/// Spec: Validation schemas › `coerceTypes`.
 #[must_use]
 pub(crate) fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

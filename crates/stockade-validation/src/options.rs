@@ -4,6 +4,8 @@
 
 mod serde_impls;
 
+use stockade_errors::__internal::setters;
+
 /// Options of a validation; by default all errors are listed, unknown keys are
 /// kept, and nothing is converted.
 ///
@@ -79,46 +81,24 @@ impl ValidationOptions {
         Self { coerce_types: true, list_from_one: true, ..Self::default() }
     }
 
-    /// Sets [`abort_early`](Self::abort_early).
-    #[must_use]
-    pub fn abort_early(mut self, abort_early: bool) -> Self {
-        self.abort_early = abort_early;
-        self
-    }
+    setters! {
+        /// Sets [`abort_early`](Self::abort_early).
+        abort_early: bool;
 
-    /// Sets [`strip_unknown`](Self::strip_unknown).
-    #[must_use]
-    pub fn strip_unknown(mut self, strip_unknown: bool) -> Self {
-        self.strip_unknown = strip_unknown;
-        self
-    }
+        /// Sets [`strip_unknown`](Self::strip_unknown).
+        strip_unknown: bool;
 
-    /// Sets [`allow_unknown`](Self::allow_unknown).
-    #[must_use]
-    pub fn allow_unknown(mut self, allow_unknown: bool) -> Self {
-        self.allow_unknown = Some(allow_unknown);
-        self
-    }
+        /// Sets [`allow_unknown`](Self::allow_unknown).
+        allow_unknown: some bool;
 
-    /// Sets [`coerce_types`](Self::coerce_types).
-    #[must_use]
-    pub fn coerce_types(mut self, coerce_types: bool) -> Self {
-        self.coerce_types = coerce_types;
-        self
-    }
+        /// Sets [`coerce_types`](Self::coerce_types).
+        coerce_types: bool;
 
-    /// Sets [`list_from_one`](Self::list_from_one).
-    #[must_use]
-    pub fn list_from_one(mut self, list_from_one: bool) -> Self {
-        self.list_from_one = list_from_one;
-        self
-    }
+        /// Sets [`list_from_one`](Self::list_from_one).
+        list_from_one: bool;
 
-    /// Sets [`max_errors`](Self::max_errors).
-    #[must_use]
-    pub fn max_errors(mut self, max_errors: usize) -> Self {
-        self.max_errors = max_errors;
-        self
+        /// Sets [`max_errors`](Self::max_errors).
+        max_errors: usize;
     }
 }
 

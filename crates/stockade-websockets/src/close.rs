@@ -46,7 +46,7 @@ impl Close {
     /// longer reason is cut at the last whole character within 123 bytes.
     ///
     /// ```
-    /// use stockade_websockets::Close;
+    /// use stockade::websockets::Close;
     ///
     /// let close = Close::new(4_001, "log in again");
     /// assert_eq!(close.to_string(), "4001 (log in again)");

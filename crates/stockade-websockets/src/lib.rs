@@ -59,23 +59,21 @@
 //! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
 //!   want binary messages back (`xtask/src/autobahn.rs`).
 //!
-//! # Where things are
-//!
-//! - `handshake`, `origin`: the checks before the upgrade. Pure functions.
-//! - `handler`, `upgrade`, `options`: the handler of a route, its arguments and its
-//!   options.
-//! - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
-//! - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
-//!   `token_bucket`, `waker_set`: its parts.
-//! - `socket`, `sink`, `message`: [`WebSocket`], [`Receiver`], [`Sender`],
-//!   [`Message`].
-//! - `rooms`, `limits`: groups and counts of connections.
-//!
-//! The codec is our own, because tungstenite takes whole frames: it would read a
-//! large frame to its end although a text in it is wrong at the beginning. The
-//! key of the handshake and the list of codes are tungstenite's.
-//!
 //! Spec: WebSocket routes.
+
+// Where things are:
+// - `handshake`, `origin`: the checks before the upgrade. Pure functions.
+// - `handler`, `upgrade`, `options`: the handler of a route, its arguments and its
+//   options.
+// - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
+// - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
+//   `token_bucket`, `waker_set`: its parts.
+// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`.
+// - `rooms`, `limits`: groups and counts of connections.
+//
+// The codec is our own, because tungstenite takes whole frames: it would read a
+// large frame to its end although a text in it is wrong at the beginning. The
+// key of the handshake and the list of codes are tungstenite's.
 
 mod close;
 mod decoder;
@@ -89,7 +87,6 @@ mod origin;
 mod rooms;
 mod send_queue;
 mod session;
-mod sink;
 mod socket;
 mod timeouts;
 mod token_bucket;

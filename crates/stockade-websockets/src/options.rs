@@ -2,29 +2,15 @@
 
 use std::time::Duration;
 
+use stockade_errors::__internal::setters;
 use stockade_validation::{Schema, ValidationOptions};
-
-/// Writes a setter for each field; the words after a comma are its unit.
-macro_rules! setters {
-    ($($name:ident: $kind:ty $(, $($unit:ident)+)?;)*) => {$(
-        #[doc = concat!(
-            "Sets [`", stringify!($name), "`](Self#structfield.", stringify!($name), ")"
-            $(, ",", $(" ", stringify!($unit)),+)?, "."
-        )]
-        #[must_use]
-        pub fn $name(mut self, $name: $kind) -> Self {
-            self.$name = $name;
-            self
-        }
-    )*};
-}
-pub(crate) use setters;
 
 /// The options of a WebSocket route.
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_websockets::WebSocketOptions;
+///
+/// use stockade::websockets::WebSocketOptions;
 ///
 /// let options = WebSocketOptions::new()
 ///     .allowed_origins(["https://app.example.com"])
@@ -33,7 +19,7 @@ pub(crate) use setters;
 /// assert_eq!(options.max_payload, Some(65_536));
 /// ```
 ///
-/// Spec: Router members › addWebSocketRoute; WebSocket routes.
+/// Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSocketOptions {
@@ -159,32 +145,47 @@ impl WebSocketOptions {
         self
     }
 
-    /// Sets [`max_payload`](Self#structfield.max_payload), in bytes.
-    #[must_use]
-    pub fn max_payload(mut self, bytes: u64) -> Self {
-        self.max_payload = Some(bytes);
-        self
-    }
-
-    /// Sets [`validation`](Self#structfield.validation).
-    #[must_use]
-    pub fn validation(mut self, schema: Schema) -> Self {
-        self.validation = Some(schema);
-        self
-    }
-
     setters! {
+        /// Sets [`validation`](Self#structfield.validation).
+        validation: some Schema;
+
+        /// Sets [`max_payload`](Self#structfield.max_payload), in bytes.
+        max_payload: some u64;
+
+        /// Sets [`max_json_values`](Self#structfield.max_json_values).
         max_json_values: usize;
+
+        /// Sets [`binary`](Self#structfield.binary).
         binary: bool;
+
+        /// Sets [`control_messages`](Self#structfield.control_messages).
         control_messages: bool;
+
+        /// Sets [`validation_options`](Self#structfield.validation_options).
         validation_options: ValidationOptions;
+
+        /// Sets [`ping_interval`](Self#structfield.ping_interval).
         ping_interval: Option<Duration>;
+
+        /// Sets [`ping_timeout`](Self#structfield.ping_timeout).
         ping_timeout: Duration;
+
+        /// Sets [`idle_timeout`](Self#structfield.idle_timeout).
         idle_timeout: Option<Duration>;
+
+        /// Sets [`write_timeout`](Self#structfield.write_timeout).
         write_timeout: Duration;
+
+        /// Sets [`close_timeout`](Self#structfield.close_timeout).
         close_timeout: Duration;
-        max_rate: Option<u32>, in messages a second;
-        send_queue: u64, in bytes;
+
+        /// Sets [`max_rate`](Self#structfield.max_rate), in messages a second.
+        max_rate: Option<u32>;
+
+        /// Sets [`send_queue`](Self#structfield.send_queue), in bytes.
+        send_queue: u64;
+
+        /// Sets [`slow_reader`](Self#structfield.slow_reader).
         slow_reader: SlowReader;
     }
 }

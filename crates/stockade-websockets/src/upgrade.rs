@@ -27,9 +27,9 @@ use crate::socket::{DriverEnd, SocketId, WebSocket, pair};
 /// router.
 ///
 /// ```
-/// use stockade_core::extract::Path;
-/// use stockade_core::{ApiError, Response};
-/// use stockade_websockets::{WebSocket, WebSocketUpgrade};
+/// use stockade::extract::Path;
+/// use stockade::websockets::{WebSocket, WebSocketUpgrade};
+/// use stockade::{ApiError, Response};
 ///
 /// async fn join(
 ///     Path(room): Path<String>,

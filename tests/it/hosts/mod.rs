@@ -8,7 +8,7 @@
 //! headers of ours, the host's own answers where no route matches. They are the
 //! column [`Row::handed_over`](table::Row) of the table, and there are no others.
 //!
-//! Spec: Use inside a host framework; Router members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 pub mod api;
 pub mod table;

@@ -17,7 +17,7 @@ use crate::service::{ResponseFuture, answer};
 ///
 /// See [`ToActix::to_actix_routes`](crate::ToActix::to_actix_routes).
 ///
-/// Spec: Router members › toHostRouter.
+/// Spec: Router construction and members › toHostRouter.
 #[derive(Clone, Debug)]
 pub struct ActixRoutes {
     routes: HostRoutes,

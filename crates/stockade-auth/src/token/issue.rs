@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use stockade_errors::__internal::setters;
 
 use super::claims::{MAX_TIME, time};
 use super::{Clock, ExpiresIn, IntoExpiresIn, IssueError, MAX_TOKEN_LENGTH, SigningKeys, json};
@@ -74,19 +75,13 @@ impl TokenIssuer {
         Self::default()
     }
 
-    /// Sets the length of the longest token that is made, in bytes. Default:
-    /// [`MAX_TOKEN_LENGTH`].
-    #[must_use]
-    pub fn max_length(mut self, max_length: usize) -> Self {
-        self.max_length = max_length;
-        self
-    }
+    setters! {
+        /// Sets the length of the longest token that is made, in bytes. Default:
+        /// [`MAX_TOKEN_LENGTH`].
+        max_length: usize;
 
-    /// Sets the clock. Default: that of the system.
-    #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
+        /// Sets the clock. Default: that of the system.
+        clock: Clock;
     }
 
     /// Makes a token; see [`generate_jwt`].

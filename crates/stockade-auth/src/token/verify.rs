@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use stockade_errors::__internal::setters;
 
 use super::claims::Times;
 use super::{Claims, Clock, Compact, MAX_TOKEN_LENGTH, TokenError, TokenKeys};
@@ -158,19 +159,13 @@ impl TokenVerifier {
         self
     }
 
-    /// Sets the length of the longest token that is read, in bytes without
-    /// `Bearer `. Default: [`MAX_TOKEN_LENGTH`].
-    #[must_use]
-    pub fn max_length(mut self, max_length: usize) -> Self {
-        self.max_length = max_length;
-        self
-    }
+    setters! {
+        /// Sets the length of the longest token that is read, in bytes without
+        /// `Bearer `. Default: [`MAX_TOKEN_LENGTH`].
+        max_length: usize;
 
-    /// Sets the clock. Default: that of the system.
-    #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
+        /// Sets the clock. Default: that of the system.
+        clock: Clock;
     }
 
     /// Verifies a token and returns its claims.

@@ -23,7 +23,7 @@ use crate::endpoint::{ErrorContext, ErrorContextExt as _};
 /// an `http_body::Body`, which has trailers too.
 ///
 /// ```
-/// use stockade_core::{ApiError, HttpBody};
+/// use stockade::{ApiError, HttpBody};
 ///
 /// async fn count(mut body: HttpBody) -> Result<String, ApiError> {
 ///     let mut length = 0;

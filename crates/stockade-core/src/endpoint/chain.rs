@@ -79,13 +79,16 @@ impl RunningHandler {
 
     #[cold]
     fn context(&self) -> ErrorContext {
-        ErrorContext {
+        let context = ErrorContext {
+            handler: self.chain.endpoint.error_handler().cloned(),
             settings: self.settings,
             method: self.method.clone(),
             target: self.target.clone(),
             endpoint: Some(Arc::clone(&self.chain.endpoint)),
             id: self.id.clone(),
-        }
+        };
+        // A body that the route does not accept, which no middleware has seen.
+        if self.chain.at == 0 { context.before_middleware(None) } else { context }
     }
 }
 

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, ErrorKind};
 use stockade_serialization::to_json;
 
 use super::Endpoint;
-use crate::{HttpBody, Request, Response, escaped, header_map_pool};
+use crate::{ErrorHandler, HttpBody, Request, Response, escaped, header_map_pool};
 
 /// The settings by which errors are answered.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -33,6 +33,8 @@ pub struct ErrorContext {
     pub(super) target: Option<PathAndQuery>,
     pub(super) endpoint: Option<Arc<Endpoint>>,
     pub(super) id: Option<Arc<str>>,
+    /// The handler of the application that answers errors here.
+    pub(super) handler: Option<ErrorHandler>,
 }
 
 impl ErrorContext {
@@ -52,7 +54,7 @@ impl ErrorContext {
     /// took the request.
     #[must_use]
     pub fn route(&self) -> Option<&str> {
-        self.endpoint.as_deref().map(Endpoint::pattern)
+        self.endpoint.as_deref()?.route()
     }
 
     /// Returns the path of the request, as it was sent, without the query.
@@ -66,6 +68,33 @@ impl ErrorContext {
     pub fn body(&self, error: &ApiError) -> Value {
         let expose = self.settings.expose_errors;
         if self.settings.problem_details { error.problem(expose) } else { error.body(expose) }
+    }
+
+    /// Gives a failed validation the status that its route has for it.
+    pub(crate) fn with_own_status(&self, error: ApiError) -> ApiError {
+        let status = self.endpoint.as_deref().and_then(Endpoint::own_validation_status);
+        match status {
+            Some(status) if error.kind() == ErrorKind::Validation && error.status() == 400 => {
+                error.with_status(status)
+            }
+            _ => error,
+        }
+    }
+
+    /// Logs an error and makes its response by the settings alone.
+    #[cold]
+    pub(crate) fn answer_plainly(&self, error: ApiError) -> Response {
+        self.log(&error);
+        let kept = error.keep(|| Answer::of(&error, self.settings));
+        // The first one may have gone by other settings.
+        if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
+            let mut response = start(self.settings, &error, answer.body.clone().into());
+            response.headers_mut().extend(answer.headers.iter().cloned());
+            response.extensions_mut().insert(error);
+            return response;
+        }
+        let body = text(&error, self.settings);
+        respond_with(self.settings, error, body.into())
     }
 
     /// Returns method, pattern, path and name as text. The query is left out,
@@ -89,6 +118,12 @@ pub trait ErrorContextExt: Sized {
     #[must_use]
     fn with_settings(self, settings: Settings) -> Self;
 
+    /// Goes by the error handler of the route's own entry, for an error that
+    /// comes before any middleware; by that of the router where there is no
+    /// route.
+    #[must_use]
+    fn before_middleware(self, router: Option<&ErrorHandler>) -> Self;
+
     /// Sets the name of a request that has none of its own.
     #[must_use]
     fn with_id(self, id: impl Into<Arc<str>>) -> Self;
@@ -97,14 +132,11 @@ pub trait ErrorContextExt: Sized {
     fn settings(&self) -> Settings;
 
     /// Logs the error once and makes its response: the one place that decides
-    /// which text leaves the process.
+    /// which text leaves the process. The error handler of the route answers, or
+    /// that of the router where there is no route, if the application has one.
     ///
     /// Spec: Errors › Response rules.
     fn answer(&self, error: ApiError) -> Response;
-
-    /// Returns the response of an error with this body, without a line in the
-    /// log. It is for middleware that answers errors in its own way.
-    fn respond(&self, error: ApiError, body: &Value) -> Response;
 
     /// Logs an error: 5xx at error level with the chain of causes, 4xx at debug
     /// level; with the name of the request as the key-value `request_id`, and in
@@ -120,7 +152,9 @@ pub trait ErrorContextExt: Sized {
 
 impl ErrorContextExt for ErrorContext {
     fn of(req: &Request) -> Self {
+        let endpoint = req.inner.endpoint.as_deref();
         Self {
+            handler: endpoint.and_then(Endpoint::error_handler).cloned(),
             settings: req.inner.settings,
             method: req.method().clone(),
             target: req.uri().path_and_query().cloned(),
@@ -131,6 +165,15 @@ impl ErrorContextExt for ErrorContext {
 
     fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    fn before_middleware(mut self, router: Option<&ErrorHandler>) -> Self {
+        let handler = match self.endpoint.as_deref() {
+            Some(endpoint) => endpoint.own_error_handler().or_else(|| endpoint.error_handler()),
+            None => router,
+        };
+        self.handler = handler.cloned();
         self
     }
 
@@ -145,22 +188,10 @@ impl ErrorContextExt for ErrorContext {
 
     #[cold]
     fn answer(&self, error: ApiError) -> Response {
-        self.log(&error);
-        let kept = error.keep(|| Answer::of(&error, self.settings));
-        // The first one may have gone by other settings.
-        if let Some(answer) = kept.filter(|answer| answer.settings == self.settings) {
-            let mut response = start(self.settings, &error, answer.body.clone().into());
-            response.headers_mut().extend(answer.headers.iter().cloned());
-            response.extensions_mut().insert(error);
-            return response;
+        match &self.handler {
+            Some(handler) => handler.answer(error, self),
+            None => self.answer_plainly(self.with_own_status(error)),
         }
-        let body = text(&error, self.settings);
-        respond_with(self.settings, error, body.into())
-    }
-
-    #[cold]
-    fn respond(&self, error: ApiError, body: &Value) -> Response {
-        respond_with(self.settings, error, body.to_string().into())
     }
 
     fn log(&self, error: &ApiError) {

@@ -17,7 +17,7 @@ pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 
 use crate::request::DEFAULT_MAX_JSON_VALUES;
-use crate::{Accepts, Docs, Handler, Middleware, States, Validation};
+use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, States, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -56,6 +56,16 @@ pub struct EndpointParts {
     pub challenges: Box<[Box<str>]>,
     /// True if its middleware refuses requests of other origins. Default: false.
     pub guards_origin: bool,
+    /// The error handler of the router, or of the node or group nearest to the
+    /// route. Default: none.
+    pub error_handler: Option<ErrorHandler>,
+    /// The error handler of the entry itself, which stands in its middleware
+    /// too. Default: none.
+    pub own_error_handler: Option<ErrorHandler>,
+    /// The status of a failed validation, if it is another than 400.
+    pub validation_status: Option<u16>,
+    /// True if it answers requests that no route takes. Default: false.
+    pub is_fallback: bool,
     /// The documentation of the route. Default: none.
     pub docs: Docs,
     /// The reason why it is open to everybody. Default: none.
@@ -79,6 +89,10 @@ impl EndpointParts {
             is_rate_limited: true,
             challenges: Box::default(),
             guards_origin: false,
+            error_handler: None,
+            own_error_handler: None,
+            validation_status: None,
+            is_fallback: false,
             docs: Docs::default(),
             public: None,
         }
@@ -102,6 +116,12 @@ impl Endpoint {
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.parts.pattern
+    }
+
+    /// Returns the path as it was declared; `None` for the fallback, which has
+    /// none.
+    pub(crate) fn route(&self) -> Option<&str> {
+        (!self.parts.is_fallback).then_some(&self.parts.pattern)
     }
 
     /// Returns the name of the route, if it has one.
@@ -158,6 +178,27 @@ impl Endpoint {
     #[must_use]
     pub fn guards_origin(&self) -> bool {
         self.parts.guards_origin
+    }
+
+    /// Returns the handler of errors that leave the middleware of the route.
+    pub(crate) fn error_handler(&self) -> Option<&ErrorHandler> {
+        self.parts.error_handler.as_ref()
+    }
+
+    /// Returns the handler of errors of the entry itself.
+    pub(crate) fn own_error_handler(&self) -> Option<&ErrorHandler> {
+        self.parts.own_error_handler.as_ref()
+    }
+
+    /// Returns the status of a failed validation: 400, unless the application
+    /// has set another.
+    #[must_use]
+    pub fn validation_status(&self) -> u16 {
+        self.own_validation_status().unwrap_or(400)
+    }
+
+    pub(crate) fn own_validation_status(&self) -> Option<u16> {
+        self.parts.validation_status
     }
 
     /// Returns the documentation of the route.

@@ -27,9 +27,9 @@ use crate::{FromRequest, HttpBody, Request, RouteDoc};
 /// not fulfilled.
 ///
 /// ```
-/// use stockade_core::extract::Body;
+/// use stockade::extract::Body;
 ///
-/// # use stockade_validation::Schema;
+/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct NewUser { name: String }
 ///

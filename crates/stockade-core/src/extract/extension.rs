@@ -16,8 +16,8 @@ use crate::{FromRequest, Request};
 /// none.
 ///
 /// ```
-/// use stockade_core::extract::Extension;
-/// use stockade_core::Request;
+/// use stockade::Request;
+/// use stockade::extract::Extension;
 ///
 /// #[derive(Clone)]
 /// struct Tenant(String);

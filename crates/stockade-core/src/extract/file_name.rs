@@ -31,7 +31,7 @@ use stockade_validation::{HasSchema, Rule};
 /// the file name of a part of a multipart form.
 ///
 /// ```
-/// use stockade_core::extract::{FileName, Path};
+/// use stockade::extract::{FileName, Path};
 ///
 /// async fn download(Path((user, name)): Path<(u64, FileName)>) -> String {
 ///     let file = std::path::Path::new("/srv/files").join(user.to_string()).join(&name);
@@ -40,7 +40,7 @@ use stockade_validation::{HasSchema, Rule};
 ///
 /// assert_eq!(&*"report.pdf".parse::<FileName>()?, "report.pdf");
 /// assert!("../../etc/passwd".parse::<FileName>().is_err());
-/// # Ok::<(), stockade_core::extract::FileNameError>(())
+/// # Ok::<(), stockade::extract::FileNameError>(())
 /// ```
 ///
 /// The type does not check the owner, the existence or the content of the file.

@@ -75,7 +75,7 @@ use crate::{Request, RouteDoc};
 /// application reads the request, and may wait:
 ///
 /// ```
-/// use stockade_core::{ApiError, FromRequest, Request};
+/// use stockade::{ApiError, FromRequest, Request};
 ///
 /// struct Tenant(String);
 ///
@@ -118,8 +118,8 @@ pub trait FromRequest: Sized + Send {
 /// an error, so that a mistake of a client does not look like its absence.
 ///
 /// ```
-/// use stockade_core::extract::OptionalFromRequest;
-/// use stockade_core::{ApiError, Request};
+/// use stockade::extract::OptionalFromRequest;
+/// use stockade::{ApiError, Request};
 ///
 /// struct Tenant(String);
 ///

@@ -23,7 +23,8 @@ use crate::{FromRequest, Request, RouteDoc};
 /// Anything but `multipart/form-data` is 415.
 ///
 /// ```
-/// use stockade_core::{ApiError, extract::Multipart};
+/// use stockade::ApiError;
+/// use stockade::extract::Multipart;
 ///
 /// async fn upload(mut form: Multipart) -> Result<String, ApiError> {
 ///     let mut seen = String::new();

@@ -25,9 +25,9 @@ use crate::{FromRequest, Request, RouteDoc};
 /// links are followed.
 ///
 /// ```
-/// use stockade_core::extract::Path;
+/// use stockade::extract::Path;
 ///
-/// # use stockade_validation::Schema;
+/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct Flight { from: String, to: String }
 ///

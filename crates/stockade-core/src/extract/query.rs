@@ -14,9 +14,9 @@ use crate::{FromRequest, Request, RouteDoc};
 /// value; a value that fails is a 400 that names the field.
 ///
 /// ```
-/// use stockade_core::extract::Query;
+/// use stockade::extract::Query;
 ///
-/// # use stockade_validation::Schema;
+/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct Search {
 ///     q: String,

@@ -16,7 +16,7 @@ use crate::{FromRequest, Request, RouteDoc};
 /// built, not at the first request.
 ///
 /// ```
-/// use stockade_core::extract::State;
+/// use stockade::extract::State;
 ///
 /// struct Config { greeting: String }
 ///

@@ -16,8 +16,8 @@ use crate::{FromRequest, Request};
 /// `Option<TypedHeader<H>>` is `None` for a missing one alone.
 ///
 /// ```
-/// use stockade_core::extract::TypedHeader;
-/// use stockade_core::extract::headers::{ContentType, UserAgent};
+/// use stockade::extract::TypedHeader;
+/// use stockade::extract::headers::{ContentType, UserAgent};
 ///
 /// async fn agent(TypedHeader(agent): TypedHeader<UserAgent>) -> String {
 ///     agent.to_string()

@@ -13,7 +13,7 @@ use crate::{FromRequest, Request, escaped};
 /// level, because a valid token may hold any claims.
 ///
 /// ```
-/// use stockade_core::extract::User;
+/// use stockade::extract::User;
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Account { name: String }

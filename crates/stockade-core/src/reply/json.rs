@@ -11,12 +11,13 @@ use crate::{HttpBody, Reply, Response, header_map_pool};
 /// A value that is answered as JSON with status 200.
 ///
 /// ```
-/// use stockade_core::{Reply, reply::Json};
+/// use stockade::Reply;
+/// use stockade::reply::Json;
 ///
 /// let response = Json(vec![1, 2, 3]).into_response()?;
 /// assert_eq!(response.headers()["content-type"], "application/json");
 /// assert_eq!(response.body().as_bytes(), Some("[1,2,3]".as_bytes()));
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
 /// Spec: Handler contract, rule 1.

@@ -111,8 +111,8 @@ impl<R: Reply, E: Into<ApiError>> Reply for Result<R, E> {
 /// The first part of a pair with a reply, which changes its response.
 ///
 /// ```
-/// use stockade_core::reply::ReplyPart;
-/// use stockade_core::{ApiError, Reply, Response};
+/// use stockade::reply::ReplyPart;
+/// use stockade::{ApiError, Reply, Response};
 ///
 /// struct Lifetime(u32);
 ///
@@ -159,15 +159,15 @@ impl ReplyPart for HeaderMap {
 /// is a 500.
 ///
 /// ```
-/// use http::{StatusCode, header};
-/// use stockade_core::Reply;
+/// use stockade::Reply;
+/// use stockade::http::{StatusCode, header};
 ///
 /// let headers = [(header::CONTENT_TYPE, "text/csv"), (header::CACHE_CONTROL, "no-store")];
 /// let response = (StatusCode::CREATED, headers, "a,b").into_response()?;
 /// assert_eq!(response.headers()["content-type"], "text/csv");
 ///
 /// assert_eq!(([("x-file", "a\nb")], "text").into_response().unwrap_err().status(), 500);
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 impl<N, V, const COUNT: usize> ReplyPart for [(N, V); COUNT]
 where

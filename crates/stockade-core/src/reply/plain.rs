@@ -22,12 +22,13 @@ impl<T: Into<HttpBody>> Reply for Html<T> {
 /// answered as it is, as `application/json`.
 ///
 /// ```
-/// use stockade_core::{Reply, reply::JsonText};
+/// use stockade::Reply;
+/// use stockade::reply::JsonText;
 ///
 /// let response = JsonText(r#"{"status":"ok"}"#).into_response()?;
 /// assert_eq!(response.headers()["content-type"], "application/json");
 /// assert_eq!(response.body().as_bytes(), Some(br#"{"status":"ok"}"#.as_slice()));
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct JsonText<T>(pub T);

@@ -77,7 +77,7 @@ pub struct EndsAtShutdown;
 /// One event: its data, and if wanted its name, its id and a retry time.
 ///
 /// ```
-/// use stockade_core::reply::Event;
+/// use stockade::reply::Event;
 ///
 /// let event = Event::data("two\nlines").name("greeting").id("7");
 /// assert_eq!(event.to_string(), "event: greeting\nid: 7\ndata: two\ndata: lines\n\n");

@@ -8,16 +8,16 @@ use crate::{Reply, Response, RouteDoc};
 /// A reply with status 201, and the address of what was created.
 ///
 /// ```
-/// use serde_json::json;
-/// use stockade_core::Reply;
-/// use stockade_core::reply::Created;
+/// use stockade::Reply;
+/// use stockade::reply::Created;
+/// use stockade::serde_json::json;
 ///
 /// let reply = Created::new(json!({ "id": 7 })).location("/users/7");
 /// let response = reply.into_response()?;
 /// assert_eq!(response.status(), 201);
 /// assert_eq!(response.headers()["location"], "/users/7");
 /// assert_eq!(response.body().as_bytes(), Some(br#"{"id":7}"#.as_slice()));
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
 /// Source: RFC 9110, section 15.3.2.
@@ -79,8 +79,8 @@ impl<T: Reply> Reply for Accepted<T> {
 /// A reply with the status `CODE`, from 200 to 599.
 ///
 /// ```
-/// use stockade_core::Reply;
-/// use stockade_core::reply::Status;
+/// use stockade::Reply;
+/// use stockade::reply::Status;
 ///
 /// async fn brew() -> Status<418, &'static str> {
 ///     Status("short and stout")
@@ -88,14 +88,14 @@ impl<T: Reply> Reply for Accepted<T> {
 /// # let response = Status::<418, _>("short and stout").into_response()?;
 /// # assert_eq!(response.status(), 418);
 /// # let _ = brew;
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
 /// Another number does not compile:
 ///
 /// ```compile_fail,E0080
-/// use stockade_core::Reply;
-/// use stockade_core::reply::Status;
+/// use stockade::Reply;
+/// use stockade::reply::Status;
 ///
 /// let _ = Status::<600, _>("no such status").into_response();
 /// ```

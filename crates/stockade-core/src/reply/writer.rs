@@ -30,7 +30,8 @@ use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 /// added to what the handler returns.
 ///
 /// ```
-/// use stockade_core::{ApiError, reply::ResponseWriter};
+/// use stockade::ApiError;
+/// use stockade::reply::ResponseWriter;
 ///
 /// async fn countdown(mut res: ResponseWriter) -> Result<(), ApiError> {
 ///     res.status(202);

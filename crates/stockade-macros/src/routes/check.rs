@@ -41,12 +41,19 @@ impl Checker<'_> {
     fn node(&mut self, node: &Node, position: &TreePosition) {
         let mut methods: HashMap<Method, Span> = HashMap::new();
         let mut keys: HashMap<String, &LitStr> = HashMap::new();
+        let mut settings: HashMap<String, Span> = HashMap::new();
         for item in &node.items {
             match item {
                 Item::Route(route) => self.route(route, position, &mut methods),
                 Item::Segment { key, node } => {
                     let below = self.segment(key, position, &mut keys);
                     self.node(node, &below);
+                }
+                Item::Setting { key, .. } => {
+                    if let Some(first) = settings.insert(key.to_string(), key.span()) {
+                        let line = first_at(first);
+                        self.errors.push(key.span(), format!("`{key}` is there twice{line}"));
+                    }
                 }
                 Item::Middleware(_) | Item::Spread(_) => {}
             }

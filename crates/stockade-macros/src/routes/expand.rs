@@ -30,6 +30,11 @@ fn tree(node: &Node, routing: &CratePath, span: Span) -> TokenStream {
             let tree = tree(node, routing, span);
             quote_spanned!(span=> .segment(#key, #tree))
         }
+        Item::Setting { key, value } => {
+            let span = value.span();
+            let key = Ident::new(&key.to_string(), span);
+            quote_spanned!(span=> .#key(#value))
+        }
         Item::Spread(tree) => {
             let span = tree.span();
             quote_spanned!(span=> .spread(#tree))

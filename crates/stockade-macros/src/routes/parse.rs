@@ -10,7 +10,7 @@ use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Expr, LitStr, Token, braced, token};
 
-use super::tree::{ENTRY_KEYS, Item, METHODS, Method, Node, Route};
+use super::tree::{ENTRY_KEYS, Item, METHODS, Method, NODE_SETTINGS, Node, Route};
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
@@ -112,6 +112,11 @@ fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>
     if key == "middleware" {
         colon(input, &key)?;
         return middleware(input, &key).map(Item::Middleware).map(Some);
+    }
+    if NODE_SETTINGS.iter().any(|setting| key == setting) {
+        colon(input, &key)?;
+        let value = value(input, key.span(), "a value")?;
+        return Ok(Some(Item::Setting { key, value }));
     }
     match Method::of(&key.to_string()) {
         Some(method) => {
@@ -316,7 +321,7 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
             format!("`{text}` belongs in an entry: `GET: {{ handler: …, {text}: … }}`")
         }
         _ => {
-            let known = METHODS.into_iter().chain(["middleware"]);
+            let known = METHODS.into_iter().chain(["middleware"]).chain(NODE_SETTINGS);
             let near = closest(&text, known.clone());
             if near.is_none() && input.peek(Token![:]) && input.peek2(token::Brace) {
                 format!("a path segment is a string: `\"{text}\": {{ … }}`")

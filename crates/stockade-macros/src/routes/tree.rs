@@ -12,8 +12,16 @@ pub(crate) struct Node {
 /// One line of a node, in the order of the source.
 pub(crate) enum Item {
     Middleware(Vec<Expr>),
+    /// A key of [`NODE_SETTINGS`].
+    Setting {
+        key: Ident,
+        value: Expr,
+    },
     Route(Box<Route>),
-    Segment { key: LitStr, node: Node },
+    Segment {
+        key: LitStr,
+        node: Node,
+    },
     Spread(Expr),
 }
 
@@ -79,9 +87,13 @@ pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 /// The key of a WebSocket, which stands where a method stands.
 const WEB_SOCKET: &str = "ws";
 
+/// The keys of a node beside methods, segments and `middleware`. Each is the
+/// method of `RouteTree` that takes its value; an entry has it too.
+pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_status"];
+
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
-pub(crate) const ENTRY_KEYS: [&str; 17] = [
+pub(crate) const ENTRY_KEYS: [&str; 18] = [
     "handler",
     "name",
     "path",
@@ -90,6 +102,7 @@ pub(crate) const ENTRY_KEYS: [&str; 17] = [
     "query",
     "params",
     "validation_options",
+    "validation_status",
     "max_body",
     "accepts",
     "max_json_values",

@@ -7,7 +7,8 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Field, Fields, Lit};
 
 use super::case::Case;
-use super::keyword::{Keyword, Keywords, Place, Value, doc_text, may_be_absent};
+use super::field_type::may_be_absent;
+use super::keyword::{Keyword, Keywords, Place, Value, doc_text};
 use super::serde_attribute::Serde;
 use crate::errors::Errors;
 use crate::paths::CratePath;

@@ -6,6 +6,7 @@
 
 mod case;
 mod expand;
+mod field_type;
 mod keyword;
 mod serde_attribute;
 #[cfg(test)]

@@ -28,11 +28,12 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// Makes the finding of a lookup, which runs if there are credentials.
-    pub(super) fn of(user: Result<Option<Value>, ApiError>) -> Self {
+    /// Makes the finding of a function that finds the user; `none` if it has found
+    /// none.
+    pub(super) fn of(user: Result<Option<Value>, ApiError>, none: Self) -> Self {
         match user {
             Ok(Some(user)) => Self::User(user),
-            Ok(None) => Self::Invalid,
+            Ok(None) => none,
             Err(error) => Self::Failed(error),
         }
     }

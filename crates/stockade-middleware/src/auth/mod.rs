@@ -1,6 +1,7 @@
 //! [`with_auth`]: finds out who sends a request.
 //!
-//! - `with_auth`: [`Auth`], the methods by which a user is found.
+//! - `methods`: [`Auth`], the methods by which a user is found.
+//! - `with_auth`: the middleware that it becomes.
 //! - `authenticator`: tries the methods for a request, and makes the 401.
 //! - `method`: one method, with its types erased.
 //! - `challenge`: a value of `WWW-Authenticate`.
@@ -16,6 +17,7 @@ mod authenticator;
 mod challenge;
 mod credentials;
 mod method;
+mod methods;
 mod password;
 mod permission;
 mod role;
@@ -23,9 +25,10 @@ mod session;
 mod verify;
 mod with_auth;
 
+pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
 pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use verify::{CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, Verify, form};
-pub use with_auth::{Auth, IntoAuth, with_auth};
+pub use with_auth::{IntoAuth, with_auth};

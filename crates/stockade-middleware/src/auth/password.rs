@@ -27,9 +27,9 @@ pub async fn hash_password_async(password: impl Into<String>) -> Result<String, 
 /// Hashes a password by a [`PasswordHasher`], or at a cost, on another thread.
 ///
 /// ```
-/// use stockade_auth::PasswordHasher;
-/// use stockade_core::ApiError;
-/// use stockade_middleware::{hash_password_with_async, verify_password_async};
+/// use stockade::ApiError;
+/// use stockade::auth::PasswordHasher;
+/// use stockade::middleware::{hash_password_with_async, verify_password_async};
 ///
 /// /// Returns the hash to store from now on, if the password is right.
 /// async fn log_in(password: String, stored: String) -> Result<Option<String>, ApiError> {

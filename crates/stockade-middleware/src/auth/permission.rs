@@ -20,9 +20,9 @@ use super::verify::form;
 /// -> bool`. A `Result` does as well.
 ///
 /// ```
-/// use serde_json::Value;
-/// use stockade_core::Request;
-/// use stockade_middleware::with_permission;
+/// use stockade::Request;
+/// use stockade::middleware::with_permission;
+/// use stockade::serde_json::Value;
 ///
 /// let own = with_permission(|user: &Value, req: &Request| {
 ///     user["id"].as_str() == req.param("id").as_deref()

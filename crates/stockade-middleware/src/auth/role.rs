@@ -7,7 +7,7 @@ use stockade_errors::ApiError;
 /// a user, and 403 for any other role.
 ///
 /// ```
-/// use stockade_middleware::with_role;
+/// use stockade::middleware::with_role;
 ///
 /// let editors = [with_role("admin"), with_role(["editor", "admin"])];
 /// assert_eq!(editors[0].name(), "with_role");

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request};
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 use super::method::Found;
@@ -19,8 +20,8 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// itself, under the id.
 ///
 /// ```
-/// use stockade_auth::{KeyRing, Secret, SessionId};
-/// use stockade_middleware::SessionCookie;
+/// use stockade::auth::{KeyRing, Secret, SessionId};
+/// use stockade::middleware::SessionCookie;
 ///
 /// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
 /// let cookie = SessionCookie::new(keys);
@@ -91,11 +92,12 @@ impl SessionCookie {
         self
     }
 
-    /// Sets the requests of other sites with which the cookie is sent.
-    #[must_use]
-    pub fn same_site(mut self, same_site: SameSite) -> Self {
-        self.same_site = same_site;
-        self
+    setters! {
+        /// Sets the requests of other sites with which the cookie is sent.
+        same_site: SameSite;
+
+        /// Sets the time for which a browser keeps the cookie, in whole seconds.
+        max_age: some Duration;
     }
 
     /// Sets the origins whose pages may send requests that change something.
@@ -119,13 +121,6 @@ impl SessionCookie {
     /// Returns the name with its prefix.
     pub(super) fn full_name(&self) -> &str {
         &self.name
-    }
-
-    /// Sets the time for which a browser keeps the cookie, in whole seconds.
-    #[must_use]
-    pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
-        self
     }
 
     /// Returns the value of `Set-Cookie` that begins a session.
@@ -190,8 +185,8 @@ impl SessionCookie {
 /// use std::collections::HashMap;
 /// use std::sync::Mutex;
 ///
-/// use stockade_core::extract::State;
-/// use stockade_middleware::CurrentSession;
+/// use stockade::extract::State;
+/// use stockade::middleware::CurrentSession;
 ///
 /// type Sessions = Mutex<HashMap<String, u64>>;
 ///

@@ -137,7 +137,9 @@ where
     V: IntoUser,
 {
     fn into_find(self) -> ErasedFind {
-        ErasedFind(Find::Sync(Arc::new(move |req, _| found(caught(|| Ok(self(req).into_user()))))))
+        ErasedFind(Find::Sync(Arc::new(move |req, _| {
+            Found::of(caught(|| Ok(self(req).into_user())), Found::Nothing)
+        })))
     }
 }
 
@@ -152,18 +154,9 @@ where
             let verify = Arc::clone(&verify);
             Box::pin(async move {
                 let user = waited(async { Ok(verify.call((), req).await.into_user()) }).await;
-                found(user)
+                Found::of(user, Found::Nothing)
             })
         })))
-    }
-}
-
-/// Makes a finding without knowing whether the request had credentials.
-fn found(user: FoundUser) -> Found {
-    match user {
-        Ok(Some(user)) => Found::User(user),
-        Ok(None) => Found::Nothing,
-        Err(error) => Found::Failed(error),
     }
 }
 
@@ -196,6 +189,22 @@ pub struct CredentialReader<I> {
     pub(super) read: Arc<Read<I>>,
 }
 
+impl<I: 'static> CredentialReader<I> {
+    /// Makes a method of a function that finds the user of these credentials. It is
+    /// called if the request has credentials.
+    fn into_async(
+        self,
+        find: impl for<'r> Fn(I, &'r mut Request) -> BoxFuture<'r, Found> + Send + Sync + 'static,
+    ) -> AuthMethod {
+        let Self { challenge, read } = self;
+        let find = Find::Async(Arc::new(move |req, scheme| match read(req, scheme) {
+            Ok(credentials) => find(credentials, req),
+            Err(found) => Box::pin(async { found }),
+        }));
+        AuthMethod::new(challenge, find)
+    }
+}
+
 type Read<I> = dyn Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync;
 
 /// A method with its types erased.
@@ -212,7 +221,9 @@ where
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
         let CredentialReader { challenge, read } = reader;
         let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
-            Ok(credentials) => Found::of(caught(|| self(credentials).try_into_user())),
+            Ok(credentials) => {
+                Found::of(caught(|| self(credentials).try_into_user()), Found::Invalid)
+            }
             Err(found) => found,
         }));
         ErasedMethod(AuthMethod::new(challenge, find))
@@ -227,19 +238,14 @@ where
     V: IntoUser + Send,
 {
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-        let CredentialReader { challenge, read } = reader;
         let lookup = Arc::new(self);
-        let find = Find::Async(Arc::new(move |req, scheme| -> BoxFuture<'_, Found> {
-            let credentials = match read(req, scheme) {
-                Ok(credentials) => credentials,
-                Err(found) => return Box::pin(async { found }),
-            };
+        ErasedMethod(reader.into_async(move |credentials, _| {
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
-                Found::of(waited(async { lookup(credentials).await.try_into_user() }).await)
+                let user = waited(async { lookup(credentials).await.try_into_user() }).await;
+                Found::of(user, Found::Invalid)
             })
-        }));
-        ErasedMethod(AuthMethod::new(challenge, find))
+        }))
     }
 }
 
@@ -255,9 +261,12 @@ macro_rules! lookup_with_extractors {
             E: Into<ApiError>,
         {
             fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
-                let CredentialReader { challenge, read } = reader;
-                let call = move |credentials, ($($arg,)*)| self.call((credentials, $($arg,)*));
-                let method = AuthMethod::new(challenge, find_by(read, call));
+                let method = reader.into_async(move |credentials, req| {
+                    let lookup = self.clone();
+                    let call =
+                    move |($($arg,)*)| lookup.clone().call((credentials, $($arg,)*));
+                    Box::pin(async { Found::of(user_of(req, call).await, Found::Invalid) })
+                });
                 ErasedMethod(method.describing(|doc| {
                     doc.middleware_arguments::<($($Arg,)*)>("with_auth");
                 }))
@@ -274,36 +283,6 @@ lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
 lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
 lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
 
-/// Makes the finding of a function of credentials and extractors, which is
-/// called if there are credentials.
-fn find_by<I, Args, Fut, U, E>(
-    read: Arc<Read<I>>,
-    call: impl Fn(I, Args) -> Fut + Send + Sync + 'static,
-) -> Find
-where
-    I: Send + 'static,
-    Args: Arguments + 'static,
-    Fut: Future<Output = Result<Option<U>, E>> + Send + 'static,
-    U: Serialize,
-    E: Into<ApiError>,
-{
-    let call = Arc::new(call);
-    Find::Async(Arc::new(move |req, scheme| -> BoxFuture<'_, Found> {
-        let credentials = match read(req, scheme) {
-            Ok(credentials) => credentials,
-            Err(found) => return Box::pin(async { found }),
-        };
-        let call = Arc::clone(&call);
-        Box::pin(async move {
-            let args = match Args::extract(req).await {
-                Ok(args) => args,
-                Err(error) => return Found::Failed(error),
-            };
-            Found::of(user_of(call(credentials, args).await))
-        })
-    }))
-}
-
 /// Makes the finding of a function of extractors alone.
 pub(super) fn find_with<F, Args, U, E>(lookup: F) -> Find
 where
@@ -315,20 +294,27 @@ where
 {
     Find::Async(Arc::new(move |req, _| {
         let lookup = lookup.clone();
-        Box::pin(async move {
-            let args = match Args::extract(req).await {
-                Ok(args) => args,
-                Err(error) => return Found::Failed(error),
-            };
-            found(user_of(lookup.call(args).await))
-        })
+        Box::pin(
+            async move { Found::of(user_of(req, |args| lookup.call(args)).await, Found::Nothing) },
+        )
     }))
 }
 
-/// Returns the user as JSON, if there is one. A user that cannot be JSON is a
-/// 500, and a falsy one is none.
-fn user_of<U: Serialize>(found: Result<Option<U>, impl Into<ApiError>>) -> FoundUser {
-    let Some(user) = found.map_err(Into::into)? else { return Ok(None) };
+/// Calls a function with its arguments from the request, and returns the user as
+/// JSON, if there is one. A user that cannot be JSON is a 500, and a falsy one is
+/// none.
+async fn user_of<Args, Fut, U, E>(
+    req: &mut Request,
+    call: impl FnOnce(Args) -> Fut,
+) -> Result<Option<Value>, ApiError>
+where
+    Args: Arguments,
+    Fut: Future<Output = Result<Option<U>, E>>,
+    U: Serialize,
+    E: Into<ApiError>,
+{
+    let args = Args::extract(req).await?;
+    let Some(user) = call(args).await.map_err(Into::into)? else { return Ok(None) };
     let user = serde_json::to_value(user).map_err(ApiError::internal)?;
     Ok(user.into_user())
 }
@@ -345,6 +331,7 @@ fn caught(call: impl FnOnce() -> FoundUser) -> FoundUser {
 async fn waited(future: impl Future<Output = FoundUser>) -> FoundUser {
     catch_panic_async(future).await.unwrap_or_else(panicked)
 }
+
 /// Waits for a function of the application; `None` if it panics.
 pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);

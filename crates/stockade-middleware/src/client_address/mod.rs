@@ -8,7 +8,8 @@
 //!
 //! - `trust`: [`TrustProxy`], the trusted proxies and the header that they
 //!   write.
-//! - `client`: [`client_address`], and [`warn_untrusted`].
+//! - `client`: [`client_address`], [`client_behind_local_peer`] and
+//!   [`warn_untrusted`].
 //! - `list`: lists that are read from the right, with quotes respected.
 //! - `address`: one entry of a list (a node of RFC 7239).
 //!
@@ -19,5 +20,5 @@ mod client;
 mod list;
 mod trust;
 
-pub use client::{client_address, warn_untrusted};
+pub use client::{client_address, client_behind_local_peer, warn_untrusted};
 pub use trust::TrustProxy;

@@ -18,7 +18,7 @@ use stockade_errors::{ConfigError, Mistake};
 /// configuration file it is a number, `true`, `false`, or a list of networks.
 ///
 /// ```
-/// use stockade_middleware::TrustProxy;
+/// use stockade::middleware::TrustProxy;
 ///
 /// assert_eq!(TrustProxy::from(true), TrustProxy::hops(1));
 /// assert_eq!(TrustProxy::from(0), TrustProxy::none());
@@ -41,7 +41,22 @@ pub(super) enum Trusted {
     /// This many proxies. Invariant: not 0.
     Hops(u8),
     /// Every proxy in these networks.
-    Networks(Vec<IpNet>),
+    Networks(Networks),
+}
+
+/// The networks of trusted proxies.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Networks {
+    pub(super) list: Vec<IpNet>,
+    /// True if peers without an address, as on a Unix socket, are trusted.
+    pub(super) local: bool,
+}
+
+impl Networks {
+    /// Returns true if an address is in one of the networks.
+    pub(super) fn contains(&self, address: &IpAddr) -> bool {
+        self.list.iter().any(|network| network.contains(address))
+    }
 }
 
 /// The header that the proxies write.
@@ -68,27 +83,30 @@ impl TrustProxy {
     }
 
     /// Trusts every proxy in these networks, for requests that come through a
-    /// changing number of proxies. A single address is a network of one.
+    /// changing number of proxies. A single address is a network of one, and `unix:`
+    /// stands for every peer without an address, as on a Unix socket.
     ///
     /// An empty list trusts no proxy.
     ///
     /// # Errors
-    /// Fails for each text that is neither an address nor `<address>/<prefix
+    /// Fails for each other text that is neither an address nor `<address>/<prefix
     /// length>`, and for a network of IPv4-mapped addresses that reaches beyond
     /// them.
     pub fn networks<N: AsRef<str>>(
         networks: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
-        let (mut read, mut mistakes) = (Vec::new(), Vec::new());
+        let (mut read, mut mistakes) = (Networks::default(), Vec::new());
         for text in networks {
             let text = text.as_ref();
             match network(text) {
-                Some(network) => read.push(network),
+                Some(network) => read.list.push(network),
+                None if text == UNIX => read.local = true,
                 None => mistakes.push(Mistake::new(format!("{text:?} is not a network"))),
             }
         }
         ConfigError::check(mistakes)?;
-        let trusted = if read.is_empty() { Trusted::Nobody } else { Trusted::Networks(read) };
+        let is_empty = read == Networks::default();
+        let trusted = if is_empty { Trusted::Nobody } else { Trusted::Networks(read) };
         Ok(Self { trusted, header: Header::default() })
     }
 
@@ -100,6 +118,16 @@ impl TrustProxy {
     pub fn forwarded(mut self) -> Self {
         self.header = Header::Forwarded;
         self
+    }
+
+    /// Returns true if a peer without an address, as on a Unix socket, is trusted.
+    #[must_use]
+    pub fn trusts_local_peer(&self) -> bool {
+        match &self.trusted {
+            Trusted::Nobody => false,
+            Trusted::Hops(_) => true,
+            Trusted::Networks(networks) => networks.local,
+        }
     }
 
     /// Returns true if any proxy is trusted.
@@ -160,6 +188,10 @@ fn canonical(network: IpNet) -> Option<IpNet> {
     Ipv4Net::new(address, length).ok().map(IpNet::from)
 }
 
+/// The text for peers without an address, as nginx has it for
+/// `set_real_ip_from`.
+const UNIX: &str = "unix:";
+
 const IPV4_BITS: u8 = 32;
 
 #[cfg(test)]
@@ -180,6 +212,7 @@ mod tests {
         check("false", Some(&TrustProxy::none()));
         check("[]", Some(&TrustProxy::none()));
         check(r#"["10.0.0.0/8"]"#, TrustProxy::networks(["10.0.0.0/8"]).ok().as_ref());
+        check(r#"["unix:"]"#, TrustProxy::networks(["unix:"]).ok().as_ref());
         for json in ["-1", "256", "1.5", r#""1""#, r#"["10.0.0.0/33"]"#, "[1]", "{}"] {
             check(json, None);
         }
@@ -199,6 +232,22 @@ mod tests {
             let actual = network(text).map(|network| network.to_string());
             assert_eq!(actual.as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_peer_without_an_address_is_trusted_by_number_or_by_name() {
+        let networks = |list: &[&str]| TrustProxy::networks(list).unwrap();
+        for (trust, expected) in [
+            (TrustProxy::none(), false),
+            (TrustProxy::hops(1), true),
+            (networks(&["0.0.0.0/0", "::/0"]), false),
+            (networks(&["10.0.0.0/8", "unix:"]), true),
+            (networks(&["unix:"]), true),
+        ] {
+            assert_eq!(trust.trusts_local_peer(), expected, "{trust:?}");
+            assert_eq!(trust.is_set(), trust != TrustProxy::none());
+        }
+        assert!(TrustProxy::networks(["unix:/run/proxy.sock"]).is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Coding {
     /// Returns the coding of a name, in any case; `x-gzip` is gzip.
     ///
     /// ```
-    /// use stockade_middleware::Coding;
+    /// use stockade::middleware::Coding;
     ///
     /// assert_eq!(Coding::parse("BR"), Some(Coding::Brotli));
     /// assert_eq!(Coding::parse("deflate"), None);

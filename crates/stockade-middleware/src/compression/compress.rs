@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body::Body as _;
 use stockade_core::middleware::form;
 use stockade_core::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+use stockade_errors::__internal::setters;
 
 use super::Coding;
 use super::coding::choose;
@@ -37,8 +38,8 @@ use crate::headers::{add_vary, has_token};
 /// chooses: the length reveals the secret (BREACH).
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_compression;
+/// use stockade::Middleware;
+/// use stockade::middleware::with_compression;
 ///
 /// assert_eq!(Middleware::new(with_compression()).name(), "with_compression");
 /// ```
@@ -62,11 +63,10 @@ impl Compression {
         self
     }
 
-    /// Sets the least length of a body that is compressed, in bytes; 1,024 by
-    /// default. A stream of unknown length is always compressed.
-    pub fn min_size(mut self, bytes: u64) -> Self {
-        self.min_size = bytes;
-        self
+    setters! {
+        /// Sets the least length of a body that is compressed, in bytes; 1,024 by
+        /// default. A stream of unknown length is always compressed.
+        min_size: u64;
     }
 
     /// Returns true if the response is compressed for clients that want it.

@@ -25,8 +25,8 @@ use super::decoder::Decompressed;
 /// order is a mistake, which is reported when the router is built.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::{Coding, with_decompression};
+/// use stockade::Middleware;
+/// use stockade::middleware::{Coding, with_decompression};
 ///
 /// let only_gzip = with_decompression().codings([Coding::Gzip]);
 /// assert_eq!(Middleware::new(only_gzip).name(), "with_decompression");

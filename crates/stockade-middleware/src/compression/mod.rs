@@ -2,8 +2,8 @@
 //! requests that are decompressed before anybody reads them.
 //!
 //! ```
-//! use stockade_core::Middleware;
-//! use stockade_middleware::{Coding, with_compression, with_decompression};
+//! use stockade::Middleware;
+//! use stockade::middleware::{Coding, with_compression, with_decompression};
 //!
 //! let out = with_compression().codings([Coding::Brotli, Coding::Gzip]).min_size(512);
 //! let list = [Middleware::new(out), Middleware::new(with_decompression())];

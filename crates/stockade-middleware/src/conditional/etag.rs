@@ -11,7 +11,7 @@ use ring::digest::{Context, SHA256};
 /// An entity tag, strong or weak.
 ///
 /// ```
-/// use stockade_middleware::ETag;
+/// use stockade::middleware::ETag;
 ///
 /// let tag = ETag::parse("W/\"7\"").expect("an entity tag");
 /// assert!(tag.is_weak());

@@ -5,8 +5,8 @@
 //! takes [`Preconditions`] and checks them first:
 //!
 //! ```
-//! use stockade_core::{ApiError, Handler};
-//! use stockade_middleware::{ETag, Preconditions, Validators};
+//! use stockade::middleware::{ETag, Preconditions, Validators};
+//! use stockade::{ApiError, Handler};
 //!
 //! async fn rename(preconditions: Preconditions) -> Result<&'static str, ApiError> {
 //!     let current = ETag::of(b"the present state");
@@ -33,5 +33,7 @@ mod with_etag;
 pub use etag::ETag;
 #[cfg(feature = "compression")]
 pub(crate) use etag::weaken;
+#[cfg(feature = "files")]
+pub(crate) use preconditions::whole_seconds;
 pub use preconditions::{Outcome, Preconditions, Validators};
 pub use with_etag::{EntityTags, with_etag};

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 9110, sections 13.1 and 13.2.2 (precedence).
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use stockade_core::{ApiError, FromRequest, Request};
@@ -108,8 +108,8 @@ impl Preconditions {
     /// Evaluates the conditions against the current state of the resource.
     ///
     /// ```
-    /// use http::{HeaderMap, HeaderValue, Method};
-    /// use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
+    /// use stockade::http::{HeaderMap, HeaderValue, Method};
+    /// use stockade::middleware::{ETag, Outcome, Preconditions, Validators};
     ///
     /// let mut headers = HeaderMap::new();
     /// headers.insert("if-none-match", HeaderValue::from_static("\"1\""));
@@ -120,9 +120,8 @@ impl Preconditions {
     /// ```
     #[must_use]
     pub fn evaluate(&self, current: &Validators) -> Outcome {
-        let lasts_until = |date: SystemTime| {
-            current.modified.map(|modified| whole_seconds(modified) <= whole_seconds(date))
-        };
+        let lasts_until =
+            |date: SystemTime| current.modified.map(|modified| whole_seconds(modified) <= date);
         let holds = match (&self.if_match, self.if_unmodified_since) {
             (Some(tags), _) => tags.has(current, ETag::matches_strongly),
             (None, Some(date)) => lasts_until(date).unwrap_or(true),
@@ -195,15 +194,19 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(only.map(HeaderValue::to_str)?.ok()?.trim()).ok()
 }
 
-/// Returns seconds since 1970, because a date in a header has no fractions.
-fn whole_seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_secs())
+/// Returns the last whole second until `time`, because a date in a header has no
+/// fractions.
+pub(crate) fn whole_seconds(time: SystemTime) -> SystemTime {
+    let nanoseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => since.subsec_nanos(),
+        Err(before) => (1_000_000_000 - before.duration().subsec_nanos()) % 1_000_000_000,
+    };
+    // The first time that a system can tell stays as it is.
+    time.checked_sub(Duration::from_nanos(nanoseconds.into())).unwrap_or(time)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// At 1994-11-06 08:49:37 and a half, with the strong tag `"1"`.
@@ -247,6 +250,26 @@ mod tests {
         check("if-none-match: \"2\", W/\"1\"", NotModified, Failed);
         check("if-none-match: *", NotModified, Failed);
         check("if-none-match: nonsense", Proceed, Proceed);
+    }
+
+    #[test]
+    fn seconds_are_cut_before_1970_as_after_it() {
+        let check = |seconds: i64, nanoseconds, expected: i64| {
+            let at = |seconds: i64| match u64::try_from(seconds) {
+                Ok(seconds) => SystemTime::UNIX_EPOCH + Duration::from_secs(seconds),
+                Err(_) => SystemTime::UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()),
+            };
+            let time = at(seconds) + Duration::from_nanos(nanoseconds);
+            assert_eq!(whole_seconds(time), at(expected), "{seconds} {nanoseconds}");
+        };
+        check(7, 0, 7);
+        check(7, 999_999_999, 7);
+        check(0, 1, 0);
+        check(0, 0, 0);
+        check(-1, 999_999_999, -1);
+        check(-1, 1, -1);
+        check(-1, 0, -1);
+        check(-8, 500_000_000, -8);
     }
 
     #[test]

@@ -31,8 +31,8 @@ use super::{ETag, Outcome, Preconditions, Validators};
 /// the handler does its work, so the handler takes [`Preconditions`].
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::with_etag;
+/// use stockade::Middleware;
+/// use stockade::middleware::with_etag;
 ///
 /// assert_eq!(Middleware::new(with_etag().strong()).name(), "with_etag");
 /// ```

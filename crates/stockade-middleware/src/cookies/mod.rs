@@ -2,8 +2,9 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use stockade_core::{ApiError, Handler, Reply};
-//! use stockade_middleware::{Cookies, SetCookie};
+//!
+//! use stockade::middleware::{Cookies, SetCookie};
+//! use stockade::{ApiError, Handler, Reply};
 //!
 //! async fn theme(cookies: Cookies) -> impl Reply {
 //!     let theme = cookies.get("theme").unwrap_or("light").to_owned();
@@ -14,7 +15,7 @@
 //! let set = SetCookie::new("__Host-theme", "dark");
 //! let text = "__Host-theme=dark; Path=/; Secure; HttpOnly; SameSite=Lax";
 //! assert_eq!(set.to_header_value()?, text);
-//! # Ok::<(), stockade_middleware::CookieError>(())
+//! # Ok::<(), stockade::middleware::CookieError>(())
 //! ```
 //!
 //! # Where things are

@@ -16,8 +16,8 @@ use stockade_core::{ApiError, FromRequest, Request};
 /// `__Secure-`.
 ///
 /// ```
-/// use http::{HeaderMap, HeaderValue};
-/// use stockade_middleware::Cookies;
+/// use stockade::http::{HeaderMap, HeaderValue};
+/// use stockade::middleware::Cookies;
 ///
 /// let mut headers = HeaderMap::new();
 /// headers.insert("cookie", HeaderValue::from_static("a=1; b=2; a=3"));

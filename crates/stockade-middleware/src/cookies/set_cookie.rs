@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderValue, header};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
+use stockade_errors::__internal::setters;
 
 use super::CookieError;
 use crate::auth::SameSite;
@@ -31,9 +32,9 @@ pub struct SetCookie {
     max_age: Option<Duration>,
     expires: Option<SystemTime>,
     same_site: SameSite,
-    is_secure: bool,
-    is_http_only: bool,
-    is_partitioned: bool,
+    secure: bool,
+    http_only: bool,
+    partitioned: bool,
 }
 
 impl SetCookie {
@@ -47,9 +48,9 @@ impl SetCookie {
             max_age: None,
             expires: None,
             same_site: SameSite::Lax,
-            is_secure: true,
-            is_http_only: true,
-            is_partitioned: false,
+            secure: true,
+            http_only: true,
+            partitioned: false,
         }
     }
 
@@ -59,57 +60,35 @@ impl SetCookie {
         Self::new(name, "").max_age(Duration::ZERO)
     }
 
-    /// Sets the path below which the cookie is sent; `/` by default.
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
-        self
-    }
+    setters! {
+        /// Sets the path below which the cookie is sent; `/` by default.
+        path: into String;
 
-    /// Sets a domain to all hosts of which the cookie is sent. A leading dot is
-    /// removed.
-    pub fn domain(mut self, domain: impl Into<String>) -> Self {
-        self.domain = Some(domain.into());
-        self
-    }
+        /// Sets a domain to all hosts of which the cookie is sent. A leading dot is
+        /// removed.
+        domain: some into String;
 
-    /// Sets the time for which the browser keeps the cookie, in whole seconds.
-    pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
-        self
-    }
+        /// Sets the time for which the browser keeps the cookie, in whole seconds.
+        max_age: some Duration;
 
-    /// Sets the time until which the browser keeps the cookie, in whole
-    /// seconds; [`max_age`](Self::max_age) wins over it. A time before 1970 is
-    /// written as 1970, and one after the year 9999 is not written.
-    pub fn expires(mut self, expires: SystemTime) -> Self {
-        self.expires = Some(expires);
-        self
-    }
+        /// Sets the time until which the browser keeps the cookie, in whole
+        /// seconds; [`max_age`](Self::max_age) wins over it. A time before 1970 is
+        /// written as 1970, and one after the year 9999 is not written.
+        expires: some SystemTime;
 
-    /// Sets the requests of other sites with which the cookie is sent; `Lax` by
-    /// default.
-    pub fn same_site(mut self, same_site: SameSite) -> Self {
-        self.same_site = same_site;
-        self
-    }
+        /// Sets the requests of other sites with which the cookie is sent; `Lax` by
+        /// default.
+        same_site: SameSite;
 
-    /// Sends the cookie over HTTPS only, if true; true by default.
-    pub fn secure(mut self, is_secure: bool) -> Self {
-        self.is_secure = is_secure;
-        self
-    }
+        /// Sends the cookie over HTTPS only, if true; true by default.
+        secure: bool;
 
-    /// Hides the cookie from scripts, if true; true by default.
-    pub fn http_only(mut self, is_http_only: bool) -> Self {
-        self.is_http_only = is_http_only;
-        self
-    }
+        /// Hides the cookie from scripts, if true; true by default.
+        http_only: bool;
 
-    /// Gives each site that embeds this one a cookie of its own
-    /// (`Partitioned`), if true; false by default.
-    pub fn partitioned(mut self, is_partitioned: bool) -> Self {
-        self.is_partitioned = is_partitioned;
-        self
+        /// Gives each site that embeds this one a cookie of its own
+        /// (`Partitioned`), if true; false by default.
+        partitioned: bool;
     }
 
     /// Returns the value of `Set-Cookie`.
@@ -129,14 +108,14 @@ impl SetCookie {
             let date = httpdate::fmt_http_date(expires.max(SystemTime::UNIX_EPOCH));
             push(&mut text, format_args!("; Expires={date}"));
         }
-        if self.is_secure {
+        if self.secure {
             text.push_str("; Secure");
         }
-        if self.is_http_only {
+        if self.http_only {
             text.push_str("; HttpOnly");
         }
         push(&mut text, format_args!("; SameSite={}", self.same_site.as_str()));
-        if self.is_partitioned {
+        if self.partitioned {
             text.push_str("; Partitioned");
         }
         // The checked text is ASCII without control characters.
@@ -147,7 +126,7 @@ impl SetCookie {
         let domain = self.bare_domain();
         let is_long = |text: &str| text.len() > MAX_ATTRIBUTE_BYTES;
         let is_host = has_prefix(&self.name, "__Host-");
-        let host_ok = self.is_secure && self.path == "/" && self.domain.is_none();
+        let host_ok = self.secure && self.path == "/" && self.domain.is_none();
         let rules = [
             (is_token(&self.name), CookieError::Name),
             (self.value.bytes().all(is_cookie_octet), CookieError::Value),
@@ -156,9 +135,9 @@ impl SetCookie {
             (domain.is_none_or(is_domain), CookieError::Domain),
             (!is_long(&self.path) && !domain.is_some_and(is_long), CookieError::TooLong),
             (!is_host || host_ok, CookieError::HostPrefix),
-            (!has_prefix(&self.name, "__Secure-") || self.is_secure, CookieError::SecurePrefix),
-            (self.same_site != SameSite::None || self.is_secure, CookieError::SameSiteNone),
-            (!self.is_partitioned || self.is_secure, CookieError::Partitioned),
+            (!has_prefix(&self.name, "__Secure-") || self.secure, CookieError::SecurePrefix),
+            (self.same_site != SameSite::None || self.secure, CookieError::SameSiteNone),
+            (!self.partitioned || self.secure, CookieError::Partitioned),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
     }

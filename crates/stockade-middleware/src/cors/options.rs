@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use stockade_errors::__internal::setters;
 
 /// The origin, or the origins, that may read responses.
 ///
@@ -11,7 +12,7 @@ use serde_json::Value;
 /// `http://localhost:3000`, without credentials.
 ///
 /// ```
-/// use stockade_middleware::CorsOrigin;
+/// use stockade::middleware::CorsOrigin;
 ///
 /// assert_eq!(CorsOrigin::from("*"), CorsOrigin::One("*".into()));
 /// assert_eq!(
@@ -24,7 +25,7 @@ use serde_json::Value;
 /// origins becomes [`Malformed`](Self::Malformed), which logs a warning and
 /// counts as unset.
 ///
-/// Spec: Router options › `corsOrigin`; CORS rules, rule 5.
+/// Spec: Router options › `corsOrigin`; Response headers › CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[doc(alias = "corsOrigin")]
 #[serde(from = "CorsOriginNotation")]
@@ -162,11 +163,15 @@ impl CorsOptions {
         Self { origin: origin.into(), ..Self::default() }
     }
 
-    /// Sets [`origin`](Self#structfield.origin).
-    #[must_use]
-    pub fn origin(mut self, origin: impl Into<CorsOrigin>) -> Self {
-        self.origin = origin.into();
-        self
+    setters! {
+        /// Sets [`origin`](Self#structfield.origin).
+        origin: into CorsOrigin;
+
+        /// Sets [`max_age`](Self#structfield.max_age), in seconds.
+        max_age: u32;
+
+        /// Sets [`allow_private_network`](Self#structfield.allow_private_network).
+        allow_private_network: bool;
     }
 
     /// Sets [`methods`](Self#structfield.methods).
@@ -187,20 +192,6 @@ impl CorsOptions {
     #[must_use]
     pub fn exposed_headers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.exposed_headers = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets [`max_age`](Self#structfield.max_age), in seconds.
-    #[must_use]
-    pub fn max_age(mut self, seconds: u32) -> Self {
-        self.max_age = seconds;
-        self
-    }
-
-    /// Sets [`allow_private_network`](Self#structfield.allow_private_network).
-    #[must_use]
-    pub fn allow_private_network(mut self, allow: bool) -> Self {
-        self.allow_private_network = allow;
         self
     }
 }

@@ -26,7 +26,7 @@ use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 /// a route, preflights reach the middleware.
 ///
 /// ```
-/// use stockade_middleware::{CorsOptions, with_cors};
+/// use stockade::middleware::{CorsOptions, with_cors};
 ///
 /// let cors = with_cors(CorsOptions::new(["https://app.example"]).max_age(60));
 /// assert_eq!(cors.name(), "with_cors");

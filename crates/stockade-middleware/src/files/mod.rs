@@ -2,9 +2,9 @@
 //! names.
 //!
 //! ```
-//! use stockade_core::ApiError;
-//! use stockade_core::extract::{FileName, Path};
-//! use stockade_middleware::files::{FileReply, FileRequest};
+//! use stockade::ApiError;
+//! use stockade::extract::{FileName, Path};
+//! use stockade::middleware::files::{FileReply, FileRequest};
 //!
 //! async fn image(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply, ApiError> {
 //!     file.within("/srv/images", &name).await
@@ -13,8 +13,8 @@
 //! async fn export(file: FileRequest) -> Result<FileReply, ApiError> {
 //!     Ok(file.open("/srv/exports/2025.csv").await?.download("orders 2025.csv"))
 //! }
-//! # let _ = stockade_core::Handler::new(image);
-//! # let _ = stockade_core::Handler::new(export);
+//! # let _ = stockade::Handler::new(image);
+//! # let _ = stockade::Handler::new(export);
 //! ```
 //!
 //! # Where things are
@@ -44,7 +44,7 @@ use tokio::task::spawn_blocking;
 
 use self::chunks::FileChunks;
 use self::range::{RangeRequest, Selected};
-use crate::conditional::{ETag, Outcome, Preconditions, Validators};
+use crate::conditional::{ETag, Outcome, Preconditions, Validators, whole_seconds};
 
 /// The conditions and the range of a request for a file; an argument of a
 /// handler, which opens the file by it.
@@ -321,12 +321,6 @@ fn attachment(name: &str) -> HeaderValue {
     let without_name = const { HeaderValue::from_static("attachment") };
     // It is visible ASCII by now.
     HeaderValue::try_from(text).unwrap_or(without_name)
-}
-
-/// Returns the time as a header has it.
-fn whole_seconds(time: SystemTime) -> SystemTime {
-    let age = time.duration_since(SystemTime::UNIX_EPOCH);
-    age.map_or(time, |age| SystemTime::UNIX_EPOCH + Duration::from_secs(age.as_secs()))
 }
 
 /// The longest time in which two changes of a file may have the same time, which

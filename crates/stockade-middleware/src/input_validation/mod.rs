@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stockade_core::{Flow, Middleware, Request};
+use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
 
@@ -22,7 +23,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// must be at most <n> characters`, `<field> format is invalid`.
 ///
 /// ```
-/// use stockade_middleware::{InputRule, InputType, with_input_validation};
+/// use stockade::middleware::{InputRule, InputType, with_input_validation};
 ///
 /// let check = with_input_validation([
 ///     ("name", InputRule::new().required().kind(InputType::String).min_length(2)),
@@ -31,7 +32,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// assert_eq!(check.name(), "with_input_validation");
 ///
 /// // The same as it could stand in a file.
-/// let check = with_input_validation(serde_json::json!({
+/// let check = with_input_validation(stockade::serde_json::json!({
 ///     "name": { "required": true, "type": "string", "minLength": 2 },
 ///     "zip": { "pattern": "^[0-9]{5}$" },
 /// }));
@@ -114,25 +115,18 @@ impl InputRule {
         self
     }
 
-    /// Requires a value of this type. `type` in the specification.
-    #[doc(alias = "type")]
-    pub fn kind(mut self, kind: InputType) -> Self {
-        self.kind = Some(kind);
-        self
-    }
+    setters! {
+        /// Requires a value of this type. `type` in the specification.
+        #[doc(alias = "type")]
+        kind: some InputType;
 
-    /// Requires at least this many Unicode code points.
-    #[doc(alias = "minLength")]
-    pub fn min_length(mut self, length: usize) -> Self {
-        self.min_length = Some(length);
-        self
-    }
+        /// Requires at least this many Unicode code points.
+        #[doc(alias = "minLength")]
+        min_length: some usize;
 
-    /// Allows at most this many Unicode code points.
-    #[doc(alias = "maxLength")]
-    pub fn max_length(mut self, length: usize) -> Self {
-        self.max_length = Some(length);
-        self
+        /// Allows at most this many Unicode code points.
+        #[doc(alias = "maxLength")]
+        max_length: some usize;
     }
 
     /// Requires a match of this regular expression somewhere in the text,
@@ -218,7 +212,7 @@ fn check(rules: &[(String, InputRule)], body: &Value) -> Result<(), ApiError> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(400, "Validation failed").with_details(json!(faults)))
+    Err(ApiError::validation(&[]).with_details(json!(faults)))
 }
 
 #[cfg(test)]

@@ -18,9 +18,10 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use http::{Method, StatusCode};
-//! use stockade_core::{Handler, Middleware};
-//! use stockade_middleware::{Metrics, with_metrics};
+//!
+//! use stockade::http::{Method, StatusCode};
+//! use stockade::middleware::{Metrics, with_metrics};
+//! use stockade::{Handler, Middleware};
 //!
 //! let metrics = Metrics::new();
 //! let (counts, shows) = (Middleware::new(with_metrics(metrics.clone())), Handler::new(metrics.handler()));

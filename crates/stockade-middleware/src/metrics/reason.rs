@@ -4,6 +4,7 @@ use std::error::Error as _;
 
 use http::StatusCode;
 use stockade_core::{ApiError, Response, error_of};
+use stockade_errors::ErrorKind;
 use tokio::time::error::Elapsed;
 
 /// Makes the enum, its list and its labels of one table.
@@ -80,6 +81,9 @@ impl Reason {
 
     /// Returns the reason that an error gives beyond its status.
     fn of_error(error: &ApiError) -> Option<Self> {
+        if error.kind() == ErrorKind::Validation {
+            return Some(Self::Validation);
+        }
         match error.status() {
             400 if error.details().is_some() => Some(Self::Validation),
             503 if error.source().is_some_and(|source| source.is::<Elapsed>()) => {
@@ -108,6 +112,8 @@ mod tests {
     #[test]
     fn the_error_says_more_than_its_status() {
         check(ApiError::validation(&[]), "validation");
+        check(ApiError::validation(&[]).with_status(422), "validation");
+        check(ApiError::new(422, ""), "other");
         check(ApiError::new(400, "").with_details(json!(["a is required"])), "validation");
         check(ApiError::new(400, "Invalid JSON body"), "bad_request");
         check(ApiError::new(413, ""), "body_too_large");

@@ -7,14 +7,19 @@ use std::time::Duration;
 use http::StatusCode;
 use log::Level;
 use log::kv::Value;
-use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::__internal::{ErrorContextExt as _, escaped};
 use stockade_core::{ErrorContext, Request};
 
+use crate::logging::AccessLog;
 use crate::request_id::{TraceParent, X_REQUEST_ID};
 
 /// The part of a line that is known before the response.
 pub(crate) struct AccessLogLine {
     context: ErrorContext,
+    /// Escaped, and only where it is to be logged.
+    path: Option<String>,
+    /// Escaped: a program may have taken it from a client.
+    id: Option<String>,
     client: Option<IpAddr>,
     trace: Option<TraceParent>,
 }
@@ -45,53 +50,80 @@ impl AccessLogLine {
     }
 
     /// Begins the line of a request, which may have an id from outside.
-    pub(crate) fn of(req: &Request) -> Self {
-        let mut context = ErrorContext::of(req);
-        if context.id().is_none() {
-            let sent = req.headers().get(X_REQUEST_ID).and_then(|id| id.to_str().ok());
-            if let Some(id) = sent.filter(|id| is_plain(id)) {
-                context = context.with_id(id);
-            }
-        }
-        Self { context, client: req.client_ip(), trace: TraceParent::of(req.headers()) }
+    pub(crate) fn of(req: &Request, options: AccessLog) -> Self {
+        let context = ErrorContext::of(req);
+        let sent = || req.headers().get(X_REQUEST_ID)?.to_str().ok().filter(|id| is_plain(id));
+        let id = context.id().or_else(sent).map(|id| escaped(id).to_string());
+        let path = options.shows_path().then(|| escaped(req.path()).to_string());
+        Self { context, path, id, client: req.client_ip(), trace: TraceParent::of(req.headers()) }
     }
 
     /// Logs the arrival of the request.
     pub(crate) fn log_request(&self) {
-        let (method, route) = self.place();
         log::debug!(
             target: TARGET,
-            method = method,
-            route = route,
+            method = self.context.method().as_str(),
+            route = self.route(),
+            path = self.path.as_deref(),
             client = self.client.as_ref().map(Value::from_display),
-            request_id = self.context.id();
-            "{method} {route}"
+            request_id = self.id.as_deref();
+            "{}{}", Beginning(self), Names(self)
         );
     }
 
     /// Logs the end of the request.
     pub(super) fn log_end(&self, end: RequestEnd, duration: Duration) {
-        let (method, route) = self.place();
         let status = end.status.map(|status| status.as_u16());
         let trace = self.trace.map(|trace| trace.trace_id());
+        let micros = duration.as_micros();
         log::info!(
             target: TARGET,
-            method = method,
-            route = route,
+            method = self.context.method().as_str(),
+            route = self.route(),
+            path = self.path.as_deref(),
             status = status,
             // More than 500,000 years do not happen.
-            duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            duration_us = u64::try_from(micros).unwrap_or(u64::MAX),
             bytes = end.bytes,
             client = self.client.as_ref().map(Value::from_display),
-            request_id = self.context.id(),
+            request_id = self.id.as_deref(),
             trace_id = trace.as_deref(),
             aborted = end.aborted.then_some(true);
-            "{method} {route}{end}"
+            "{}{end} {}.{:03}ms{}", Beginning(self), micros / 1_000, micros % 1_000, Names(self)
         );
     }
 
-    fn place(&self) -> (&str, &str) {
-        (self.context.method().as_str(), self.context.route().unwrap_or("-"))
+    fn route(&self) -> &str {
+        self.context.route().unwrap_or("-")
+    }
+}
+
+/// Method, pattern and path, as the text of a line begins.
+struct Beginning<'l>(&'l AccessLogLine);
+
+impl fmt::Display for Beginning<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0.context.method(), self.0.route())?;
+        match &self.0.path {
+            Some(path) => write!(f, " ({path})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Client and id, as the text of a line ends.
+struct Names<'l>(&'l AccessLogLine);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.client {
+            Some(client) => write!(f, " {client}")?,
+            None => f.write_str(" -")?,
+        }
+        match &self.0.id {
+            Some(id) => write!(f, " [{id}]"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use stockade_core::Request;
 
 use super::{AccessLogLine, Observation};
+use crate::logging::AccessLog;
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
 use crate::request_id::{RequestIds, RequestNames};
@@ -11,18 +12,18 @@ use crate::request_id::{RequestIds, RequestNames};
 #[derive(Clone, Debug, Default)]
 pub struct Observers {
     request_ids: Option<RequestIds>,
-    access_log: bool,
+    access_log: AccessLog,
     #[cfg(feature = "metrics")]
     metrics: Option<Metrics>,
 }
 
 impl Observers {
     /// Makes observers that give requests ids if `request_ids` is set, and
-    /// write a line in the access log if `access_log` is true. The log costs
+    /// write a line in the access log if `access_log` is on. The log costs
     /// little while the logger does not want the info level of
     /// `stockade::access`.
     #[must_use]
-    pub fn new(request_ids: Option<RequestIds>, access_log: bool) -> Self {
+    pub fn new(request_ids: Option<RequestIds>, access_log: AccessLog) -> Self {
         Self {
             request_ids,
             access_log,
@@ -46,7 +47,7 @@ impl Observers {
         if self.metrics.is_some() {
             return false;
         }
-        self.request_ids.is_none() && !self.access_log
+        self.request_ids.is_none() && !self.access_log.is_on()
     }
 
     /// Begins the observation of a request whose route and client are known,
@@ -56,7 +57,7 @@ impl Observers {
     /// and the log says so.
     pub fn enter(&self, req: &mut Request) -> Observation {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
-        let line = self.logs().then(|| AccessLogLine::of(req));
+        let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
         let observation = Observation::begin(req.method()).named(names).logging(line);
         #[cfg(feature = "metrics")]
         let observation = self.counting(req, observation);
@@ -64,7 +65,7 @@ impl Observers {
     }
 
     fn logs(&self) -> bool {
-        self.access_log && AccessLogLine::is_wanted()
+        self.access_log.is_on() && AccessLogLine::is_wanted()
     }
 
     #[cfg(feature = "metrics")]
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_request_and_its_response_have_the_same_id() {
-        let observers = Observers::new(Some(with_request_id()), false);
+        let observers = Observers::new(Some(with_request_id()), AccessLog::default());
         let sent = http::Request::get("/").header("x-request-id", "7f3a").body(()).unwrap();
         let mut req = Request::from(sent);
         let observation = observers.enter(&mut req);

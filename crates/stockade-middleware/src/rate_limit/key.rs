@@ -14,7 +14,8 @@ use stockade_core::__internal::client_network;
 ///
 /// ```
 /// use std::net::IpAddr;
-/// use stockade_middleware::rate_limit::RateKey;
+///
+/// use stockade::middleware::rate_limit::RateKey;
 ///
 /// let key = |ip: &str| RateKey::from(ip.parse::<IpAddr>().unwrap());
 /// assert_eq!(key("2001:db8::1"), key("2001:db8::2"));

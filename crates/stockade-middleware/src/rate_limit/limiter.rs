@@ -160,16 +160,17 @@ impl RateLimiter {
     /// lasts longest.
     ///
     /// ```
-    /// use http::HeaderMap;
     /// use std::time::Duration;
-    /// use stockade_middleware::rate_limit::{Decision, MINUTE, RateLimit};
+    ///
+    /// use stockade::http::HeaderMap;
+    /// use stockade::middleware::rate_limit::{Decision, MINUTE, RateLimit};
     ///
     /// let limiter = RateLimit::from(100 / MINUTE).build()?;
     /// let mut headers = HeaderMap::new();
     /// limiter.write_headers(Decision::pass(100, 99, Duration::from_secs(60)), &mut headers);
     /// assert_eq!(headers["ratelimit-policy"], "\"default\";q=100;w=60");
     /// assert_eq!(headers["ratelimit"], "\"default\";r=99;t=60");
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
         write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);

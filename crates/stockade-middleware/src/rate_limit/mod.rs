@@ -7,7 +7,8 @@
 //!
 //! ```
 //! use std::time::{Duration, Instant};
-//! use stockade_middleware::rate_limit::{Charge, MINUTE, RateKey, RateLimit};
+//!
+//! use stockade::middleware::rate_limit::{Charge, MINUTE, RateKey, RateLimit};
 //!
 //! let limiter = RateLimit::from(2 / MINUTE).build()?;
 //! let key = RateKey::from("203.0.113.7".parse::<std::net::IpAddr>().unwrap());
@@ -18,7 +19,7 @@
 //! };
 //! assert!(allowed(start) && allowed(start) && !allowed(start));
 //! assert!(allowed(start + Duration::from_secs(60)));
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! # Where things are

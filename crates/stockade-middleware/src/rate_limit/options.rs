@@ -10,6 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use stockade_core::Request;
+use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError, Mistake};
 
 use super::algorithm::Algorithm;
@@ -30,12 +31,13 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_middleware::RateLimit;
+///
+/// use stockade::middleware::RateLimit;
 ///
 /// let limiter = RateLimit::new().window(Duration::from_secs(1)).max_requests(5).build()?;
 /// assert_eq!(limiter.policy().limit().get(), 5);
 /// assert!(RateLimit::new().max_requests(0).build().is_err());
-/// # Ok::<(), stockade_errors::ConfigError>(())
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Router options › `rateLimit`; Middleware helpers › `withRateLimit`.
@@ -107,69 +109,43 @@ impl RateLimit {
         Self::default()
     }
 
-    /// Sets [`window`](Self#structfield.window).
-    #[must_use]
-    #[doc(alias = "windowMs")]
-    pub fn window(mut self, window: Duration) -> Self {
-        self.window = window;
-        self
+    setters! {
+        /// Sets [`window`](Self#structfield.window).
+        #[doc(alias = "windowMs")]
+        window: Duration;
+
+        /// Sets [`max_requests`](Self#structfield.max_requests).
+        #[doc(alias = "maxRequests")]
+        max_requests: u32;
+
+        /// Sets [`algorithm`](Self#structfield.algorithm).
+        algorithm: Algorithm;
+
+        /// Sets [`max_keys`](Self#structfield.max_keys).
+        max_keys: usize;
+
+        /// Sets [`name`](Self#structfield.name): up to 64 letters and digits of
+        /// ASCII and `-_.:/`.
+        name: into String;
+
+        /// Sets [`legacy_headers`](Self#structfield.legacy_headers).
+        legacy_headers: bool;
+
+        /// Sets [`store_timeout`](Self#structfield.store_timeout).
+        store_timeout: into Option<Duration>;
+
+        /// Sets [`on_store_failure`](Self#structfield.on_store_failure).
+        on_store_failure: StoreFailure;
+
+        /// Sets the store, which then chooses the algorithm and the number of keys.
+        /// By default each limiter has one in memory.
+        store: some Arc<dyn RateStore>;
     }
 
     /// Sets [`window`](Self#structfield.window), in milliseconds.
     #[must_use]
     pub fn window_ms(self, millis: u64) -> Self {
         self.window(Duration::from_millis(millis))
-    }
-
-    /// Sets [`max_requests`](Self#structfield.max_requests).
-    #[must_use]
-    #[doc(alias = "maxRequests")]
-    pub fn max_requests(mut self, requests: u32) -> Self {
-        self.max_requests = requests;
-        self
-    }
-
-    /// Sets [`algorithm`](Self#structfield.algorithm).
-    #[must_use]
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = algorithm;
-        self
-    }
-
-    /// Sets [`max_keys`](Self#structfield.max_keys).
-    #[must_use]
-    pub fn max_keys(mut self, keys: usize) -> Self {
-        self.max_keys = keys;
-        self
-    }
-
-    /// Sets [`name`](Self#structfield.name): up to 64 letters and digits of
-    /// ASCII and `-_.:/`.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Sets [`legacy_headers`](Self#structfield.legacy_headers).
-    #[must_use]
-    pub fn legacy_headers(mut self, legacy: bool) -> Self {
-        self.legacy_headers = legacy;
-        self
-    }
-
-    /// Sets [`store_timeout`](Self#structfield.store_timeout).
-    #[must_use]
-    pub fn store_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
-        self.store_timeout = limit.into();
-        self
-    }
-
-    /// Sets [`on_store_failure`](Self#structfield.on_store_failure).
-    #[must_use]
-    pub fn on_store_failure(mut self, failure: StoreFailure) -> Self {
-        self.on_store_failure = failure;
-        self
     }
 
     /// Sets a function that returns the key of a request, instead of the
@@ -185,14 +161,6 @@ impl RateLimit {
         generator: impl Fn(&Request) -> Result<String, ApiError> + Send + Sync + 'static,
     ) -> Self {
         self.key_generator = Some(Arc::new(generator));
-        self
-    }
-
-    /// Sets the store, which then chooses the algorithm and the number of keys.
-    /// By default each limiter has one in memory.
-    #[must_use]
-    pub fn store(mut self, store: Arc<dyn RateStore>) -> Self {
-        self.store = Some(store);
         self
     }
 

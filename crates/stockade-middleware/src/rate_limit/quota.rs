@@ -13,7 +13,8 @@ use stockade_errors::{ConfigError, Mistake};
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_middleware::rate_limit::{MINUTE, Quota};
+///
+/// use stockade::middleware::rate_limit::{MINUTE, Quota};
 ///
 /// let quota = Quota::new(10, Duration::from_secs(60));
 /// assert_eq!(10 / MINUTE, quota);

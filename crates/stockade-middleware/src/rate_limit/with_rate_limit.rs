@@ -28,9 +28,9 @@ use super::{Charge, Decision, RateLimit, RateLimiter};
 /// limits of a route with the same name.
 ///
 /// ```
-/// use stockade_core::Middleware;
-/// use stockade_middleware::rate_limit::MINUTE;
-/// use stockade_middleware::{RateLimit, with_rate_limit};
+/// use stockade::Middleware;
+/// use stockade::middleware::rate_limit::MINUTE;
+/// use stockade::middleware::{RateLimit, with_rate_limit};
 ///
 /// let login = with_rate_limit(RateLimit::from(5 / MINUTE).name("login"));
 /// assert_eq!(Middleware::new(login).name(), "with_rate_limit");

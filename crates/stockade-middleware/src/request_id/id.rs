@@ -13,14 +13,14 @@ use stockade_core::{ApiError, FromRequest, Request};
 /// (`RouterOptions::request_id`). Without either the answer is a 500.
 ///
 /// ```
-/// use http::{HeaderMap, HeaderValue};
-/// use stockade_middleware::RequestId;
+/// use stockade::http::{HeaderMap, HeaderValue};
+/// use stockade::middleware::RequestId;
 ///
 /// let mut headers = HeaderMap::new();
 /// headers.insert("x-request-id", HeaderValue::from_static("7f3a"));
 /// assert_eq!(RequestId::sent(&headers).expect("an id").as_str(), "7f3a");
 /// assert_eq!(RequestId::random()?.as_str().len(), 32);
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct RequestId {

@@ -2,8 +2,8 @@
 //! logs; and the distributed trace of a request.
 //!
 //! ```
-//! use stockade_core::{Handler, Middleware};
-//! use stockade_middleware::{RequestId, TraceContext, with_request_id};
+//! use stockade::middleware::{RequestId, TraceContext, with_request_id};
+//! use stockade::{Handler, Middleware};
 //!
 //! async fn show(id: RequestId, trace: TraceContext) -> String {
 //!     format!("{id} in {:?}", trace.parent().map(|parent| parent.trace_id()))

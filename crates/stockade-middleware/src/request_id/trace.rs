@@ -13,7 +13,7 @@ use crate::headers::only;
 /// A valid `traceparent`.
 ///
 /// ```
-/// use stockade_middleware::TraceParent;
+/// use stockade::middleware::TraceParent;
 ///
 /// let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 /// let parent = TraceParent::parse(text).expect("a trace parent");
@@ -25,7 +25,7 @@ use crate::headers::only;
 /// let child = parent.child()?;
 /// assert_eq!(child.trace_id(), parent.trace_id());
 /// assert_ne!(child.parent_id(), parent.parent_id());
-/// # Ok::<(), stockade_core::ApiError>(())
+/// # Ok::<(), stockade::ApiError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TraceParent {

@@ -4,6 +4,7 @@ use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer};
 use stockade_core::middleware::form;
 use stockade_core::{ApiError, IntoMiddleware, Middleware, Next, Request, Response};
+use stockade_errors::__internal::setters;
 
 use super::RequestId;
 use super::id::X_REQUEST_ID;
@@ -60,18 +61,14 @@ impl RequestNames {
 }
 
 impl RequestIds {
-    /// Uses the id of the client if true; true by default. Set it to false for
-    /// a server that strangers reach directly.
-    pub fn believe_client(mut self, believes: bool) -> Self {
-        self.believe_client = believes;
-        self
-    }
+    setters! {
+        /// Uses the id of the client if true; true by default. Set it to false for
+        /// a server that strangers reach directly.
+        believe_client: bool;
 
-    /// Begins a trace for a request without a valid `traceparent`, if true;
-    /// false by default.
-    pub fn begin_traces(mut self, begins: bool) -> Self {
-        self.begin_traces = begins;
-        self
+        /// Begins a trace for a request without a valid `traceparent`, if true;
+        /// false by default.
+        begin_traces: bool;
     }
 
     /// Sets the id of a request, unless it has one.

@@ -4,8 +4,8 @@
 //! has set itself.
 //!
 //! ```
-//! use http::HeaderMap;
-//! use stockade_middleware::SecurityHeaders;
+//! use stockade::http::HeaderMap;
+//! use stockade::middleware::SecurityHeaders;
 //!
 //! let prepared = SecurityHeaders::new().set("X-Frame-Options", "SAMEORIGIN")?.no_store();
 //! let mut headers = HeaderMap::new();
@@ -13,7 +13,7 @@
 //! assert_eq!(headers["x-frame-options"], "SAMEORIGIN");
 //! assert_eq!(headers["x-content-type-options"], "nosniff");
 //! assert_eq!(headers["cache-control"], "no-store");
-//! # Ok::<(), stockade_errors::ConfigError>(())
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Spec: Response headers.

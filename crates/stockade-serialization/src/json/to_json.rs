@@ -22,12 +22,12 @@ use crate::json::value::JsonWriter;
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use stockade_serialization::to_json;
+/// use stockade::serialization::to_json;
 ///
 /// let json = to_json(&BTreeMap::from([(7, "a \"b\"\n")]))?;
 /// assert_eq!(json, br#"{"7":"a \"b\"\n"}"#);
 /// assert_eq!(json.capacity(), json.len());
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 ///
 /// # Errors

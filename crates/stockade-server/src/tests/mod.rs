@@ -3,16 +3,20 @@
 mod bodies;
 mod conformance;
 mod crowded;
+mod half_close;
 mod http2;
 mod listening;
 mod log;
 mod parking;
 mod requests;
 mod router;
+mod several;
 mod shutdown;
 mod slow;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(unix)]
+mod unix;
 mod upgrades;
 
 use std::net::SocketAddr;
@@ -28,11 +32,12 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::ServerOptions;
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
+use crate::listener::Bound;
 use crate::service::Answer;
 use crate::signals::advance;
+use crate::{ServerOptions, tcp};
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
@@ -97,16 +102,16 @@ where
     Fut: Future<Output = Response> + Send + 'static,
 {
     let app = Function(move |request| -> Answering { Box::pin(app(request)) });
-    serve(Shared::new(app, &options), options)
+    serve(Shared::new(app, &options))
 }
 
-fn serve<A: Answer>(shared: Shared<A>, options: ServerOptions) -> Running {
-    let listener = accept::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
+fn serve<A: Answer>(shared: Shared<A>) -> Running {
+    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
     let address = listener.local_addr().unwrap();
     let stage = watch::Sender::new(Stage::Running);
     let sender = stage.clone();
     let served = tokio::spawn(async move {
-        accept::serve(listener, Arc::new(shared), &options, sender).await;
+        accept::serve(vec![Bound::tcp(listener).unwrap()], Arc::new(shared), sender).await;
     });
     Running { address, stage, served }
 }

@@ -14,13 +14,14 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{Answering, Client, Function, app, get, options, soon, text};
-use crate::accept::{self, Stage};
+use crate::accept::Stage;
 use crate::clients::Slot;
 use crate::connection::{self, Shared};
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::registry::Registry;
 use crate::service::Answer;
 use crate::sweep::{Limits, Phase, SweepClock};
+use crate::tcp;
 use crate::tracked_stream::TrackedStream;
 
 /// The address of each client here.
@@ -46,14 +47,14 @@ impl Single {
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
         let registration = registry.register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
 
-        let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
         let (stream, address) = soon(listener.accept()).await.unwrap();
         let io = TrackedStream::new(stream, Arc::clone(&record), registration);
         let stage = watch::Sender::new(Stage::Running);
         let receiver = stage.subscribe();
         let (shared, known) = (Arc::new(shared), Arc::clone(&record));
-        tokio::spawn(connection::serve(shared, io, known, address, receiver));
+        tokio::spawn(connection::serve(shared, io, known, Some(address), receiver));
         (Self { clock, registry, record, slots, _stage: stage }, client)
     }
 
@@ -378,7 +379,7 @@ async fn the_task_of_a_parked_connection_is_small() {
     let limits = Limits::of(&options());
     let clock = Arc::new(SweepClock::new(limits.interval()));
     let record = Arc::new(ConnectionRecord::new(clock));
-    let listener = accept::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
     let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
     let (stream, address) = soon(listener.accept()).await.unwrap();
     let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
@@ -386,6 +387,6 @@ async fn the_task_of_a_parked_connection_is_small() {
         Arc::new(Registry::new(limits)).register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
     let io = TrackedStream::new(stream, Arc::clone(&record), registration);
     let stage = watch::Sender::new(Stage::Running);
-    let task = connection::serve(shared, io, record, address, stage.subscribe());
+    let task = connection::serve(shared, io, record, Some(address), stage.subscribe());
     assert!(size_of_val(&task) <= 512, "{} bytes", size_of_val(&task));
 }

@@ -29,17 +29,17 @@ struct Secure {
     roots: RootCertStore,
 }
 
-fn start(options: ServerOptions) -> Secure {
+fn start(options: &ServerOptions) -> Secure {
     start_with(options, app)
 }
 
-fn start_with<F, Fut>(options: ServerOptions, app: F) -> Secure
+fn start_with<F, Fut>(options: &ServerOptions, app: F) -> Secure
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
 {
-    let (shared, roots) = shared(&options, app);
-    Secure { server: serve(shared, options), roots }
+    let (shared, roots) = shared(options, app);
+    Secure { server: serve(shared), roots }
 }
 
 /// The certificate of a server, and the roots that its clients trust.
@@ -107,7 +107,7 @@ async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
 async fn a_connection_whose_answer_is_still_read_is_not_idle() {
     const LENGTH: usize = 8 * 1_048_576;
     let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(100));
-    let secure = start_with(timeouts, |_| large(LENGTH));
+    let secure = start_with(&timeouts, |_| large(LENGTH));
     let stream = narrow(&secure.server).await.stream;
     let mut client = Client::new(connect(stream, secure.roots.clone(), &[]).await);
     client.send(super::get("/")).await;
@@ -117,7 +117,7 @@ async fn a_connection_whose_answer_is_still_read_is_not_idle() {
 
 #[tokio::test]
 async fn alpn_chooses_the_protocol() {
-    let secure = start(options());
+    let secure = start(&options());
     for protocols in [&[][..], &["http/1.1"]] {
         let mut client = Client::new(secure.connect(protocols).await);
         client.send(super::get("/hello")).await;
@@ -132,7 +132,7 @@ async fn alpn_chooses_the_protocol() {
 
 #[tokio::test]
 async fn the_framing_is_followed_within_tls() {
-    let secure = start(options());
+    let secure = start(&options());
     let post = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     let mut client = Client::new(secure.connect(&[]).await);
     client.send(format!("{post}5\r\nhello\r\n0\r\n\r\n{post}5;\r\nhello\r\n0\r\n\r\n")).await;
@@ -148,7 +148,7 @@ async fn a_page_of_http_opens_no_web_socket_on_tls() {
     router.add_web_socket_route("/ws", async |_: WebSocket| {}, WebSocketOptions::new());
     let app = router.build().unwrap();
     let (shared, roots) = secured(Shared::new(app, &options()));
-    let secure = Secure { server: serve(shared, options()), roots };
+    let secure = Secure { server: serve(shared), roots };
     for (origin, expected) in [
         ("https://localhost", 101),
         ("https://localhost:443", 101),
@@ -167,14 +167,14 @@ async fn a_page_of_http_opens_no_web_socket_on_tls() {
 
 #[tokio::test]
 async fn http2_is_not_offered_when_it_is_off() {
-    let secure = start(options().http2(false));
+    let secure = start(&options().http2(false));
     let stream = secure.connect(&["h2", "http/1.1"]).await;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
 }
 
 #[tokio::test]
 async fn a_handshake_that_stalls_or_is_none_is_cut_off() {
-    let secure = start(options().header_read_timeout(ms(200)));
+    let secure = start(&options().header_read_timeout(ms(200)));
     secure.server.connect().await.closed().await;
     let mut plain = secure.server.connect().await;
     plain.send(super::get("/hello")).await;

@@ -44,7 +44,7 @@
 //! - `bytes`: tables of the bytes that a grammar allows.
 //! - `idna`: the labels of internationalized names, for `hostname` and `url`.
 //!
-//! Spec: Validation › Types, Keywords.
+//! Spec: Validation schemas › Types, Keywords.
 
 mod bytes;
 mod card;

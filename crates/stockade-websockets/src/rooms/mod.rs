@@ -3,9 +3,9 @@
 //! An application makes one `Rooms` and provides it as state; its handlers enter:
 //!
 //! ```
-//! use stockade_core::ApiError;
-//! use stockade_core::extract::{Path, State};
-//! use stockade_websockets::{Audience, Rooms, WebSocket};
+//! use stockade::ApiError;
+//! use stockade::extract::{Path, State};
+//! use stockade::websockets::{Audience, Rooms, WebSocket};
 //!
 //! async fn chat(
 //!     mut socket: WebSocket,
@@ -29,10 +29,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use stockade_core::__internal::shrink_map;
+use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
 use crate::limits::ClientCounts;
-use crate::options::setters;
 use crate::socket::{Sender, SocketId};
 
 /// The members of an application and the rooms that they are in. All clones share
@@ -76,7 +76,7 @@ struct Room {
 /// empty. So with the defaults it takes fifty clients to fill the table.
 ///
 /// ```
-/// use stockade_websockets::{RoomLimits, Rooms};
+/// use stockade::websockets::{RoomLimits, Rooms};
 ///
 /// let rooms = Rooms::new(RoomLimits::new().rooms(200_000).rooms_per_client(2_000));
 /// assert_eq!(rooms.count(), 0);
@@ -111,10 +111,17 @@ impl RoomLimits {
     }
 
     setters! {
+        /// Sets [`rooms`](Self#structfield.rooms).
         rooms: usize;
+
+        /// Sets [`rooms_per_client`](Self#structfield.rooms_per_client).
         rooms_per_client: usize;
+
+        /// Sets [`rooms_per_member`](Self#structfield.rooms_per_member).
         rooms_per_member: usize;
-        name: usize, in bytes;
+
+        /// Sets [`name`](Self#structfield.name), in bytes.
+        name: usize;
     }
 }
 

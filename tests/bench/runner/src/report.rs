@@ -30,8 +30,8 @@ pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
     }
     write_to(place::folder(), journal, options)?;
     let summary = summary(&rows, options);
-    show(&place::folder().join("README.md"), &(summary.clone() + &links("")))?;
-    show(&place::folder().join("../../README.md"), &(summary + &links("tests/bench/")))
+    show(&place::folder().join("README.md"), &(summary.clone() + LINKS))?;
+    show(&place::folder().join("../../README.md"), &(summary + NAMES))
 }
 
 /// Puts the results into a README.
@@ -59,13 +59,13 @@ fn fill(readme: &str, text: &str) -> Option<String> {
     Some(format!("{before}{BEGIN}\n{text}{END}{after}"))
 }
 
-/// Where the rest is, from the folder of a README.
-fn links(folder: &str) -> String {
-    format!(
-        "All figures are in [results.md]({folder}results.md).\n\n\
-         ![CPU time per request as a ratio to hyper]({folder}chart.svg)\n"
-    )
-}
+/// Where the rest is, beside it.
+const LINKS: &str = "All figures are in [results.md](results.md).\n\n\
+    ![CPU time per request as a ratio to hyper](chart.svg)\n";
+
+/// Where the rest is, for a page that is documentation too: links to files
+/// would be dead there.
+const NAMES: &str = "All figures are in `tests/bench/results.md`.\n";
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- end of results -->";

@@ -2,18 +2,17 @@
 //!
 //! Hot: nothing is allocated, and without a trusted proxy no header is read.
 //!
-//! Spec: Limits › Client identity; Without `trustProxy` behind a proxy.
+//! Spec: Limits › Client identity, without `trustProxy` behind a proxy.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName, HeaderValue};
-use ipnet::IpNet;
 
 use super::address::parse_address;
 use super::list::{from_right, from_right_quoted};
-use super::trust::{Header, TrustProxy, Trusted};
+use super::trust::{Header, Networks, TrustProxy, Trusted};
 
 /// Returns the address of the client. `peer` is the other end of the
 /// connection, if the host knows it.
@@ -55,6 +54,31 @@ pub fn client_address(
     found.or(peer)
 }
 
+/// Returns the address of the client behind a peer that has none, such as a proxy on
+/// a Unix socket.
+///
+/// Where such a peer is trusted ([`TrustProxy::trusts_local_peer`]) it counts as one
+/// proxy, and the headers are read as [`client_address`] says. There is no address
+/// where it is not, where the header is too short, or where the wanted entry is no
+/// address: the peer's would take its place, and it has none.
+#[must_use]
+pub fn client_behind_local_peer(headers: &HeaderMap, trust: &TrustProxy) -> Option<IpAddr> {
+    if !trust.trusts_local_peer() {
+        return None;
+    }
+    match (&trust.trusted, trust.header) {
+        (Trusted::Nobody, _) => None,
+        (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),
+        (Trusted::Hops(count), Header::Forwarded) => hop(*count, forwarded(headers)),
+        (Trusted::Networks(networks), Header::XForwardedFor) => {
+            walk(networks, None, x_forwarded_for(headers))
+        }
+        (Trusted::Networks(networks), Header::Forwarded) => {
+            walk(networks, None, forwarded(headers))
+        }
+    }
+}
+
 /// Warns when `X-Forwarded-For` or `Forwarded` arrives and no proxy is trusted.
 /// All clients behind a proxy share one address then.
 ///
@@ -89,19 +113,30 @@ fn hop<'h>(count: u8, mut entries: impl Iterator<Item = &'h [u8]>) -> Option<IpA
 
 /// Returns the first address, from the peer to the left, that is in no network.
 fn first_untrusted<'h>(
-    networks: &[IpNet],
+    networks: &Networks,
     peer: Option<IpAddr>,
     entries: impl Iterator<Item = &'h [u8]>,
 ) -> Option<IpAddr> {
-    let is_trusted = |ip: &IpAddr| networks.iter().any(|network| network.contains(ip));
-    let mut last = peer.filter(is_trusted)?;
+    let peer = peer.filter(|peer| networks.contains(peer))?;
+    walk(networks, Some(peer), entries)
+}
+
+/// Returns the first of the entries that is in no network; the last one, or `peer`
+/// without any, if all of them are.
+fn walk<'h>(
+    networks: &Networks,
+    peer: Option<IpAddr>,
+    entries: impl Iterator<Item = &'h [u8]>,
+) -> Option<IpAddr> {
+    let mut last = peer;
     for entry in entries {
-        last = parse_address(entry)?;
-        if !is_trusted(&last) {
+        let address = parse_address(entry)?;
+        last = Some(address);
+        if !networks.contains(&address) {
             break;
         }
     }
-    Some(last)
+    last
 }
 
 /// Returns the entries of `X-Forwarded-For`, last one first.

@@ -41,6 +41,42 @@ fn nobody_trusted_is_the_peer() {
     assert_eq!(client_address(None, &HeaderMap::new(), &TrustProxy::none()), None);
 }
 
+/// A peer on a Unix socket.
+#[track_caller]
+fn check_local(trust: &TrustProxy, lines: &[&str], expected: &str) {
+    let headers = headers_of("x-forwarded-for", lines);
+    assert_eq!(shown(client_behind_local_peer(&headers, trust)), expected, "{trust:?} {lines:?}");
+}
+
+#[test]
+fn a_peer_without_an_address_is_believed_where_it_is_trusted() {
+    let networks = |list: &[&str]| TrustProxy::networks(list).unwrap();
+    check_local(&TrustProxy::none(), &["203.0.113.7"], "-");
+    check_local(&TrustProxy::hops(1), &["1.1.1.1, 203.0.113.7"], "203.0.113.7");
+    check_local(&TrustProxy::hops(2), &["1.1.1.1, 203.0.113.7"], "1.1.1.1");
+    check_local(&TrustProxy::hops(2), &["203.0.113.7"], "-");
+    check_local(&TrustProxy::hops(1), &[], "-");
+    check_local(&TrustProxy::hops(1), &["unknown"], "-");
+    check_local(&networks(&["0.0.0.0/0", "::/0"]), &["203.0.113.7"], "-");
+    let trust = networks(&["unix:", "10.0.0.0/8"]);
+    check_local(&trust, &["1.1.1.1, 203.0.113.7"], "203.0.113.7");
+    check_local(&trust, &["1.1.1.1, 203.0.113.7, 10.0.0.9"], "203.0.113.7");
+    check_local(&trust, &["10.0.0.8, 10.0.0.9"], "10.0.0.8");
+    check_local(&trust, &["203.0.113.7, x, 10.0.0.9"], "-");
+    check_local(&trust, &[], "-");
+    let forwarded = headers_of("forwarded", &["for=1.1.1.1", "for=203.0.113.7"]);
+    for trust in [TrustProxy::hops(1), networks(&["unix:"])] {
+        let found = client_behind_local_peer(&forwarded, &trust.forwarded());
+        assert_eq!(shown(found), "203.0.113.7");
+    }
+}
+
+#[test]
+fn a_peer_with_an_address_is_not_a_local_one() {
+    let trust = TrustProxy::networks(["unix:"]).unwrap();
+    check(trust, &["203.0.113.7"], PEER);
+}
+
 #[test]
 fn a_number_of_proxies_counts_from_the_right() {
     check(true, &["203.0.113.7"], "203.0.113.7");

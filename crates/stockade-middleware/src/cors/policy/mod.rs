@@ -83,7 +83,7 @@ impl Cors {
     /// header name brings back the default of its list. Origins beside `*` have
     /// no effect.
     ///
-    /// Spec: CORS rules, rule 5.
+    /// Spec: Response headers › CORS rules, rule 5.
     #[must_use]
     pub fn new(options: &CorsOptions) -> Self {
         let defaults = CorsOptions::default();
@@ -215,7 +215,7 @@ impl Rule {
         }
     }
 
-    /// Spec: CORS rules, rule 5.
+    /// Spec: Response headers › CORS rules, rule 5.
     fn malformed(origin: impl fmt::Display) -> Self {
         log::warn!(
             target: "stockade",

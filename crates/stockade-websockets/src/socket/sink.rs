@@ -9,9 +9,9 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use futures_sink::Sink;
 
+use super::{Receiver, Sender, WebSocket};
 use crate::close::Close;
 use crate::message::{Message, Outgoing, SocketError};
-use crate::socket::{Receiver, Sender, WebSocket};
 
 /// The part of a [`Sender`] that its use as a sink needs.
 #[derive(Default)]

@@ -1,0 +1,314 @@
+//! [`ErrorHandler`]: the answers to errors that an application chooses.
+//!
+//! Spec: Errors › Response rules, rule 4.
+
+mod reply;
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
+use serde_json::Value;
+use stockade_errors::__internal::{catch_panic, setters};
+use stockade_errors::ApiError;
+
+pub use self::reply::ErrorReply;
+use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of, respond_with};
+use crate::middleware::form;
+use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+
+/// The options of an [`ErrorHandler`].
+///
+/// Spec: Errors › Response rules, rule 4.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct ErrorHandlerOptions {
+    /// Sends the real message of a 5xx if true. Default: the setting of the
+    /// router or the call.
+    #[doc(alias = "exposeErrors")]
+    pub expose_errors: Option<bool>,
+    /// Adds the texts of the error and of its causes to the body as `stack`,
+    /// where errors are exposed. Default: false.
+    #[doc(alias = "includeStack")]
+    pub include_stack: bool,
+    logger: Option<Arc<Logger>>,
+    transform: Option<Arc<Transform>>,
+    reply: Option<Arc<Change>>,
+}
+
+type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
+type Transform = dyn Fn(&ApiError, Value) -> Value + Send + Sync;
+type Change = dyn Fn(&mut ErrorReply) + Send + Sync;
+
+impl ErrorHandlerOptions {
+    /// Makes options with the defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Sets [`expose_errors`](Self#structfield.expose_errors).
+        expose_errors: some bool;
+
+        /// Sets [`include_stack`](Self#structfield.include_stack).
+        include_stack: bool;
+    }
+
+    /// Sets a function that gets each error and its request, instead of the
+    /// log.
+    ///
+    /// The function also gets an error that inner middleware has answered,
+    /// although that one is in the log already.
+    #[must_use]
+    pub fn logger(
+        mut self,
+        logger: impl Fn(&ApiError, &ErrorContext) + Send + Sync + 'static,
+    ) -> Self {
+        self.logger = Some(Arc::new(logger));
+        self
+    }
+
+    /// Sets a function that makes the body of a response. It gets the error and
+    /// the body that would be sent.
+    ///
+    /// The status stays that of the error. The error has its real message, also
+    /// where that must not be sent.
+    #[must_use]
+    pub fn transform(
+        mut self,
+        transform: impl Fn(&ApiError, Value) -> Value + Send + Sync + 'static,
+    ) -> Self {
+        self.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// Sets a function that changes the response: its body, its headers and its
+    /// status. It comes after a [`transform`](Self::transform).
+    ///
+    /// A function alone is an [`ErrorHandler`] too; see [`ErrorReply`].
+    #[must_use]
+    pub fn reply(mut self, change: impl Fn(&mut ErrorReply) + Send + Sync + 'static) -> Self {
+        self.reply = Some(Arc::new(change));
+        self
+    }
+}
+
+impl fmt::Debug for ErrorHandlerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorHandlerOptions")
+            .field("expose_errors", &self.expose_errors)
+            .field("include_stack", &self.include_stack)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Answers errors. A clone does the same, and a handler is middleware too.
+///
+/// It is made of [options](ErrorHandlerOptions), or of a function that changes
+/// an [`ErrorReply`].
+#[derive(Clone, Debug, Default)]
+pub struct ErrorHandler {
+    options: Arc<ErrorHandlerOptions>,
+}
+
+impl From<ErrorHandlerOptions> for ErrorHandler {
+    fn from(options: ErrorHandlerOptions) -> Self {
+        Self { options: Arc::new(options) }
+    }
+}
+
+impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> From<F> for ErrorHandler {
+    fn from(change: F) -> Self {
+        ErrorHandlerOptions::new().reply(change).into()
+    }
+}
+
+impl IntoMiddleware<form::Ready> for ErrorHandler {
+    fn into_middleware(self) -> Middleware {
+        Middleware::new(move |req: Request, next: Next| {
+            let handler = self.clone();
+            async move {
+                let context = ErrorContext::of(&req);
+                let mut response = match next.try_run(req).await {
+                    Ok(response) => handler.answer_again(response, &context),
+                    Err(error) => handler.answer(error, &context),
+                };
+                if error_of(&response).is_some() {
+                    response.extensions_mut().insert(Answered);
+                }
+                response
+            }
+        })
+        .named("with_error_handling")
+    }
+}
+
+/// Marks the answer of an error handler, so that one further outside leaves it
+/// alone: the innermost one counts.
+#[derive(Clone, Copy)]
+struct Answered;
+
+impl ErrorHandler {
+    /// Logs an error and makes its response.
+    ///
+    /// A panic of a function of the handler is logged and answered with 500, as
+    /// the router answers it without a handler.
+    #[must_use]
+    #[cold]
+    pub fn answer(&self, error: ApiError, context: &ErrorContext) -> Response {
+        let error = context.with_own_status(error);
+        let response = catch_panic(|| {
+            match &self.options.logger {
+                Some(logger) => logger(&error, context),
+                None => context.log(&error),
+            }
+            let start = respond_with(context.settings(), error.clone(), HttpBody::empty());
+            self.change(start, error, context)
+        });
+        response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
+    }
+
+    /// Gives a response its own form, by which inner middleware has answered an
+    /// error.
+    fn answer_again(&self, mut response: Response, context: &ErrorContext) -> Response {
+        let Some(error) = error_of(&response).cloned() else {
+            return response;
+        };
+        // Inner middleware has replaced the answer by its own.
+        let is_replaced = error.status() != response.status().as_u16() || !is_error_body(&response);
+        if is_replaced || response.extensions().get::<Answered>().is_some() {
+            return response;
+        }
+        for gone in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {
+            response.headers_mut().remove(gone);
+        }
+        let response = catch_panic(|| {
+            if let Some(logger) = &self.options.logger {
+                logger(&error, context);
+            }
+            self.change(response, error, context)
+        });
+        response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
+    }
+
+    /// Gives a response that answers an error the body of this handler, and lets
+    /// its function change it.
+    fn change(
+        &self,
+        mut response: Response,
+        error: ApiError,
+        context: &ErrorContext,
+    ) -> Result<Response, ApiError> {
+        let options = &self.options;
+        let mut settings = context.settings();
+        settings.expose_errors = options.expose_errors.unwrap_or(settings.expose_errors);
+        let mut body = context.clone().with_settings(settings).body(&error);
+        if options.include_stack && settings.expose_errors {
+            body["stack"] = stack(&error).into();
+        }
+        if let Some(transform) = &options.transform {
+            body = transform(&error, body);
+        }
+        *response.body_mut() = HttpBody::from(body.to_string());
+        match &options.reply {
+            None => Ok(response),
+            Some(change) => {
+                let mut reply = ErrorReply::new(error, context, settings, body, response);
+                change(&mut reply);
+                reply.finish()
+            }
+        }
+    }
+}
+
+/// Returns true if a response has the content type of an error.
+fn is_error_body(response: &Response) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE);
+    content_type
+        .is_some_and(|value| value == "application/json" || value == "application/problem+json")
+}
+
+/// Returns the texts of an error and of its causes, each once.
+fn stack(error: &ApiError) -> Vec<String> {
+    let mut texts = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        // An error that wraps its cause has the same text.
+        if texts.last() != Some(&text) {
+            texts.push(text);
+        }
+        cause = error.source();
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Settings;
+
+    fn broken() -> ApiError {
+        let cause = std::io::Error::other("connection reset");
+        ApiError::new(500, "no database").with_source(ApiError::internal(cause))
+    }
+
+    fn context(expose: bool) -> ErrorContext {
+        let req = Request::from(http::Request::get("/x?token=secret").body(()).unwrap());
+        let settings = Settings { expose_errors: expose, ..Settings::default() };
+        ErrorContext::of(&req).with_settings(settings)
+    }
+
+    #[track_caller]
+    fn check(options: ErrorHandlerOptions, expose: bool, expected: &str) {
+        let response = ErrorHandler::from(options).answer(broken(), &context(expose));
+        let body = response.body().as_bytes().map(|bytes| String::from_utf8_lossy(bytes));
+        assert_eq!((response.status().as_u16(), body.as_deref()), (500, Some(expected)));
+        assert_eq!(error_of(&response).map(ApiError::message), Some("no database"));
+    }
+
+    const HIDDEN: &str = r#"{"error":"Internal Server Error"}"#;
+    const SHOWN: &str = r#"{"error":"no database"}"#;
+    const WITH_STACK: &str =
+        r#"{"error":"no database","stack":["no database","connection reset"]}"#;
+
+    #[test]
+    fn an_explicit_option_decides_what_is_exposed() {
+        let options = ErrorHandlerOptions::new;
+        check(options(), false, HIDDEN);
+        check(options(), true, SHOWN);
+        check(options().expose_errors(true), false, SHOWN);
+        check(options().expose_errors(false), true, HIDDEN);
+    }
+
+    #[test]
+    fn the_stack_is_only_in_exposed_bodies() {
+        let options = || ErrorHandlerOptions::new().include_stack(true);
+        check(options(), false, HIDDEN);
+        check(options(), true, WITH_STACK);
+        check(options().expose_errors(true), false, WITH_STACK);
+    }
+
+    #[test]
+    fn transform_replaces_the_body_and_not_the_status() {
+        let wrap = ErrorHandlerOptions::new()
+            .transform(|error, body| json!({ "status": 200, "of": error.status(), "body": body }));
+        let expected = r#"{"status":200,"of":500,"body":{"error":"Internal Server Error"}}"#;
+        check(wrap, false, expected);
+    }
+
+    #[test]
+    fn the_logger_gets_the_error_and_the_request() {
+        let (sender, lines) = std::sync::mpsc::channel();
+        let options = ErrorHandlerOptions::new().logger(move |error, context| {
+            let line = format!("{} {:?} {error}", context.method(), context.path());
+            sender.send(line).unwrap();
+        });
+        check(options, false, HIDDEN);
+        assert_eq!(lines.iter().collect::<Vec<_>>(), [r#"GET Some("/x") no database"#]);
+    }
+}

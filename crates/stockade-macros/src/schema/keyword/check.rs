@@ -1,0 +1,64 @@
+//! The mistakes that keywords make together, and with the type of their field.
+
+use syn::{Expr, Lit, Type};
+
+use super::table::{KEYWORDS, PAIRS};
+use super::{Keyword, Value, literal};
+use crate::errors::Errors;
+use crate::schema::field_type::{class_of, element_of};
+
+/// Notes lower bounds above upper ones.
+pub(super) fn check_bounds(list: &[Keyword], errors: &mut Errors) {
+    let bound = |name: &str| {
+        let keyword = list.iter().find(|keyword| keyword.name == name)?;
+        let Value::Expr(expr) = &keyword.value else {
+            return None;
+        };
+        Some((keyword.name.span(), number(expr)?))
+    };
+    for (low, high, strict) in PAIRS {
+        let (Some((span, least)), Some((_, most))) = (bound(low), bound(high)) else {
+            continue;
+        };
+        let relation = if *strict { "is not below" } else { "is above" };
+        if least > most || *strict && least >= most {
+            errors.push(span, format!("`{low}` {least} {relation} `{high}` {most}"));
+        }
+    }
+}
+
+fn number(expr: &Expr) -> Option<f64> {
+    let number: f64 = match literal(expr)? {
+        Lit::Int(literal) => literal.base10_parse().ok()?,
+        Lit::Float(literal) => literal.base10_parse().ok()?,
+        _ => return None,
+    };
+    Some(if matches!(expr, Expr::Unary(_)) { -number } else { number })
+}
+
+/// Notes the keywords that say nothing about values of this type.
+pub(super) fn check_type(list: &[Keyword], ty: &Type, errors: &mut Errors) {
+    let Some(class) = class_of(ty) else {
+        return;
+    };
+    for keyword in list {
+        let Some((name, _, _, classes)) = KEYWORDS.iter().find(|(name, ..)| keyword.name == name)
+        else {
+            continue;
+        };
+        if !classes.is_empty() && !classes.contains(&class) {
+            let wanted: Vec<&str> = classes.iter().map(|class| class.plural()).collect();
+            let message = format!(
+                "`{name}` is for {}, and this is {}",
+                wanted.join(" and "),
+                class.singular()
+            );
+            errors.push(keyword.name.span(), message);
+        }
+        if let (Value::Keywords(inner), Some(element)) = (&keyword.value, element_of(ty))
+            && inner.iter().all(|keyword| keyword.name != "kind")
+        {
+            check_type(inner, element, errors);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The reading of keywords: their names, places and values.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Expr, Lit, LitStr, Token, UnOp, token};
+
+use super::check::check_bounds;
+use super::table::{FORMATS, KEYWORDS, KINDS, Takes};
+use super::{Keyword, Place, Value, literal};
+use crate::errors::Errors;
+use crate::suggest::closest;
+
+/// Reads the keywords of a list, and notes the mistakes.
+pub(super) fn read_list(
+    input: ParseStream<'_>,
+    place: Place,
+    list: &mut Vec<Keyword>,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    while !input.is_empty() {
+        if let Some(keyword) = read_keyword(input, place, errors)? {
+            let repeats = list.iter().any(|earlier| earlier.name == keyword.name);
+            if repeats && keyword.name != "example" {
+                errors.push(keyword.name.span(), format!("`{}` is there twice", keyword.name));
+            } else {
+                list.push(keyword);
+            }
+        }
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one keyword; `None` if it is wrong and noted.
+fn read_keyword(
+    input: ParseStream<'_>,
+    place: Place,
+    errors: &mut Errors,
+) -> syn::Result<Option<Keyword>> {
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error("expected a keyword such as `min_length = 3`"));
+    }
+    let name = input.call(Ident::parse_any)?;
+    let text = name.unraw().to_string();
+    let known = KEYWORDS.iter().find(|(known, ..)| *known == text);
+    let takes = known.map_or(Takes::Any, |(_, takes, ..)| *takes);
+
+    let value = if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            return Err(syn::Error::new(name.span(), format!("expected a value after `{text} =`")));
+        }
+        Value::Expr(Box::new(input.parse()?))
+    } else if input.peek(token::Paren) {
+        let content;
+        syn::parenthesized!(content in input);
+        let mut list = Vec::new();
+        if takes == Takes::Keywords {
+            read_list(&content, Place::Items, &mut list, errors)?;
+            check_bounds(&list, errors);
+        } else {
+            content.parse::<proc_macro2::TokenStream>()?;
+        }
+        Value::Keywords(list)
+    } else {
+        Value::Flag(true)
+    };
+
+    let Some((_, takes, places, _)) = known else {
+        errors.push(name.span(), unknown(&text));
+        return Ok(None);
+    };
+    if !places.contains(&place) {
+        errors.push(name.span(), misplaced(&text, place));
+        return Ok(None);
+    }
+    match fit(*takes, value) {
+        Ok(value) => Ok(Some(Keyword { name, value })),
+        Err(message) => {
+            errors.push(name.span(), format!("`{text}` {message}"));
+            Ok(None)
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let ours = match name {
+        "enum" => Some("one_of"),
+        "const" => Some("constant"),
+        "type" => Some("kind"),
+        _ => None,
+    };
+    match ours.or_else(|| nearest(name, KEYWORDS.iter().map(|(known, ..)| *known))) {
+        Some(near) => format!("unknown keyword `{name}`, did you mean `{near}`?"),
+        None => format!("unknown keyword `{name}`"),
+    }
+}
+
+fn misplaced(name: &str, place: Place) -> String {
+    match place {
+        Place::Container => format!("`{name}` stands on a field"),
+        Place::Variant => format!("`{name}` cannot stand on a variant"),
+        Place::Field if name == "name" => {
+            "`name` stands on a type; a field gets another name by `#[serde(rename = \"…\")]`"
+                .to_owned()
+        }
+        Place::Field | Place::Items => format!("`{name}` cannot stand here"),
+    }
+}
+
+/// Returns the value in the form that the keyword takes. The error says which
+/// value it takes.
+fn fit(takes: Takes, value: Value) -> Result<Value, String> {
+    let expr = match value {
+        Value::Flag(flag) if takes == Takes::Flag => return Ok(Value::Flag(flag)),
+        Value::Keywords(list) if takes == Takes::Keywords => return Ok(Value::Keywords(list)),
+        Value::Expr(expr) if takes != Takes::Keywords => expr,
+        Value::Flag(_) | Value::Expr(_) | Value::Keywords(_) => {
+            return Err(match takes {
+                Takes::Keywords => "takes keywords: `items(min_length = 3)`".to_owned(),
+                Takes::Flag => "stands alone, or with `= true` or `= false`".to_owned(),
+                _ => "needs a value: `= …`".to_owned(),
+            });
+        }
+    };
+    let literal = literal(&expr);
+    let negative = matches!(&*expr, Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)));
+    let wrong = match (takes, literal) {
+        (Takes::Flag, Some(Lit::Bool(flag))) => return Ok(Value::Flag(flag.value)),
+        (Takes::Flag, _) => Some("stands alone, or with `= true` or `= false`".to_owned()),
+        (Takes::Format, Some(Lit::Str(name))) => unknown_name(name, FORMATS),
+        (Takes::Kind, Some(Lit::Str(name))) => unknown_name(name, KINDS),
+        (Takes::Format | Takes::Kind, _) => Some("must be a name in quotes".to_owned()),
+        (takes, Some(literal)) if !takes.fits(literal, negative) => {
+            Some(format!("must be {}", takes.wanted()))
+        }
+        _ => None,
+    };
+    wrong.map_or(Ok(Value::Expr(expr)), Err)
+}
+
+/// Returns the message for a name that is not among the known ones.
+fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
+    let text = name.value();
+    if known.contains(&text.as_str()) {
+        return None;
+    }
+    Some(match nearest(&text, known.iter().copied()) {
+        Some(near) => format!("has no {text:?}, did you mean `{near}`?"),
+        None => format!("has no {text:?}: it is one of {}", known.join(", ")),
+    })
+}
+
+/// Returns the closest word of about the same length, else the closest of any
+/// length. Length counts because `min` begins many words, and means few of
+/// them.
+fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let similar = known.clone().filter(|known| known.len().abs_diff(word.len()) <= 3);
+    closest(word, similar).or_else(|| closest(word, known))
+}

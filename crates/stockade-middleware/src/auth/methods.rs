@@ -1,0 +1,381 @@
+//! [`Auth`]: the methods by which a route authenticates users.
+
+use std::sync::Arc;
+
+use http::HeaderName;
+use serde::Serialize;
+use stockade_auth::__internal::into_parts;
+use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
+use stockade_core::{Arguments, Request, Shape};
+use stockade_errors::__internal::setters;
+use stockade_errors::ApiError;
+
+use super::challenge::{Challenge, Scheme};
+use super::credentials::{authorization, only, refused, token};
+use super::method::{AuthMethod, Find, Found};
+use super::verify::find_with;
+use super::{CredentialReader, Lookup, SessionCookie, Verify};
+use crate::CrossOriginProtection;
+
+/// The methods that find the user of a request. A user is required by default.
+///
+/// The methods are tried in their order, and the first user that one finds
+/// counts. The user is a JSON value, which `User<T>` and [`Request::user`]
+/// give.
+///
+/// Spec: Authentication › Bearer-token middleware.
+#[derive(Clone, Debug)]
+#[must_use = "it does nothing until `with_auth` makes middleware of it"]
+pub struct Auth {
+    pub(super) methods: Vec<AuthMethod>,
+    pub(super) required: bool,
+    /// Adds the reason to a 401, as for the form that takes a function.
+    pub(super) explains: bool,
+    /// The rules by which session cookies refuse other origins.
+    pub(super) protections: Vec<CrossOriginProtection>,
+    pub(super) mistakes: Vec<String>,
+}
+
+impl Auth {
+    /// Authenticates by a token in `Authorization: Bearer`, which a secret, a
+    /// key ring or a JWK set verifies. The user is the payload of the token.
+    pub fn secret(keys: impl TokenKeys + 'static) -> Self {
+        Self::tokens(keys, TokenVerifier::new())
+    }
+
+    /// Authenticates as [`secret`](Self::secret) does, with the rules of
+    /// `verifier`: an issuer, an audience, a leeway, required claims.
+    pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
+        let find = move |req: &Request, scheme: &Scheme| {
+            let value = match authorization(req) {
+                Ok(value) => value,
+                Err(found) => return found,
+            };
+            // The verifier gets the whole value, so that `Bearer` is taken off
+            // in one place, and once.
+            let text = match scheme {
+                Scheme::Bearer => value,
+                Scheme::Named(_) => match token(value, scheme) {
+                    Ok(token) => token,
+                    Err(found) => return found,
+                },
+            };
+            match verifier.verify(text, &keys) {
+                Ok(claims) => {
+                    let (json, value) = into_parts(claims);
+                    Found::Json(json, value)
+                }
+                Err(error) => refused(value, scheme, &error),
+            }
+        };
+        Self::one(AuthMethod::new(Challenge::BEARER, Find::Sync(Arc::new(find))))
+    }
+
+    /// Authenticates by a function from the request to a user: `fn(&Request) ->
+    /// Option<U>`, or `async fn(&mut Request) -> Option<U>`, or the same with a
+    /// `Result`. An error, a panic and a falsy value count as no user.
+    ///
+    /// ```
+    /// use stockade::Request;
+    /// use stockade::middleware::Auth;
+    ///
+    /// let auth = Auth::verify(|req: &Request| {
+    ///     req.headers().contains_key("x-internal").then_some("internal")
+    /// });
+    /// # let _ = auth;
+    /// ```
+    ///
+    /// A browser sends cookies and some other credentials with the requests of
+    /// other pages too. A function that reads such credentials needs
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
+    /// beside it; [`session`](Self::session) has that protection itself.
+    ///
+    /// Spec: Authentication › `verify`.
+    pub fn verify<M>(verify: impl Verify<M>) -> Self {
+        Self::one(AuthMethod::new(Challenge::BEARER, verify.into_find().0))
+    }
+
+    /// Authenticates by an asynchronous function that may fail. It takes
+    /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E`
+    /// becomes an [`ApiError`].
+    ///
+    /// | result | answer |
+    /// |---|---|
+    /// | `Ok(Some(user))` | the request goes on with the user |
+    /// | `Ok(None)` | no user: 401, or on without one where none is [`required`](Self::required) |
+    /// | `Err(error)` | that error, also where no user is required; no further method of [`or`](Self::or) is tried |
+    ///
+    /// So a database that is down is a 503, and nobody is logged out or let in by
+    /// it. An argument that cannot be taken from the request is answered as in a
+    /// handler, and a panic is a 500. A falsy user is no user, as in
+    /// [`verify`](Self::verify).
+    ///
+    /// Missing state is a mistake when the router is built, and so is an argument
+    /// that takes the request, the stream of its body or the response.
+    ///
+    /// ```
+    /// use stockade::ApiError;
+    /// use stockade::extract::{Headers, State};
+    /// use stockade::middleware::{Auth, with_auth};
+    ///
+    /// struct Db;
+    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// async fn find(db: State<Db>, headers: Headers) -> Result<Option<String>, ApiError> {
+    ///     let ticket = headers.get("x-ticket").and_then(|value| value.to_str().ok());
+    ///     match ticket {
+    ///         Some(ticket) => db.user_of(ticket).await,
+    ///         None => Ok(None),
+    ///     }
+    /// }
+    ///
+    /// let signed_in = with_auth(Auth::lookup(find));
+    /// # let _ = signed_in;
+    /// ```
+    ///
+    /// [`bearer`](Self::bearer), [`api_key`](Self::api_key),
+    /// [`basic`](Self::basic) and [`session`](Self::session) hand the credentials
+    /// to such a function.
+    ///
+    /// # Beyond the spec
+    /// In the specification an error is no user.
+    pub fn lookup<F, Args, U, E>(lookup: F) -> Self
+    where
+        F: Shape<Args, Output = Result<Option<U>, E>>,
+        F::Future: Send,
+        Args: Arguments + 'static,
+        U: Serialize,
+        E: Into<ApiError>,
+    {
+        let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
+        Self::one(method.describing(|doc| doc.middleware_arguments::<Args>("with_auth")))
+    }
+
+    /// Authenticates by a token in `Authorization: Bearer`, or in another
+    /// [`scheme`](Self::scheme). `lookup` gets the token and returns the user.
+    ///
+    /// Like [`api_key`](Self::api_key), [`basic`](Self::basic) and
+    /// [`session`](Self::session) it takes a [`Lookup`], which tells what an
+    /// error of the function means. No credentials, no call.
+    ///
+    /// ```
+    /// use stockade::ApiError;
+    /// use stockade::extract::State;
+    /// use stockade::middleware::{Auth, with_auth};
+    ///
+    /// struct Db;
+    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// async fn find(token: String, db: State<Db>) -> Result<Option<String>, ApiError> {
+    ///     db.user_of(&token).await
+    /// }
+    ///
+    /// let signed_in = with_auth(Auth::bearer(find).scheme("Token"));
+    /// # let _ = signed_in;
+    /// ```
+    ///
+    /// # Beyond the spec
+    /// The specification has the form `with_auth(lookup)`, whose 401 says in its
+    /// body if the header was missing.
+    pub fn bearer<M>(lookup: impl Lookup<String, M>) -> Self {
+        Self::by(Challenge::BEARER, bearer_token, lookup)
+    }
+
+    /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
+    /// of the key, which the application stores, and returns the user.
+    ///
+    /// # Beyond the spec
+    /// The specification has no API keys.
+    pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+        Self::api_key_in(HeaderName::from_static("x-api-key"), lookup)
+    }
+
+    /// Authenticates as [`api_key`](Self::api_key) does, by another header.
+    pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
+        let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
+        let read = move |req: &Request, _: &Scheme| only(req, &header).map(ApiKeyHash::of);
+        Self::by(challenge, read, lookup)
+    }
+
+    /// Authenticates by a name and a password in `Authorization: Basic` (RFC
+    /// 7617). A browser shows `realm`; quotes and control characters are left
+    /// out of it.
+    ///
+    /// A browser that has asked for a password sends it with the requests of
+    /// other pages too. Where people sign in like this, put
+    /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
+    /// beside it.
+    ///
+    /// # Beyond the spec
+    /// The specification has no Basic authentication.
+    pub fn basic<M>(realm: &str, lookup: impl Lookup<BasicCredentials, M>) -> Self {
+        let read = |req: &Request, _: &Scheme| {
+            BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
+        };
+        Self::by(Challenge::basic(realm), read, lookup)
+    }
+
+    /// Authenticates by a signed session id in a cookie. `lookup` gets the id
+    /// and returns the user.
+    ///
+    /// A browser sends the cookie with the requests of other pages too. So a
+    /// request that changes something and comes from a page of another origin
+    /// is 403, unless CORS lists that origin with credentials: see
+    /// [`SessionCookie::cross_origin_protection`]. A request without the cookie
+    /// is not checked, and another method of [`or`](Self::or) may still find a
+    /// user.
+    ///
+    /// A handler that needs the id, such as one by which the user signs out, takes
+    /// a [`CurrentSession`](super::CurrentSession).
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use stockade::auth::{KeyRing, Secret, SessionId};
+    /// use stockade::http::{HeaderMap, StatusCode, header};
+    /// use stockade::middleware::{Auth, SessionCookie, with_auth};
+    /// use stockade::{ApiError, Reply};
+    ///
+    /// // By the text of the id; a database in earnest.
+    /// let sessions: Arc<Mutex<HashMap<String, &str>>> = Arc::default();
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let cookie = SessionCookie::new(KeyRing::new(secret));
+    ///
+    /// // Where somebody signs in:
+    /// let id = SessionId::generate()?;
+    /// sessions.lock().unwrap().insert(id.to_string(), "ada");
+    /// let headers = HeaderMap::from_iter([(header::SET_COOKIE, cookie.issue(&id))]);
+    /// let response = (StatusCode::OK, headers, "welcome").into_response()?;
+    ///
+    /// // For the routes of those who have:
+    /// let signed_in = with_auth(Auth::session(cookie, move |id: SessionId| {
+    ///     sessions.lock().unwrap().get(&id.to_string()).copied()
+    /// }));
+    /// # let _ = (response, signed_in);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Beyond the spec
+    /// The specification has no sessions.
+    pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
+        let challenge = Challenge::other("Session", format!("cookie=\"{}\"", cookie.full_name()));
+        let protections = cookie.protection().cloned().into_iter().collect();
+        let cookie = Arc::new(cookie);
+        let session = Arc::clone(&cookie);
+        let mut auth =
+            Self::by(challenge, move |req: &Request, _: &Scheme| cookie.read(req), lookup);
+        for method in &mut auth.methods {
+            method.session = Some(Arc::clone(&session));
+        }
+        Self { protections, ..auth }
+    }
+
+    /// Adds the methods of `other`, which are tried where the own ones find no
+    /// user. A user is required if either side requires one, unless
+    /// [`required`](Self::required) is set afterwards.
+    pub fn or(mut self, other: Self) -> Self {
+        self.methods.extend(other.methods);
+        self.required |= other.required;
+        self.explains |= other.explains;
+        self.protections.extend(other.protections);
+        self.mistakes.extend(other.mistakes);
+        self
+    }
+
+    /// Sets the scheme of the methods so far, by its name: in the challenge of a
+    /// 401, and before a token in `Authorization`. Default: `Bearer` for tokens.
+    ///
+    /// Names of schemes have no case. A token without a scheme is read as one of
+    /// `Bearer` alone.
+    ///
+    /// ```
+    /// use stockade::auth::Secret;
+    /// use stockade::middleware::{Auth, with_auth};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// // Authorization: Token <token>
+    /// let signed_in = with_auth(Auth::secret(secret).scheme("Token"));
+    /// # let _ = signed_in;
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
+    ///
+    /// A name that no scheme can have is a mistake when the router is built, and
+    /// so is a scheme of [`basic`](Self::basic), which RFC 7617 names.
+    ///
+    /// # Beyond the spec
+    /// The specification has `Bearer` alone.
+    pub fn scheme(mut self, name: &str) -> Self {
+        for method in &mut self.methods {
+            match method.challenge.clone().with_scheme(name) {
+                Ok(challenge) => method.challenge = challenge,
+                Err(mistake) => self.mistakes.push(mistake),
+            }
+        }
+        self
+    }
+
+    /// Sets the realm in the challenges of the methods so far, which a browser
+    /// may show. Quotes and control characters are left out of it. Default:
+    /// none, and that of [`basic`](Self::basic).
+    pub fn realm(mut self, realm: &str) -> Self {
+        for method in &mut self.methods {
+            method.challenge = method.challenge.clone().with_realm(realm);
+        }
+        self
+    }
+
+    setters! {
+        /// Sets whether a request without a user is answered 401. Default: true. If
+        /// false, the request goes on without a user.
+        required: bool;
+    }
+
+    fn by<I, M>(
+        challenge: Challenge,
+        read: impl Fn(&Request, &Scheme) -> Result<I, Found> + Send + Sync + 'static,
+        lookup: impl Lookup<I, M>,
+    ) -> Self {
+        Self::one(lookup.into_method(CredentialReader { challenge, read: Arc::new(read) }).0)
+    }
+
+    fn one(method: AuthMethod) -> Self {
+        Self {
+            methods: vec![method],
+            required: true,
+            explains: false,
+            protections: Vec::new(),
+            mistakes: Vec::new(),
+        }
+    }
+}
+
+/// Returns the token in `Authorization`.
+fn bearer_token(req: &Request, scheme: &Scheme) -> Result<String, Found> {
+    token(authorization(req)?, scheme).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade_auth::{Secret, generate_jwt};
+
+    use super::*;
+
+    #[test]
+    fn a_good_token_costs_one_allocation() {
+        let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+        let claims = serde_json::json!({ "sub": "7", "role": "editor" });
+        let token = generate_jwt(claims, "1h", &secret).unwrap();
+        let request = http::Request::get("/").header("authorization", format!("Bearer {token}"));
+        let req = Request::from(request.body(()).unwrap());
+        let plain = Auth::secret(secret.clone());
+        let counted = allocation_counter::measure(|| {
+            assert!(matches!(plain.methods[0].find_sync(&req), Some(Found::Json(_, None))));
+        });
+        assert_eq!(counted.count_total, 1);
+
+        // What a rule has read is not read again.
+        let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
+        assert!(matches!(strict.methods[0].find_sync(&req), Some(Found::Json(_, Some(_)))));
+    }
+}

@@ -1,0 +1,149 @@
+//! [`Socket`]: one connection of any kind that a server accepts.
+
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use std::{fmt, io};
+
+use socket2::SockRef;
+use stockade_core::upgrade::Io;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
+
+/// A connection: of the system, or one that an own [`Listener`](crate::Listener)
+/// gave.
+///
+/// It is an enum and no type parameter, so that hyper's part of a connection is
+/// compiled once.
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+    Own(Box<dyn Io>),
+}
+
+impl fmt::Debug for Socket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(stream) => stream.fmt(f),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.fmt(f),
+            Self::Own(_) => f.write_str("Own(..)"),
+        }
+    }
+}
+
+impl From<TcpStream> for Socket {
+    fn from(stream: TcpStream) -> Self {
+        Self::Tcp(stream)
+    }
+}
+
+impl Socket {
+    /// Returns true if [`poll_peek`](Self::poll_peek) sees anything.
+    pub(crate) fn can_peek(&self) -> bool {
+        !matches!(self, Self::Own(_))
+    }
+
+    /// Looks at the next byte without taking it; 0 is the end.
+    pub(crate) fn poll_peek(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut byte = [MaybeUninit::uninit()];
+        match self {
+            Self::Tcp(stream) => stream.poll_peek(cx, &mut ReadBuf::uninit(&mut byte)),
+            #[cfg(unix)]
+            Self::Unix(stream) => loop {
+                ready!(stream.poll_read_ready(cx))?;
+                let peek = || SockRef::from(&*stream).peek(&mut byte);
+                match stream.try_io(Interest::READABLE, peek) {
+                    // The system was wrong, and tells again.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    outcome => return Poll::Ready(outcome),
+                }
+            },
+            Self::Own(_) => Poll::Pending,
+        }
+    }
+
+    /// Writes although the system does not report the socket as ready.
+    pub(crate) fn write_unready(&self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => SockRef::from(stream).send_vectored_with_flags(bufs, NO_SIGNAL),
+            #[cfg(unix)]
+            Self::Unix(stream) => SockRef::from(stream).send_vectored_with_flags(bufs, NO_SIGNAL),
+            Self::Own(_) => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// Makes the system drop bytes that it holds for the client, when this is
+    /// dropped.
+    pub(crate) fn reset_on_drop(&self) {
+        if let Self::Tcp(stream) = self {
+            // If it fails, the socket closes as usual.
+            let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+        }
+    }
+}
+
+/// Calls a method of the stream, whatever its kind.
+macro_rules! with_stream {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match $socket {
+            Socket::Tcp($stream) => $call,
+            #[cfg(unix)]
+            Socket::Unix($stream) => $call,
+            Socket::Own($stream) => $call,
+        }
+    };
+}
+
+impl AsyncRead for Socket {
+    #[inline]
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        with_stream!(self.get_mut(), stream => Pin::new(stream).poll_read(cx, buf))
+    }
+}
+
+impl AsyncWrite for Socket {
+    #[inline]
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        with_stream!(self.get_mut(), stream => Pin::new(stream).poll_write(cx, buf))
+    }
+
+    #[inline]
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        with_stream!(self.get_mut(), stream => Pin::new(stream).poll_write_vectored(cx, bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        with_stream!(self, stream => stream.is_write_vectored())
+    }
+
+    #[inline]
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with_stream!(self.get_mut(), stream => Pin::new(stream).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with_stream!(self.get_mut(), stream => Pin::new(stream).poll_shutdown(cx))
+    }
+}
+
+/// `MSG_NOSIGNAL`, which the standard library uses, too: writing to a client that
+/// has closed is an error and no signal.
+const NO_SIGNAL: i32 =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };

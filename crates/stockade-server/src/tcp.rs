@@ -1,0 +1,145 @@
+//! Listeners of TCP, opened here or given, and the options of their sockets.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+use crate::listener::Bound;
+use crate::{ServeError, ServerOptions};
+
+/// Opens the listener of an address.
+pub(crate) fn open(
+    address: SocketAddr,
+    options: &ServerOptions,
+) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+    take(listen(address, options.backlog)?)
+}
+
+/// Opens a listening socket.
+pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, ServeError> {
+    let open = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // Without this a server cannot start again while its old connections are in
+        // TIME_WAIT. On Windows it would let two processes share a port.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(backlog)
+    };
+    open().map_err(|source| ServeError::Bind { address, source })
+}
+
+/// Takes over a listener of the standard library.
+pub(crate) fn from_std(listener: std::net::TcpListener) -> Result<TcpListener, ServeError> {
+    let take = || {
+        // tokio would wait in the system's call.
+        listener.set_nonblocking(true)?;
+        TcpListener::from_std(listener)
+    };
+    take().map_err(ServeError::of_listener)
+}
+
+/// Takes over a listener, and returns its address.
+pub(crate) fn take(listener: TcpListener) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
+    let local = listener.local_addr().map_err(ServeError::of_listener)?;
+    let bound = Bound::tcp(listener).map_err(ServeError::of_listener)?;
+    Ok((vec![bound], local))
+}
+
+/// Sets the options of a socket. One that the system refuses is only logged.
+pub(crate) fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
+    let note = |option: &str, outcome: io::Result<()>| {
+        if let Err(error) = outcome {
+            log::debug!(target: "stockade::server", "{option} on {address}: {error}");
+        }
+    };
+    note("TCP_NODELAY", stream.set_nodelay(options.tcp_nodelay));
+    let socket = SockRef::from(stream);
+    // Without this a client that vanishes without closing, such as a machine
+    // without power, would keep its slot as long as its request runs.
+    note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    if let Some(bytes) = options.tcp_notsent_lowat {
+        note("TCP_NOTSENT_LOWAT", socket.set_tcp_notsent_lowat(bytes));
+    }
+    if let Some(bytes) = options.tcp_send_buffer {
+        note("SO_SNDBUF", socket.set_send_buffer_size(bytes as usize));
+    }
+}
+
+/// Returns the times at which the system probes a silent client.
+fn keepalive() -> TcpKeepalive {
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
+    // Other systems have values of their own, which cannot be set.
+    #[cfg(any(
+        target_os = "android",
+        target_os = "dragonfly",
+        target_os = "freebsd",
+        target_os = "illumos",
+        target_os = "ios",
+        target_os = "linux",
+        target_os = "macos",
+        target_os = "netbsd",
+        target_os = "windows",
+    ))]
+    let keepalive = keepalive.with_interval(KEEPALIVE_INTERVAL).with_retries(KEEPALIVE_RETRIES);
+    keepalive
+}
+
+/// The silence of a connection before the first keep-alive probe.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+
+/// The time between two probes.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The number of probes without an answer that end the connection.
+const KEEPALIVE_RETRIES: u32 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a connection that the server has set up.
+    async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, address) = listener.accept().await.unwrap();
+        set_up(&stream, address, options);
+        stream
+    }
+
+    #[tokio::test]
+    async fn the_system_asks_silent_clients_whether_they_are_still_there() {
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let stream = accepted(&listener, &ServerOptions::new()).await;
+        assert!(stream.nodelay().unwrap());
+        let socket = SockRef::from(&stream);
+        assert!(socket.keepalive().unwrap());
+        #[cfg(any(target_os = "linux", target_os = "macos"))]
+        {
+            assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(60));
+            assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(10));
+            assert_eq!(socket.tcp_keepalive_retries().unwrap(), 6);
+        }
+    }
+
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    #[tokio::test]
+    async fn what_the_system_takes_of_an_answer_is_set() {
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let buffers = async |options| {
+            let stream = accepted(&listener, &options).await;
+            let socket = SockRef::from(&stream);
+            (socket.tcp_notsent_lowat().unwrap(), socket.send_buffer_size().unwrap())
+        };
+        let (unsent, adapted) = buffers(ServerOptions::new()).await;
+        assert_eq!(unsent, 524_288);
+        let options = ServerOptions::new().tcp_notsent_lowat(None).tcp_send_buffer(Some(8_192));
+        let (unsent, buffer) = buffers(options).await;
+        assert_ne!(unsent, 524_288, "the system's");
+        assert_eq!(buffer, 2 * 8_192);
+        assert_ne!(buffer, adapted);
+    }
+}

@@ -1,0 +1,261 @@
+//! [`Session`]: the driver of one connection, and its handler, in one future.
+//!
+//! Hot: one read takes all frames that have come, one poll of the handler takes
+//! all messages, one write sends all answers. A silent connection holds no
+//! buffer.
+//!
+//! [`Phase`] lists the steps in the life of a connection. The methods of a
+//! session stand by their subject: `incoming` reads, `outgoing` writes, `closing`
+//! ends the connection; the handler and the clock are here.
+
+mod closing;
+mod incoming;
+mod outgoing;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::upgrade::{Io, Upgraded};
+use stockade_core::{BoxFuture, ErrorContext, Response};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use crate::close::{Close, Violation};
+use crate::decoder::Decoder;
+use crate::frame::OpCode;
+use crate::limits::Permit;
+use crate::message::{Message, Outgoing, SocketError};
+use crate::send_queue::SendQueue;
+use crate::socket::{DriverEnd, Shared};
+use crate::timeouts::{Alarm, Timeouts};
+use crate::token_bucket::TokenBucket;
+use crate::waker_set::{WakeReason, WakerSet};
+
+/// The step that a connection has reached.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    /// Messages go in both directions.
+    Open,
+    /// Our close frame is sent; the connection waits for that of the client.
+    Closing,
+    /// Both sides have sent their close frame, and our end is closed. Further bytes
+    /// are read and discarded: a socket that is closed with unread bytes resets the
+    /// connection, and the client would lose our close frame.
+    Lingering,
+    /// The connection is closed; the handler may still come to its end.
+    Over,
+}
+
+type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
+
+/// The future of a connection, which ends when both the connection and the
+/// handler have ended.
+pub(crate) struct SessionFuture {
+    session: Session,
+    // Beside the session, so that they can be borrowed while it is.
+    wakers: Wakers,
+}
+
+/// The wakers of the two parts that are polled with a waker of their own.
+struct Wakers {
+    handler: Waker,
+    housekeeping: Waker,
+}
+
+/// A connection with its handler and its state.
+pub(crate) struct Session {
+    phase: Phase,
+    io: Option<Box<dyn Io>>,
+    /// The bytes that were read together with the request.
+    read_ahead: Bytes,
+    decoder: Decoder,
+    /// The close frame of the client, or the rule that it broke. It waits here until
+    /// the handler has had the messages before it.
+    client_end: Option<Result<Close, Violation>>,
+    send_queue: SendQueue,
+    /// The number of bytes that came after our close frame.
+    discarded: usize,
+    /// True once our end is closed.
+    is_shut_down: bool,
+    messages: Option<UnboundedSender<Result<Message, SocketError>>>,
+    outgoing: UnboundedReceiver<Outgoing>,
+    shared: Arc<Shared>,
+    handler: Option<HandlerFuture>,
+    shutdown: Option<BoxFuture<'static, ()>>,
+    timeouts: Timeouts,
+    rate: Option<TokenBucket>,
+    context: Box<ErrorContext>,
+    permit: Option<Permit>,
+    waker_set: Arc<WakerSet>,
+}
+
+impl Session {
+    pub(crate) fn start(
+        upgraded: Upgraded,
+        ends: DriverEnd,
+        handler: HandlerFuture,
+        max_payload: u64,
+        context: ErrorContext,
+        permit: Permit,
+    ) -> SessionFuture {
+        let Upgraded { io, read, shutdown } = upgraded;
+        let options = Arc::clone(&ends.shared.options);
+        let waker_set = Arc::clone(&ends.shared.waker_set);
+        // The handler starts without being woken by anything.
+        waker_set.mark(WakeReason::Handler);
+        waker_set.mark(WakeReason::Housekeeping);
+        let wakers = Wakers {
+            handler: waker_set.waker(WakeReason::Handler),
+            housekeeping: waker_set.waker(WakeReason::Housekeeping),
+        };
+        let session = Self {
+            phase: Phase::Open,
+            io: Some(io),
+            read_ahead: read,
+            decoder: Decoder::new(max_payload, options.binary),
+            client_end: None,
+            send_queue: SendQueue::default(),
+            discarded: 0,
+            is_shut_down: false,
+            messages: Some(ends.messages),
+            outgoing: ends.outgoing,
+            shared: ends.shared,
+            handler: Some(handler),
+            shutdown: Some(shutdown),
+            rate: options.max_rate.map(TokenBucket::new),
+            timeouts: Timeouts::new(options),
+            context: Box::new(context),
+            permit: Some(permit),
+            waker_set,
+        };
+        SessionFuture { session, wakers }
+    }
+
+    /// Polls the handler; returns true if it has ended.
+    fn poll_handler(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(handler) = &mut self.handler else { return false };
+        let polled = catch_panic(|| handler.as_mut().poll(cx));
+        let outcome = match polled {
+            Ok(Poll::Pending) => return false,
+            Ok(Poll::Ready(outcome)) => outcome,
+            Err(panic) => Err(panic),
+        };
+        self.handler = None;
+        // The messages of the handler go before the close frame.
+        self.drain_outgoing();
+        let is_open = self.phase == Phase::Open;
+        let close = match outcome {
+            Ok(_) => Close::new(Close::NORMAL, ""),
+            Err(error) if is_open => {
+                self.context.log_late(&error);
+                Close::new(Close::INTERNAL, "")
+            }
+            Err(error) => {
+                // Most likely an error because the connection has ended.
+                log::debug!(
+                    target: "stockade::websocket", "a handler ended: {}", escaped(error)
+                );
+                return true;
+            }
+        };
+        if self.phase == Phase::Open {
+            // Behind the messages that wait.
+            self.messages = None;
+            self.send_queue.push(Outgoing::Close(close), &self.shared);
+        }
+        true
+    }
+
+    /// Acts on the timeout that is due, if any.
+    fn poll_timeouts(&mut self, cx: &mut Context<'_>) -> bool {
+        let reading = self.may_read();
+        let Poll::Ready(alarm) = self.timeouts.poll(reading, cx) else { return false };
+        match alarm {
+            Alarm::Ping if self.phase == Phase::Open => {
+                self.send_queue.push_control(OpCode::Ping, &[])
+            }
+            Alarm::Nothing | Alarm::Ping => {}
+            Alarm::Idle => self.close(&Close::new(Close::GOING_AWAY, "idle")),
+            Alarm::Silent => {
+                self.fail_receiver(SocketError::Silent);
+                self.finish();
+            }
+            Alarm::Stalled => self.disconnected(),
+            // The handler has used up its time, too.
+            Alarm::Deadline if self.phase == Phase::Over => {
+                if self.handler.take().is_some() {
+                    log::debug!(target: "stockade::websocket", "a handler outlived its connection");
+                }
+            }
+            Alarm::Deadline => self.finish(),
+        }
+        true
+    }
+
+    /// Polls the shutdown and the timeouts.
+    fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
+        let moved = self.poll_shutdown(cx) | self.poll_timeouts(cx);
+        if moved {
+            // Polled again until both are pending, so that both have our waker.
+            self.waker_set.mark(WakeReason::Housekeeping);
+        }
+        moved
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(shutdown) = &mut self.shutdown else { return false };
+        if shutdown.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.shutdown = None;
+        self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
+        true
+    }
+}
+
+impl Future for SessionFuture {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { session: this, wakers } = &mut *self;
+        this.waker_set.begin_poll(cx);
+        let handler = &mut Context::from_waker(&wakers.handler);
+        for _ in 0..MAX_ROUNDS {
+            let came = this.read(cx);
+            let rung = this.waker_set.take_reason(WakeReason::Handler);
+            let ended = rung && this.poll_handler(handler);
+            let sent = this.waker_set.take_reason(WakeReason::Outgoing) && this.drain_outgoing();
+            let mut moved = came | ended | sent | this.handle_client_end() | this.write(cx);
+            if this.phase == Phase::Over && this.handler.is_none() {
+                return Poll::Ready(());
+            }
+            if !moved {
+                moved = this.waker_set.take_reason(WakeReason::Housekeeping)
+                    && this.poll_housekeeping(&mut Context::from_waker(&wakers.housekeeping));
+                if !moved && this.waker_set.end_poll() {
+                    return Poll::Pending;
+                }
+            }
+        }
+        // Gives other tasks their turn.
+        this.waker_set.end_poll();
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Also for a task that is dropped before its end.
+        self.notify_end();
+        self.waker_set.clear_task();
+    }
+}
+
+/// The number of rounds before other tasks have their turn.
+const MAX_ROUNDS: usize = 32;

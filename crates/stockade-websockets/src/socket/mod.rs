@@ -1,0 +1,235 @@
+//! [`WebSocket`]: the connection as its handler has it, whole or split.
+
+mod receiver;
+mod sender;
+mod sink;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde::de::DeserializeOwned;
+use stockade_core::__internal::client_network;
+use stockade_errors::ApiError;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, SetOnce};
+
+pub use self::receiver::Receiver;
+pub use self::sender::Sender;
+use self::sink::SinkState;
+use crate::close::Close;
+use crate::message::{IntoMessage, Message, Outgoing, SocketError};
+use crate::options::WebSocketOptions;
+use crate::waker_set::WakerSet;
+
+/// A WebSocket connection: the argument of its handler.
+///
+/// The connection lives as long as the handler runs. When the handler returns,
+/// the messages that it has sent are delivered, and the connection ends with
+/// 1000.
+///
+/// It is a `Stream` of messages and a `Sink` for them, as its halves are
+/// ([`split`](Self::split)).
+///
+/// ```
+/// use stockade::ApiError;
+/// use stockade::websockets::WebSocket;
+///
+/// async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
+///     while let Some(text) = socket.recv_text().await {
+///         socket.send(text?).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// Spec: WebSocket routes.
+#[derive(Debug)]
+pub struct WebSocket {
+    receiver: Receiver,
+    sender: Sender,
+}
+
+impl WebSocket {
+    /// Splits the connection, so that one part of the handler receives while another
+    /// sends.
+    #[must_use]
+    pub fn split(self) -> (Receiver, Sender) {
+        (self.receiver, self.sender)
+    }
+
+    /// Returns the half that sends, which other tasks may have a clone of.
+    #[must_use]
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// Waits for the next message; see [`Receiver::recv`].
+    pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
+        self.receiver.recv().await
+    }
+
+    /// Waits for the next text; see [`Receiver::recv_text`].
+    pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
+        self.receiver.recv_text().await
+    }
+
+    /// Waits for the next text and reads it as JSON; see [`Receiver::recv_json`].
+    pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
+        self.receiver.recv_json().await
+    }
+
+    /// Sends a message; see [`Sender::send`].
+    ///
+    /// # Errors
+    /// Those of [`Sender::send`].
+    pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
+        self.sender.send(message).await
+    }
+
+    /// Ends the connection; see [`Sender::close`].
+    pub async fn close(&self, code: u16, reason: &str) {
+        self.sender.close(code, reason).await;
+    }
+
+    /// Returns the id of the connection.
+    #[must_use]
+    pub fn id(&self) -> SocketId {
+        self.sender.id()
+    }
+
+    /// Returns the subprotocol of the handshake, if there is one.
+    #[must_use]
+    pub fn protocol(&self) -> Option<&str> {
+        self.sender.shared.protocol.as_deref()
+    }
+
+    /// Returns the pattern of the route, such as `/chat/:room`.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        self.sender.route()
+    }
+
+    /// Returns the close of the client; see [`Receiver::closed_by_client`].
+    #[must_use]
+    pub fn closed_by_client(&self) -> Option<&Close> {
+        self.receiver.closed_by_client()
+    }
+}
+
+/// The id of a connection: 128 random bits.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct SocketId(u128);
+
+impl SocketId {
+    pub(crate) fn random() -> Result<Self, ApiError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
+        Ok(Self(u128::from_ne_bytes(bytes)))
+    }
+}
+
+impl fmt::Display for SocketId {
+    /// Writes 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// The state that the two halves and the driver of a connection share.
+pub(crate) struct Shared {
+    id: SocketId,
+    /// The network of the client, by which limits count.
+    client: Option<IpAddr>,
+    route: Box<str>,
+    protocol: Option<Box<str>>,
+    pub(crate) options: Arc<WebSocketOptions>,
+    /// True once the driver was told that the client is too slow.
+    too_slow: AtomicBool,
+    /// The bytes that wait for the client.
+    unsent: AtomicUsize,
+    /// The bytes that wait for the handler.
+    pub(crate) unread: AtomicUsize,
+    /// Notified when `unsent` falls.
+    pub(crate) room: Notify,
+    /// The close frame of the client, if it came first.
+    pub(crate) closed: OnceLock<Close>,
+    pub(crate) end: SetOnce<()>,
+    /// Woken after a message was put into `outgoing`. The driver does not poll the
+    /// channel, because that would register a waker for each message.
+    pub(crate) waker_set: Arc<WakerSet>,
+}
+
+impl Shared {
+    /// Reserves `cost` bytes of the queue; false if it is full. A message above the
+    /// limit may have the whole queue for itself.
+    fn reserve(&self, cost: usize) -> bool {
+        let limit = self.options.send_queue;
+        let take = |unsent: usize| {
+            let total = unsent.saturating_add(cost);
+            (unsent == 0 || total as u64 <= limit).then_some(total)
+        };
+        self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
+    }
+
+    /// Returns true if the queue takes one more message of a sink.
+    fn has_room(&self) -> bool {
+        let unsent = self.unsent.load(Ordering::Acquire);
+        unsent == 0 || (unsent as u64) < self.options.send_queue
+    }
+
+    /// Counts `cost` bytes as waiting, also above the limit.
+    fn take_room(&self, cost: usize) {
+        self.unsent.fetch_add(cost, Ordering::AcqRel);
+    }
+
+    /// Gives reserved bytes of the queue back.
+    pub(crate) fn release(&self, cost: usize) {
+        let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
+        // No sender waits while the queue is less than half full.
+        if before as u64 > self.options.send_queue / 2 {
+            self.room.notify_waiters();
+        }
+    }
+}
+
+/// The driver's ends of the channels.
+pub(crate) struct DriverEnd {
+    pub(crate) messages: UnboundedSender<Result<Message, SocketError>>,
+    pub(crate) outgoing: UnboundedReceiver<Outgoing>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// Makes a connection for a handler, and the end for its driver.
+pub(crate) fn pair(
+    id: SocketId,
+    options: &Arc<WebSocketOptions>,
+    route: Box<str>,
+    protocol: Option<Box<str>>,
+    client: Option<IpAddr>,
+) -> (WebSocket, DriverEnd) {
+    let (to_handler, messages) = unbounded_channel();
+    let (to_driver, outgoing) = unbounded_channel();
+    let shared = Arc::new(Shared {
+        id,
+        client: client.map(client_network),
+        route,
+        protocol,
+        options: Arc::clone(options),
+        too_slow: AtomicBool::new(false),
+        unsent: AtomicUsize::new(0),
+        unread: AtomicUsize::new(0),
+        room: Notify::new(),
+        closed: OnceLock::new(),
+        end: SetOnce::new(),
+        waker_set: Arc::default(),
+    });
+    let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };
+    let sink = SinkState::default();
+    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared), sink };
+    (WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared })
+}
+
+/// The bytes that may wait for the handler before reading stops: 64 KiB.
+pub(crate) const MAX_UNREAD: usize = 65_536;

@@ -1,0 +1,118 @@
+//! [`Receiver`]: the half of a connection that receives.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+
+use serde::de::DeserializeOwned;
+use stockade_validation::__internal::{SchemaExt, has_more_values, too_many_values};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use super::{MAX_UNREAD, Shared};
+use crate::close::Close;
+use crate::message::{Message, Outgoing, SocketError, cost};
+use crate::waker_set::WakeReason;
+
+/// The half of a connection that receives: a `Stream` of what
+/// [`recv`](Self::recv) gives.
+pub struct Receiver {
+    pub(super) messages: UnboundedReceiver<Result<Message, SocketError>>,
+    pub(super) outgoing: UnboundedSender<Outgoing>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Receiver {
+    /// Waits for the next message of the client; returns `None` when the connection
+    /// has ended.
+    ///
+    /// An error comes before the `None` if the connection broke or was refused.
+    /// While the handler does not receive, at most 64 KiB of messages (or one
+    /// larger message) are read ahead; then the client has to wait.
+    ///
+    /// Dropping this future loses no message.
+    pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    pub(super) fn poll_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Message, SocketError>>> {
+        let received = ready!(self.messages.poll_recv(cx));
+        if let Some(Ok(message)) = &received {
+            let cost = cost(message.len());
+            let before = self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
+            if before >= MAX_UNREAD && before - cost < MAX_UNREAD {
+                self.resume_reading();
+            }
+        }
+        Poll::Ready(received)
+    }
+
+    /// Waits for the next text, and skips all other messages.
+    pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
+        loop {
+            match self.recv().await? {
+                Ok(Message::Text(text)) => return Some(Ok(text)),
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Waits for the next text and reads it as JSON, by the validation of the route
+    /// if there is one.
+    ///
+    /// The connection goes on after [`SocketError::Json`],
+    /// [`SocketError::Invalid`], [`SocketError::TooManyValues`] and
+    /// [`SocketError::Failed`].
+    pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
+        let text = match self.recv_text().await? {
+            Ok(text) => text,
+            Err(error) => return Some(Err(error)),
+        };
+        let options = &*self.shared.options;
+        let most = options.max_json_values;
+        Some(match &options.validation {
+            Some(schema) => schema
+                .read_json_within(text.as_bytes(), &options.validation_options, most)
+                .map_err(Into::into),
+            None if has_more_values(text.as_bytes(), most) => {
+                Err(too_many_values(text.as_bytes(), most).into())
+            }
+            None => serde_json::from_str(&text).map_err(SocketError::Json),
+        })
+    }
+
+    /// Tells the driver that there is room for messages again.
+    fn resume_reading(&self) {
+        // The driver may have ended: then nothing is read any more.
+        let _ = self.outgoing.send(Outgoing::ResumeReading);
+        self.shared.waker_set.wake_for(WakeReason::Outgoing);
+    }
+
+    /// Returns the code and the reason with which the client ended the connection,
+    /// once [`recv`](Self::recv) has returned `None`. `None` if this side was first,
+    /// or there was no close frame.
+    #[must_use]
+    pub fn closed_by_client(&self) -> Option<&Close> {
+        self.shared.closed.get()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // Further messages are read and discarded. Without reading, the pongs of
+        // the client would not be seen either.
+        self.shared.unread.store(0, Ordering::Release);
+        self.resume_reading();
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("id", &self.shared.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! The examples in READMEs of crates whose other examples are written for the
+//! facade.
+
+#[cfg(doctest)]
+#[doc = include_str!("../crates/stockade-errors/README.md")]
+struct Errors;
+
+#[cfg(doctest)]
+#[doc = include_str!("../crates/stockade-serialization/README.md")]
+struct Serialization;

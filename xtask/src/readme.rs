@@ -1,0 +1,98 @@
+//! The pages that are read as Markdown and as documentation: README and the
+//! guides of the facade.
+
+use std::fs;
+use std::path::Path;
+
+/// The faults of the pages of the workspace in this folder.
+pub fn check(root: &Path) -> Result<Vec<String>, String> {
+    let read = |name: &str| {
+        fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
+    };
+    let readme = read(README)?;
+    let mut faults = missing_features(&readme, &read("facade/Cargo.toml")?);
+    faults.extend(page(README, &readme));
+    for entry in fs::read_dir(root.join(GUIDES)).map_err(|error| format!("{GUIDES}: {error}"))? {
+        let file = entry.map_err(|error| error.to_string())?.file_name();
+        let name = format!("{GUIDES}/{}", file.to_string_lossy());
+        faults.extend(page(&name, &read(&name)?));
+    }
+    Ok(faults)
+}
+
+/// The faults of a page: lines that only rustdoc hides, and links to files,
+/// which lead nowhere in the documentation.
+fn page(name: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let (mut is_example, mut is_rust) = (false, false);
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some(language) = line.strip_prefix("```") {
+            is_example = !is_example;
+            is_rust = is_example && (language.is_empty() || language.starts_with("rust"));
+        } else if is_rust && (line == "#" || line.starts_with("# ")) {
+            faults.push(format!("{name}:{number}: only rustdoc hides a line with `# `: {line}"));
+        } else if !is_example {
+            let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            let files = targets.filter(|target| {
+                !target.starts_with(['#', '<']) && !target.contains(':') && target.contains('.')
+            });
+            faults.extend(files.map(|file| {
+                format!("{name}:{number}: the link to `{file}` is dead in the documentation")
+            }));
+        }
+    }
+    faults
+}
+
+/// The faults of the table of features: each of the facade has a row.
+fn missing_features(readme: &str, manifest: &str) -> Vec<String> {
+    let section = manifest.split_once("\n[features]\n").map_or("", |(_, rest)| rest);
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().filter(|line| !line.starts_with(['#', ' ', ']']));
+    let names = names.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let has_row = |name: &str| {
+        let code = format!("`{name}`");
+        rows.iter().any(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&code)))
+    };
+    names
+        .filter(|name| *name != "default" && !has_row(name))
+        .map(|name| format!("{README}: the feature `{name}` is in no table"))
+        .collect()
+}
+
+const README: &str = "README.md";
+const GUIDES: &str = "facade/docs";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_have_no_hidden_lines() {
+        let text =
+            "# A page\n```rust\n#[derive(Debug)]\n# fn main() {}\n#\n```\n```toml\n# hidden\n```\n";
+        let faults = page("a.md", text);
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].starts_with("a.md:4: "), "{faults:?}");
+    }
+
+    #[test]
+    fn links_to_files_are_dead_in_the_documentation() {
+        #[track_caller]
+        fn check(text: &str, expected: usize) {
+            assert_eq!(page("a.md", text).len(), expected, "{text}");
+        }
+        check("[a](b/c.md) and ![d](e.svg)", 2);
+        check("[a](https://a.example/c.md), [b](#c.d), [x](crate::y::z)", 0);
+        check("```text\n[a](b.md)\n```", 0);
+    }
+
+    #[test]
+    fn each_feature_has_a_row() {
+        let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
+        let readme = "| `a`, `x` | all about `b-c` |\n";
+        let faults = missing_features(readme, manifest);
+        assert_eq!(faults, ["README.md: the feature `b-c` is in no table"]);
+    }
+}
