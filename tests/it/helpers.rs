@@ -12,9 +12,10 @@ use stockade::middleware::cors::CorsDecided;
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::middleware::rate_limit::HOUR;
 use stockade::middleware::{
-    DeserializeHelpers, DeserializeRequest, ErrorHandlerOptions, RateLimit, SerializeHelpers,
-    SerializeResponse, create_api_middleware, create_error_handler, error_of, with_cors,
-    with_error_handling, with_logging, with_sanitization, with_serialization, with_timeout,
+    DeserializeHelpers, DeserializeRequest, ErrorHandlerOptions, Metrics, RateLimit,
+    SerializeHelpers, SerializeResponse, create_api_middleware, create_error_handler, error_of,
+    with_cors, with_error_handling, with_logging, with_sanitization, with_serialization,
+    with_timeout,
 };
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
@@ -370,6 +371,34 @@ fn what_takes_too_long_is_dropped_and_a_503() {
     assert!(*dropped.lock().unwrap());
     assert_eq!(on_paused_clock(call(&app, "GET /waits")), "204");
     assert_eq!(log::lines_with("no response within 30ms").len(), 1);
+}
+
+#[test]
+fn a_timeout_has_the_status_that_is_asked_for() {
+    log::watch();
+    let metrics = Metrics::new();
+    let after = |status| with_timeout(Duration::from_millis(31)).status(status);
+    let tree = routes! {
+        "408": { POST: { handler: pending::<()>, timeout: after(408) } },
+        "504": { GET: { handler: pending::<()>, middleware: [after(504)] } },
+    };
+    let options = RouterOptions::new().expose_errors(false).metrics(&metrics);
+    let app = app(create_router(tree, options));
+    let answer = on_paused_clock(app.handle(request("POST /408")));
+    // The rest of the request is not read.
+    assert_eq!(answer.headers()["connection"], "close");
+    assert_eq!(on_paused_clock(show(answer)), r#"408 {"error":"Request Timeout"}"#);
+    assert!(log::lines_with("/408").iter().all(|line| line.starts_with("DEBUG")));
+    let answer = on_paused_clock(call(&app, "GET /504"));
+    assert_eq!(answer, r#"504 {"error":"Gateway Timeout"}"#);
+    assert_eq!(log::lines_with("no response within 31ms").len(), 1);
+    let text = metrics.text();
+    assert_eq!(text.matches(r#"reason="timeout"} 1"#).count(), 2, "{text}");
+
+    let mut router = Router::new();
+    router.get("/odd", async || "").timeout(after(200));
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("answered with 408, 503 or 504, and not with 200"), "{error}");
 }
 
 // with_cors

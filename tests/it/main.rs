@@ -42,6 +42,7 @@ mod hosts;
 mod observability;
 mod observatory;
 mod shop;
+mod spans;
 mod spec_rows;
 mod stages;
 

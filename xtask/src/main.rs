@@ -14,11 +14,11 @@ mod floods;
 mod flows;
 mod jwt_features;
 mod keys;
-mod lambda;
 mod live_page;
 mod prelude;
 mod public_api;
 mod readme;
+mod separate;
 mod specification;
 mod tidy;
 
@@ -125,7 +125,14 @@ const TASKS: &[Task] = &[
         name: "lambda",
         about: "build and test the example for AWS Lambda",
         when: Nightly,
-        run: lambda::run,
+        run: separate::lambda,
+    },
+    // Compiles the crates of OpenTelemetry, and an HTTP client.
+    Task {
+        name: "opentelemetry",
+        about: "build and test the example that sends spans to a collector",
+        when: Nightly,
+        run: separate::opentelemetry,
     },
     // Needs CPython 2.7.
     Task {
@@ -281,6 +288,7 @@ const FACADE_FEATURES: &[&str] = &[
     "schemars",
     "server",
     "tls",
+    "tracing",
     "typed-headers",
 ];
 

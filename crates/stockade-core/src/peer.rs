@@ -22,9 +22,9 @@ pub struct PeerAddr(pub SocketAddr);
 /// in a list of networks where `unix:` is one of them; never by default.
 ///
 /// ```
-/// use stockade_core::LocalPeer;
+/// use stockade::LocalPeer;
 ///
-/// let request = http::Request::get("/").extension(LocalPeer).body(()).unwrap();
+/// let request = stockade::http::Request::get("/").extension(LocalPeer).body(()).unwrap();
 /// assert!(request.extensions().get::<LocalPeer>().is_some());
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -19,6 +19,7 @@ use crate::lazy_user::LazyUser;
 use crate::media::Media;
 use crate::read::{Payload, Rules};
 use crate::reply::writer;
+use crate::upgrade::TlsConnection;
 use crate::{HttpBody, Params, PeerAddr, header_map_pool};
 
 /// A request on its way through the middleware to the handler.
@@ -58,6 +59,7 @@ pub(crate) struct Inner {
     id: Option<Arc<str>>,
     /// True if the body's own hint is all there is to know of its length.
     is_framed: bool,
+    is_on_tls: bool,
     has_listed_origin: bool,
 }
 
@@ -95,6 +97,7 @@ impl Request {
             client: None,
             id: None,
             is_framed: false,
+            is_on_tls: false,
             has_listed_origin: false,
         };
         Self { inner: Box::new(inner) }
@@ -466,6 +469,14 @@ pub trait RequestExt: Sized {
     /// looked up.
     fn framed(head: Parts, body: HttpBody) -> Self;
 
+    /// Notes if the request came on a TLS connection of the own server.
+    #[must_use]
+    fn on_tls(self, is_on_tls: bool) -> Self;
+
+    /// Returns true if the request came on TLS, as its host says by
+    /// [`on_tls`](Self::on_tls) or [`TlsConnection`].
+    fn is_on_tls(&self) -> bool;
+
     /// Puts the request on the route that a router found for it.
     fn set_route(
         &mut self,
@@ -496,6 +507,15 @@ impl RequestExt for Request {
         let mut req = Self::new(head, body);
         req.inner.is_framed = true;
         req
+    }
+
+    fn on_tls(mut self, is_on_tls: bool) -> Self {
+        self.inner.is_on_tls = is_on_tls;
+        self
+    }
+
+    fn is_on_tls(&self) -> bool {
+        self.inner.is_on_tls || self.extensions().get::<TlsConnection>().is_some()
     }
 
     fn set_route(

@@ -111,7 +111,7 @@ use proc_macro::TokenStream;
 /// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
 /// | `rate_limit` | the limit of the requests of a client: `10 / MINUTE`; `false` for none at all |
 /// | `cors` | rules of CORS of its own: an origin, a list, or `CorsOptions` |
-/// | `timeout` | the limit of the time until the response, a `Duration` |
+/// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
 /// | `error_handling` | an `ErrorHandler` for the errors of the route, or a function that is one |
 /// | `docs` | `Docs`, or the summary alone |
 /// | `public` | the reason why the route is open to everybody, a text |

@@ -23,6 +23,7 @@
 //! | `with_etag` (feature `conditional`) | answers 304 where the client has the current state |
 //! | `with_compression`, `with_decompression` (feature `compression`) | compresses responses, decompresses requests |
 //! | `with_metrics` (feature `metrics`) | counts requests for Prometheus |
+//! | `with_tracing` (feature `tracing`) | makes a span for each request |
 //!
 //! | argument or part of a reply | meaning |
 //! |---|---|
@@ -37,7 +38,7 @@
 //! | [`security_headers`] | adds the headers that every response has |
 //! | [`cors`] | tells browsers which origins may read a response, answers preflights |
 //! | [`rate_limit`] | counts the requests of each client |
-//! | `observation` | gives requests ids, logs and counts them |
+//! | `observation` | gives requests ids and spans, logs and counts them |
 //!
 //! The stages need no server: a router prepares them once and calls them for
 //! each request.
@@ -70,6 +71,8 @@ pub mod request_id;
 mod sanitization;
 pub mod security_headers;
 mod serialization;
+#[cfg(feature = "tracing")]
+pub mod spans;
 mod timeout;
 mod validation;
 
@@ -105,9 +108,11 @@ pub use security_headers::SecurityHeaders;
 pub use serialization::{
     DeserializeHelpers, DeserializeRequest, SerializeHelpers, SerializeResponse, with_serialization,
 };
+#[cfg(feature = "tracing")]
+pub use spans::{RequestSpans, with_tracing};
 #[doc(inline)]
 pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
-pub use timeout::with_timeout;
+pub use timeout::{Timeout, with_timeout};
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.
@@ -124,4 +129,6 @@ pub mod __internal {
         GivenRateLimit, RateLimitExt, optional as optional_rate_limit,
     };
     pub use crate::request_id::optional_request_ids;
+    #[cfg(feature = "tracing")]
+    pub use crate::spans::optional_request_spans;
 }

@@ -117,16 +117,7 @@ impl IntoMiddleware<form::Ready> for AccessLog {
             let line = AccessLogLine::of(&req, self);
             line.log_request();
             let observation = Observation::begin(req.method()).logging(Some(line));
-            match next.try_run(req).await {
-                Ok(mut response) => {
-                    observation.leave(&mut response);
-                    Ok(response)
-                }
-                Err(error) => {
-                    observation.fail(&error);
-                    Err(error)
-                }
-            }
+            observation.observed(next.try_run(req).await)
         };
         Middleware::new(around).named("with_logging")
     }

@@ -15,9 +15,9 @@ use stockade_websockets::__internal::RouterRules;
 
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
 use crate::entry::RouteEntry;
-use crate::matcher::TableBuilder;
+use crate::matcher::{TableBuilder, Tables};
 use crate::options::RouterOptions;
-use crate::router::RouteDef;
+use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
 use crate::url::UrlPattern;
 use crate::web_socket;
@@ -30,6 +30,8 @@ pub(crate) struct Compiler<'o> {
     mistakes: Vec<Mistake>,
     seen: Seen,
     tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    /// The routes of any method.
+    any: Vec<(Pattern, Arc<Endpoint>)>,
     web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
     web_socket_rules: RouterRules,
     endpoints: Vec<Arc<Endpoint>>,
@@ -62,6 +64,7 @@ impl<'o> Compiler<'o> {
             mistakes,
             seen: Seen::default(),
             tables: Vec::new(),
+            any: Vec::new(),
             web_sockets: None,
             web_socket_rules: web_socket::router_rules(options),
             endpoints: Vec::new(),
@@ -110,6 +113,9 @@ impl<'o> Compiler<'o> {
         let table = if is_web_socket {
             self.web_sockets.get_or_insert_with(TableBuilder::new)
         } else {
+            if is_any(&method) {
+                self.any.push((pattern.clone(), Arc::clone(&endpoint)));
+            }
             self.table_of(method)
         };
         if let Err(error) = table.insert(&pattern, Arc::clone(&endpoint)) {
@@ -299,9 +305,8 @@ impl<'o> Compiler<'o> {
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
         self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
-        let tables = self.tables.into_iter().map(|(method, table)| (method, table.build()));
         let routes = Arc::new(RouteSet {
-            tables: tables.collect(),
+            tables: with_any(self.tables, &self.any),
             web_sockets: self.web_sockets.map(TableBuilder::build),
             fallback: self.fallback,
             states: self.options.states.clone(),
@@ -325,6 +330,30 @@ const FALLBACK: &str = "fallback";
 fn no_client_error(status: Option<u16>) -> Option<String> {
     let status = status.filter(|status| !(400..=499).contains(status))?;
     Some(format!("`validation_status` is from 400 to 499, and not {status}"))
+}
+
+/// Builds the tables of all methods. A route of any method is in each of them,
+/// unless a route of the method has an equivalent path.
+///
+/// HEAD and OPTIONS have their own routes alone: where none of these matches,
+/// HEAD goes as GET, and OPTIONS is answered without a route or goes to a route
+/// of any method (`lookup.rs`).
+fn with_any(
+    mut tables: Vec<(Method, TableBuilder<Arc<Endpoint>>)>,
+    routes: &[(Pattern, Arc<Endpoint>)],
+) -> Tables<Arc<Endpoint>> {
+    let any = tables.iter().position(|(method, _)| is_any(method));
+    let any = any.map(|index| tables.swap_remove(index));
+    let alone = [Method::HEAD, Method::OPTIONS];
+    for (_, table) in tables.iter_mut().filter(|(method, _)| !alone.contains(method)) {
+        for (pattern, endpoint) in routes {
+            // The table of any has it, so that the one fault left is an
+            // equivalent path, which takes the method away from it.
+            let _ = table.insert(pattern, Arc::clone(endpoint));
+        }
+    }
+    let build = |(method, table): (Method, TableBuilder<_>)| (method, table.build());
+    Tables::new(tables.into_iter().map(build), any.map(build))
 }
 
 /// Returns the rules of the `with_cors` nearest to the handler, by which the

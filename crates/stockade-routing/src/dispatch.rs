@@ -10,20 +10,20 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{Method, Version, header};
+use http::{Method, Version};
 use stockade_core::__internal::{
     ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, run,
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{self, Cors, origin_of, too_many};
+use stockade_middleware::__internal::{Cors, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
-use crate::lookup::{find_exact, find_route};
-use crate::no_route::{has_answer, no_content, no_route};
+use crate::lookup::{asked_cors, find_route, is_preflight};
+use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
 
 /// Answers a request.
@@ -38,11 +38,12 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     if let Some(endpoint) = &endpoint {
         judge_origin(endpoint, app.stages.cors_of(&scope), &mut req);
     }
-    let state = if endpoint.is_none() && is_preflight(&req) {
-        ResponseState::ready(preflight(app, &req, &mut scope))
-    } else {
-        charged(app, endpoint, req, None, &mut scope)
-    };
+    let state = scope.in_span(|scope| {
+        if endpoint.is_none() && is_preflight(&req) {
+            return ResponseState::ready(preflight(app, &req, scope));
+        }
+        charged(app, endpoint, req, None, scope)
+    });
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> 
     let version = req.version();
     // It comes no further: headers for everyone are enough.
     let mut scope = app.stages.enter(&mut req);
-    let state = charged(app, None, req, Some(Box::new(error)), &mut scope);
+    let state = scope.in_span(|scope| charged(app, None, req, Some(Box::new(error)), scope));
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
@@ -131,16 +132,7 @@ fn begin(
 /// rules of the route that it asks about, if it has its own.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
-    let method = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
-    let routes = &*app.routes;
-    let asked = method.filter(|_| routes.has_own_cors()).and_then(|it| {
-        let head = (it == Method::HEAD).then_some(Method::GET);
-        find_exact(routes, &it, req.path()).or_else(|| find_exact(routes, &head?, req.path()))
-    });
-    let fallback = || routes.fallback.as_ref().filter(|_| !has_answer(routes, req));
-    let asked = asked.as_ref().map(|(endpoint, _)| endpoint).or_else(fallback);
-    if let Some(own) = asked.and_then(|endpoint| routes.cors_of(endpoint)) {
+    if let Some(own) = asked_cors(&app.routes, req) {
         scope.follow(Arc::clone(own), req);
     }
     if let Some(cors) = app.stages.cors_of(scope) {
@@ -232,33 +224,45 @@ impl Future for ResponseFuture {
 /// Polls a future and writes its outcome to `slot`: for a server to which each
 /// move of a response counts.
 pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
-    future.answer(cx, slot);
+    let ResponseFuture { app, scope, state, .. } = future;
+    scope.in_span(|scope| {
+        state.answer(app, scope, cx, slot);
+        if let Poll::Ready(response) = slot {
+            correct_framing(response);
+        }
+    });
     if let Poll::Ready(response) = slot {
-        correct_framing(response);
         future.app.stages.finish_headers(response, &future.scope);
         finish_response(response, future.is_head, future.version);
         future.scope.end(response);
     }
 }
 
-impl ResponseFuture {
-    fn answer(&mut self, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+impl ResponseState {
+    /// Writes the response to `slot`, if it is there.
+    fn answer(
+        &mut self,
+        app: &Resolved,
+        scope: &mut RequestScope,
+        cx: &mut Context<'_>,
+        slot: &mut Poll<Response>,
+    ) {
         loop {
-            match &mut self.state {
-                ResponseState::Running(running) => return running.poll_into(cx, slot),
-                ResponseState::Ready(response) => {
+            match self {
+                Self::Running(running) => return running.poll_into(cx, slot),
+                Self::Ready(response) => {
                     let response = response.take().map(|response| *response);
-                    *slot = Poll::Ready(response.unwrap_or_else(|| given(self.app.settings)));
+                    *slot = Poll::Ready(response.unwrap_or_else(|| given(app.settings)));
                     return;
                 }
-                ResponseState::Charging(charging) => {
+                Self::Charging(charging) => {
                     let Poll::Ready(outcome) = charging.charge.as_mut().poll(cx) else {
                         *slot = Poll::Pending;
                         return;
                     };
-                    let charging = std::mem::replace(&mut self.state, ResponseState::Ready(None));
-                    if let ResponseState::Charging(charging) = charging {
-                        self.state = charging.decided(&self.app, &mut self.scope, outcome);
+                    let charging = std::mem::replace(self, Self::Ready(None));
+                    if let Self::Charging(charging) = charging {
+                        *self = charging.decided(app, scope, outcome);
                     }
                 }
             }
@@ -266,12 +270,18 @@ impl ResponseFuture {
     }
 }
 
+/// Drops the handler within the span, since lines that it logs when its client
+/// leaves belong to its request too.
+#[cfg(feature = "tracing")]
+impl Drop for ResponseFuture {
+    fn drop(&mut self) {
+        let state = &mut self.state;
+        self.scope.in_span(|_| *state = ResponseState::Ready(None));
+    }
+}
+
 /// Returns the answer to a poll after the response was given.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
     answer_bug("a response that was given is polled again", settings)
-}
-
-pub(crate) fn is_preflight(req: &Request) -> bool {
-    __internal::is_preflight(req.method(), req.headers())
 }

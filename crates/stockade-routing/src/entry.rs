@@ -5,7 +5,6 @@
 
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Duration;
 
 use stockade_core::{
     Accepts, Docs, ErrorHandler, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape,
@@ -13,7 +12,7 @@ use stockade_core::{
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
-use stockade_middleware::{CorsOptions, with_error_handling, with_rate_limit, with_timeout};
+use stockade_middleware::{CorsOptions, Timeout, with_error_handling, with_rate_limit};
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
@@ -297,14 +296,16 @@ setters! {
         entry.put_ahead(Key::RateLimit, own.flatten());
     }
 
-    /// Limits the time until the head of the response: then 503. See
-    /// [`with_timeout`](stockade_middleware::with_timeout).
+    /// Limits the time until the head of the response: a `Duration`, after which
+    /// the answer is 503, or [`with_timeout`] with another status.
+    ///
+    /// [`with_timeout`]: stockade_middleware::with_timeout
     ///
     /// It stands in front of the route's own middleware, after a rate limit,
     /// and after the middleware of the router, its groups and the tree, whose
     /// time does not count.
-    fn timeout(entry, limit: Duration) {
-        entry.put_ahead(Key::Timeout, Some(with_timeout(limit)));
+    fn timeout(entry, limit: impl Into<Timeout>) {
+        entry.put_ahead(Key::Timeout, Some(Middleware::new(limit.into())));
     }
 
     /// Answers the errors of this route by a handler of its own: a function that

@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::{Method, StatusCode, Version, header};
+use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
     EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, run,
@@ -26,7 +26,7 @@ use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 use crate::app::{App, Resolved};
 use crate::compile::nearest_cors;
 use crate::options::RouterOptions;
-use crate::router::Router;
+use crate::router::{Router, is_any};
 use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
@@ -146,15 +146,12 @@ impl HostRoutes {
 
     fn find(&self, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
         let found = lookup::find(&self.app.routes, req, req.path());
-        if found.is_some() || !dispatch::is_preflight(req) {
+        if found.is_some() || !lookup::is_preflight(req) {
             return found;
         }
-        let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
-        let asked = Method::from_bytes(asked.as_bytes()).ok()?;
-        let head = (asked == Method::HEAD).then_some(Method::GET);
-        let find = |method: &Method| lookup::find_exact(&self.app.routes, method, req.path());
-        let (endpoint, params) = find(&asked).or_else(|| find(&head?))?;
-        Some((Arc::clone(self.preflight(&endpoint)?), params))
+        let asked = lookup::find_asked(&self.app.routes, req)
+            .and_then(|(endpoint, params)| Some((Arc::clone(self.preflight(&endpoint)?), params)));
+        asked.or_else(|| lookup::find_any(&self.app.routes, req.path()))
     }
 
     fn preflight(&self, endpoint: &Arc<Endpoint>) -> Option<&Arc<Endpoint>> {
@@ -255,10 +252,21 @@ impl HostRoute {
         self.is_web_socket
     }
 
+    /// Returns true if the route answers every method that has no route of its
+    /// own at its path.
+    #[must_use]
+    pub fn takes_any_method(&self) -> bool {
+        is_any(self.endpoint.method())
+    }
+
     /// Returns the methods that the route itself answers: HEAD comes with GET,
-    /// CONNECT with a WebSocket (RFC 8441), OPTIONS with `with_cors`.
+    /// CONNECT with a WebSocket (RFC 8441), OPTIONS with `with_cors`. Of a route
+    /// that [takes any method](Self::takes_any_method) the list is empty.
     #[must_use]
     pub fn methods(&self) -> Vec<Method> {
+        if self.takes_any_method() {
+            return Vec::new();
+        }
         let mut methods = vec![self.endpoint.method().clone()];
         if *self.endpoint.method() == Method::GET {
             methods.push(Method::HEAD);
@@ -287,6 +295,8 @@ impl HostRoute {
     pub fn has_path(&self, path: &str) -> bool {
         let found = if self.is_web_socket {
             self.app.routes.web_sockets.as_ref().and_then(|table| lookup::find_in(table, path))
+        } else if self.takes_any_method() {
+            lookup::find_any(&self.app.routes, path)
         } else {
             lookup::find_exact(&self.app.routes, self.endpoint.method(), path)
         };
@@ -398,6 +408,8 @@ fn without_effect(router: &Router) -> Option<String> {
         ("`access_log`", options.access_log != defaults.access_log),
         #[cfg(feature = "metrics")]
         ("`metrics`", options.metrics.is_some()),
+        #[cfg(feature = "tracing")]
+        ("`tracing`", options.tracing.is_some()),
         (
             "`max_body_size` where nothing reads the body",
             options.max_body_size != defaults.max_body_size,

@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use http::Method;
+use http::{Method, header};
 use stockade_core::__internal::{Params, RequestExt as _};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{Endpoint, Request};
+use stockade_middleware::__internal::{self, Cors};
 use stockade_websockets::__internal::wants_web_socket;
 
 use crate::app::{Resolved, RouteSet};
-use crate::dispatch::is_preflight;
 use crate::matcher::Table;
 use crate::no_route::has_answer;
 
@@ -21,7 +21,8 @@ pub(crate) fn find_route(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoi
     if is_tunnel(req) {
         return None;
     }
-    let Some((endpoint, params)) = find(&app.routes, req, req.path()) else {
+    let found = find(&app.routes, req, req.path());
+    let Some((endpoint, params)) = found.or_else(|| find_for_preflight(app, req)) else {
         return fallback_for(app, req);
     };
     // The text of a route is sound: it was checked when the route was declared.
@@ -47,6 +48,43 @@ fn fallback_for(app: &Resolved, req: &mut Request) -> Option<Arc<Endpoint>> {
     let max_body = endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(&endpoint), Params::default(), app.settings, max_body);
     Some(endpoint)
+}
+
+/// Returns the route of any method for a preflight that no rules of CORS answer.
+#[cold]
+fn find_for_preflight(app: &Resolved, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
+    let has_rules = || app.stages.cors.is_some() || asked_cors(&app.routes, req).is_some();
+    if !is_preflight(req) || has_rules() {
+        return None;
+    }
+    find_any(&app.routes, req.path())
+}
+
+/// Returns the rules of CORS of the route that a preflight asks about, if it has
+/// its own.
+pub(crate) fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r Arc<Cors>> {
+    if !routes.has_own_cors() {
+        return None;
+    }
+    let asked = find_asked(routes, req).map(|(endpoint, _)| endpoint);
+    let fallback = || routes.fallback.clone().filter(|_| !has_answer(routes, req));
+    routes.cors_of(&asked.or_else(fallback)?)
+}
+
+/// Returns the route that a preflight asks about.
+pub(crate) fn find_asked(routes: &RouteSet, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
+    let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
+    let asked = Method::from_bytes(asked.as_bytes()).ok()?;
+    let found = find_exact(routes, &asked, req.path());
+    found.or_else(|| match asked {
+        Method::HEAD => find_exact(routes, &Method::GET, req.path()),
+        _ => None,
+    })
+}
+
+/// Returns true for a CORS preflight.
+pub(crate) fn is_preflight(req: &Request) -> bool {
+    __internal::is_preflight(req.method(), req.headers())
 }
 
 /// Returns true for a CONNECT that asks for a tunnel.
@@ -79,7 +117,8 @@ fn means_well(path: &str) -> bool {
 /// The one control character that `http` takes in a path.
 const DEL: u8 = 0x7F;
 
-/// Returns the route of a request; HEAD falls back to GET.
+/// Returns the route of a request; HEAD falls back to GET, OPTIONS to a route of
+/// any method unless it is a preflight.
 ///
 /// A handshake goes to the WebSocket of the path, if it has one; so does a GET
 /// that nothing else takes, to be told the right form of a handshake.
@@ -96,12 +135,24 @@ pub(crate) fn find(
     {
         return Some(found);
     }
-    let found = find_exact(routes, method, path);
-    if found.is_some() || !matches!(*method, Method::GET | Method::HEAD) {
-        return found;
+    find_exact(routes, method, path).or_else(|| find_otherwise(routes, req, path))
+}
+
+/// Returns the route of a request whose own method has none.
+#[cold]
+fn find_otherwise(routes: &RouteSet, req: &Request, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    match *req.method() {
+        Method::GET => find_in(routes.web_sockets.as_ref()?, path),
+        Method::HEAD => find_exact(routes, &Method::GET, path)
+            .or_else(|| find_in(routes.web_sockets.as_ref()?, path)),
+        Method::OPTIONS if !is_preflight(req) => find_any(routes, path),
+        _ => None,
     }
-    let get = if *method == Method::HEAD { find_exact(routes, &Method::GET, path) } else { None };
-    get.or_else(|| find_in(routes.web_sockets.as_ref()?, path))
+}
+
+/// Returns the route of any method that has a path.
+pub(crate) fn find_any(routes: &RouteSet, path: &str) -> Option<(Arc<Endpoint>, Params)> {
+    find_in(routes.tables.any()?, path)
 }
 
 pub(crate) fn find_exact(

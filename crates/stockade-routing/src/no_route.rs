@@ -1,14 +1,15 @@
 //! The answers to requests that no route takes: 204, 400, 404 and 405.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::__internal::ErrorContextExt as _;
-use stockade_core::{ErrorContext, Request, Response};
+use stockade_core::{Endpoint, ErrorContext, Request, Response};
 use stockade_errors::ApiError;
 
 use crate::app::{Resolved, RouteSet};
 use crate::lookup::{is_sound, is_tunnel};
+use crate::matcher::Table;
 
 /// Returns the answer to a request that no route takes.
 #[cold]
@@ -18,11 +19,11 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
     if is_tunnel(req) {
         // Nothing is tunnelled here. 405 and not 501, which would let anybody
         // fill the log of errors.
-        return not_allowed(&context, routes.tables.iter().map(|(method, _)| method));
+        return not_allowed(&context, &methods_of(routes, |_| true));
     }
     let path = req.path();
     if path == "*" && *req.method() == Method::OPTIONS {
-        return allowed(routes.tables.iter().map(|(method, _)| method));
+        return allowed(&methods_of(routes, |_| true));
     }
     if !is_sound(path) {
         return context.answer(ApiError::new(400, "Bad Request"));
@@ -33,32 +34,31 @@ pub(crate) fn no_route(app: &Resolved, req: &Request) -> Response {
 /// Returns the answer when no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(routes: &RouteSet, req: &Request, context: &ErrorContext) -> Response {
-    let others = methods_of(routes, req.path());
+    let others = methods_at(routes, req.path());
     if !is_told_of(&others, routes, req) {
         return context.answer(NOT_FOUND.clone());
     }
     if *req.method() == Method::OPTIONS {
-        return allowed(others.into_iter());
+        return allowed(&others);
     }
-    not_allowed(context, others.into_iter())
+    not_allowed(context, &others)
 }
 
 /// Returns true if the answer to a request without a route names the methods of
 /// its path.
 pub(crate) fn has_answer(routes: &RouteSet, req: &Request) -> bool {
-    is_told_of(&methods_of(routes, req.path()), routes, req)
+    is_told_of(&methods_at(routes, req.path()), routes, req)
 }
 
-fn is_told_of(others: &[&Method], routes: &RouteSet, req: &Request) -> bool {
+fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
     !others.is_empty() && (routes.method_not_allowed || *req.method() == Method::OPTIONS)
 }
 
 /// Returns the methods that a path has.
-fn methods_of<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r Method> {
-    let tables = routes.tables.iter().filter(|(_, table)| table.find(path).is_some());
-    let mut methods: Vec<&Method> = tables.map(|(method, _)| method).collect();
+fn methods_at<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r str> {
+    let mut methods = methods_of(routes, |table| table.find(path).is_some());
     if routes.web_sockets.as_ref().is_some_and(|table| table.find(path).is_some()) {
-        methods.push(&Method::GET);
+        methods.push("GET");
     }
     methods
 }
@@ -66,14 +66,25 @@ fn methods_of<'r>(routes: &'r RouteSet, path: &str) -> Vec<&'r Method> {
 /// Kept, because many clients ask for paths that are not there.
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
+/// Returns the methods of the tables that have something; all usual ones where a
+/// route of any method is among it.
+fn methods_of(routes: &RouteSet, has: impl Fn(&Table<Arc<Endpoint>>) -> bool) -> Vec<&str> {
+    let tables = routes.tables.iter().filter(|(_, table)| has(table));
+    let mut methods: Vec<&str> = tables.map(|(method, _)| method.as_str()).collect();
+    if routes.tables.any().is_some_and(has) {
+        methods.extend(USUAL_ORDER);
+    }
+    methods
+}
+
 /// Returns a 405 with `Allow`.
-fn not_allowed<'m>(context: &ErrorContext, methods: impl Iterator<Item = &'m Method>) -> Response {
+fn not_allowed(context: &ErrorContext, methods: &[&str]) -> Response {
     let error = ApiError::new(405, "Method Not Allowed").with_header("allow", allow(methods));
     context.answer(error)
 }
 
 /// Returns a 204 with `Allow`.
-fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> Response {
+fn allowed(methods: &[&str]) -> Response {
     let mut response = no_content();
     // Methods are tokens, which any header may hold.
     if let Ok(allow) = HeaderValue::try_from(allow(methods)) {
@@ -89,13 +100,10 @@ pub(crate) fn no_content() -> Response {
 }
 
 /// Returns the value of `Allow`: HEAD comes with GET, OPTIONS always works.
-fn allow<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for method in methods {
-        names.push(method.as_str());
-        if *method == Method::GET {
-            names.push("HEAD");
-        }
+fn allow(methods: &[&str]) -> String {
+    let mut names = methods.to_vec();
+    if names.contains(&"GET") {
+        names.push("HEAD");
     }
     names.push("OPTIONS");
     // Each once, in the usual order; unusual methods come last.

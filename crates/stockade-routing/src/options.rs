@@ -7,9 +7,13 @@ use stockade_core::__internal::States;
 pub use stockade_core::Clock;
 use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::__internal::setters;
+#[cfg(feature = "tracing")]
+use stockade_middleware::__internal::optional_request_spans;
 use stockade_middleware::__internal::{optional_rate_limit, optional_request_ids};
 #[cfg(feature = "metrics")]
 use stockade_middleware::Metrics;
+#[cfg(feature = "tracing")]
+use stockade_middleware::RequestSpans;
 use stockade_middleware::{
     AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
@@ -73,6 +77,9 @@ pub struct RouterOptions {
     #[cfg(feature = "metrics")]
     #[serde(skip)]
     pub(crate) metrics: Option<Metrics>,
+    #[cfg(feature = "tracing")]
+    #[serde(deserialize_with = "optional_request_spans")]
+    pub(crate) tracing: Option<RequestSpans>,
     #[serde(skip)]
     pub(crate) clock: Clock,
     #[serde(alias = "enableWebSockets")]
@@ -111,6 +118,8 @@ impl Default for RouterOptions {
             access_log: AccessLog::default(),
             #[cfg(feature = "metrics")]
             metrics: None,
+            #[cfg(feature = "tracing")]
+            tracing: None,
             clock: Clock::default(),
             enable_web_sockets: false,
             ws_allowed_origins: None,
@@ -202,6 +211,17 @@ impl RouterOptions {
             error_handling: self.error_handling.clone(),
             validation_status: self.validation_status,
         }
+    }
+
+    #[cfg(feature = "tracing")]
+    setters! {
+        /// Makes a span of the crate `tracing` for every request, also for those
+        /// that no middleware sees, by [`with_tracing`]; in a file by `true`, or
+        /// by an object with `url_path` and `user_agent`. See
+        /// [`spans`](stockade_middleware::spans). Default: none.
+        ///
+        /// [`with_tracing`]: stockade_middleware::with_tracing
+        tracing: into Option<RequestSpans>;
     }
 
     setters! {

@@ -117,7 +117,43 @@ impl Router {
         head HEAD;
     }
 
-    /// Adds a route for any method, such as QUERY (RFC 10008).
+    /// Adds a route for every method that has no route of its own at this path.
+    ///
+    /// The path comes first, and the method after it: of the routes that take a
+    /// path, those of the method and those of any method, the best path wins; of
+    /// two equivalent paths the one of the method. A path with such a route has
+    /// no 405.
+    ///
+    /// - HEAD goes to a route for HEAD, else to the route that GET would have.
+    /// - OPTIONS goes to a route for OPTIONS, else here.
+    /// - A CORS preflight is answered by the rules of CORS, as on every path; it
+    ///   comes here only where CORS is off.
+    /// - CONNECT never comes here.
+    ///
+    /// [`Endpoint::method`](stockade_core::Endpoint::method) of such a route is
+    /// `ANY`.
+    ///
+    /// ```
+    /// use stockade_core::Request;
+    /// use stockade_routing::Router;
+    ///
+    /// let mut router = Router::new();
+    /// router.get("/legacy/health", async || "ok");
+    /// router.any("/legacy/**", async |req: Request| format!("{} {}", req.method(), req.path()));
+    /// assert!(router.build().is_ok());
+    /// ```
+    #[track_caller]
+    pub fn any<F, Args>(&mut self, path: &str, handler: F) -> RouteRef<'_>
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        self.add(any_method(), path, RouteEntry::new(handler))
+    }
+
+    /// Adds a route for a method by its name, such as QUERY (RFC 10008).
     ///
     /// CONNECT is never a route: that is a mistake, found when the router is
     /// built.
@@ -137,14 +173,13 @@ impl Router {
     /// that of a route does.
     ///
     /// ```
-    /// use stockade_core::Request;
-    /// use stockade_routing::Router;
+    /// use stockade::{Request, Router};
     ///
     /// let mut router = Router::new();
     /// router.get("/api/users", async || "all users");
     /// router.fallback(async |req: Request| format!("no page at {}", req.path()));
     /// # router.build().map(drop)?;
-    /// # Ok::<(), stockade_errors::ConfigError>(())
+    /// # Ok::<(), stockade::ConfigError>(())
     /// ```
     ///
     /// Every method comes here, but a path that only other methods have stays a
@@ -351,6 +386,20 @@ impl Router {
     }
 }
 
+/// Returns the method under which a route of any method is kept.
+pub(crate) fn any_method() -> Method {
+    // The name is a valid method, so that this is never the default; a test
+    // proves it.
+    Method::from_bytes(ANY).unwrap_or_default()
+}
+
+/// Returns true for the method of [`any_method`].
+pub(crate) fn is_any(method: &Method) -> bool {
+    method.as_str().as_bytes() == ANY
+}
+
+const ANY: &[u8] = b"ANY";
+
 /// Fills the parameters into a pattern.
 pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
     pattern: &UrlPattern,
@@ -362,4 +411,15 @@ pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
         let param = params.iter().find(|(name, _)| name.as_ref() == wanted);
         param.map(|(_, value)| value.as_str().into())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_method_of_any_is_its_own() {
+        assert_eq!(any_method().as_str(), "ANY");
+        assert!(is_any(&any_method()) && !is_any(&Method::GET));
+    }
 }

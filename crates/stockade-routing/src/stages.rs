@@ -6,7 +6,7 @@
 //! | the client's address | before |
 //! | CORS preflights | before, and not charged to the rate limit |
 //! | the rate limit | before anything of the request is read |
-//! | request ids, access log, metrics | before, and until the end of the response |
+//! | request ids, access log, metrics, spans | before, and until the end of the response |
 //! | security headers, CORS headers, rate limit headers | after, on every response but a switch of protocols |
 //!
 //! Spec: Router options; Response headers; Limits.
@@ -102,7 +102,7 @@ impl Stages {
         self.find_client(req);
         let mut scope = self.scope_of(req);
         if let Some(observers) = &self.observers {
-            scope.observation = Some(Box::new(observers.enter(req)));
+            scope.observation = observers.enter(req).map(Box::new);
         }
         scope
     }
@@ -227,6 +227,18 @@ impl RequestScope {
         self.own_cors.is_none() && self.charged.is_none() && self.observation.is_none()
     }
 
+    /// Runs `work` within the span of the request, if it has one.
+    #[inline]
+    pub(crate) fn in_span<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        #[cfg(feature = "tracing")]
+        if let Some(observation) = self.observation.take() {
+            let outcome = observation.in_span(|| work(self));
+            self.observation = Some(observation);
+            return outcome;
+        }
+        work(self)
+    }
+
     /// Hands the response to the access log and the counters. It goes out as it
     /// is now.
     pub(crate) fn end(&mut self, response: &mut Response) {
@@ -240,6 +252,8 @@ fn observers(options: &RouterOptions) -> Observers {
     let observers = Observers::new(options.request_id, options.access_log);
     #[cfg(feature = "metrics")]
     let observers = observers.metrics(options.metrics.clone());
+    #[cfg(feature = "tracing")]
+    let observers = observers.spans(options.tracing.clone());
     observers
 }
 

@@ -24,6 +24,7 @@ use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
 use crate::entry::{Inherited, RouteEntry};
+use crate::router::any_method;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
@@ -95,6 +96,13 @@ impl RouteTree {
             self.entries.push((method, entry));
         }
         self
+    }
+
+    /// Adds the entry of every method that has no entry of its own at this node;
+    /// see [`Router::any`](crate::Router::any).
+    #[track_caller]
+    pub fn any(self, entry: RouteEntry) -> Self {
+        self.method(any_method(), entry)
     }
 
     /// Adds a WebSocket at this node: an entry made by
@@ -254,7 +262,7 @@ fn canonical(key: &str) -> String {
 /// Returns a hint for a key that holds a handler and is no method of a tree.
 fn did_you_mean(key: &str) -> String {
     let key = key.to_ascii_uppercase();
-    if matches!(key.as_str(), "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {
+    if matches!(key.as_str(), "ANY" | "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {
         return " (other methods are added with `Router::route`)".to_owned();
     }
     let same_letters = |name: &str| {

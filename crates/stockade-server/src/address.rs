@@ -10,7 +10,7 @@ use tokio::net::lookup_host;
 
 use crate::listener::{Bound, Listener};
 #[cfg(unix)]
-use crate::unix::UnixSocket;
+use crate::{InheritedSockets, UnixSocket};
 use crate::{ServeError, ServerOptions, tcp};
 
 /// A place to listen on: an address, a listener that is open, or several of them.
@@ -24,6 +24,7 @@ use crate::{ServeError, ServerOptions, tcp};
 /// | a `TcpListener` of tokio or of the standard library | that listener |
 /// | a [`UnixSocket`] | a path, on Unix |
 /// | a `UnixListener` of tokio or of the standard library | that listener, on Unix; its file is left alone |
+/// | [`InheritedSockets`] | those that the process was started with, on Unix |
 /// | a [`Listener`] of a program's own | whatever it accepts |
 /// | [`Listeners`] | several of these |
 ///
@@ -149,6 +150,15 @@ impl Sealed for std::os::unix::net::UnixListener {
     }
 }
 
+#[cfg(unix)]
+impl Sealed for InheritedSockets {
+    type Address = Vec<LocalAddr>;
+
+    async fn open(self, _: &ServerOptions) -> Result<(Vec<Bound>, Self::Address), ServeError> {
+        Self::open(self)
+    }
+}
+
 impl<L: Listener> Sealed for L {
     type Address = LocalAddr;
 
@@ -163,8 +173,8 @@ impl<L: Listener> Sealed for L {
 /// one of them cannot be opened, none is.
 ///
 /// ```
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, Listeners};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, Listeners};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -223,7 +233,9 @@ impl Sealed for Listeners {
             let none = io::Error::new(io::ErrorKind::InvalidInput, "the list is empty");
             return Err(ServeError::Listener { source: none });
         }
-        let local = all.iter().map(|bound| bound.local().clone()).collect();
+        let mut local: Vec<_> = all.iter().map(|bound| bound.local().clone()).collect();
+        // Several acceptors of one address.
+        local.dedup();
         Ok((all, local))
     }
 }

@@ -41,6 +41,8 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+#[cfg(feature = "tls")]
+use tokio::io::AsyncWriteExt as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep};
@@ -55,7 +57,7 @@ use crate::rewind::Rewind;
 use crate::service::{self, Answer, Peer};
 use crate::streams::Streams;
 #[cfg(feature = "tls")]
-use crate::tls::TlsConfig;
+use crate::tls::{self, TlsConfig};
 use crate::tracked_stream::{Protocol, TrackedStream};
 use crate::upgraded;
 
@@ -70,7 +72,7 @@ pub(crate) struct Shared<A> {
     open: upgraded::Unwrap,
     is_tls: bool,
     #[cfg(feature = "tls")]
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<TlsConfig>,
 }
 
 impl<A: Answer> Shared<A> {
@@ -118,7 +120,7 @@ impl<A: Answer> Shared<A> {
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut self, tls: Option<TlsConfig>) -> Self {
         if let Some(tls) = tls {
-            self.tls = Some(tls.into_acceptor(self.options.http2));
+            self.tls = Some(tls);
             self.is_tls = true;
             self.open = upgraded::open::<Rewind<tokio_rustls::server::TlsStream<TrackedStream>>>;
         }
@@ -196,15 +198,23 @@ pub(crate) fn serve<A: Answer>(
 #[cfg(feature = "tls")]
 async fn speak_tls<A: Answer>(
     shared: &Shared<A>,
-    tls: &tokio_rustls::TlsAcceptor,
+    tls: &TlsConfig,
     peer: &Arc<Peer<A>>,
     io: Option<Rewind<TrackedStream>>,
 ) {
     let Some(io) = io else { return };
-    match until_told(&peer.record, Command::Finish, tls.accept(io.into_inner())).await {
-        Some(Ok(io)) => {
-            let http2 = io.get_ref().1.alpn_protocol() == Some(b"h2");
-            let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+    let handshake = tls.acceptor(shared.options.http2).accept(io.into_inner());
+    match until_told(&peer.record, Command::Finish, handshake).await {
+        Some(Ok(mut io)) => {
+            let protocol = match io.get_ref().1.alpn_protocol() {
+                Some(tls::HTTP2) => Protocol::Http2,
+                Some(tls::ACME) => {
+                    // The handshake was all of it.
+                    let _ = until_told(&peer.record, Command::Finish, io.shutdown()).await;
+                    return;
+                }
+                _ => Protocol::Http1,
+            };
             // The end of a TLS client is a message of TLS, which has to be read.
             let http1 = &shared.http1_reading;
             speak(shared, http1, peer, &mut Some(Rewind::new(io)), protocol).await;

@@ -34,6 +34,12 @@ pub enum ServeError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The sockets that the process was started with could not be used.
+    #[cfg(unix)]
+    Inherited {
+        /// The reason.
+        source: io::Error,
+    },
     /// A listener that was given could not be used.
     Listener {
         /// The reason.
@@ -73,6 +79,8 @@ impl fmt::Display for ServeError {
                 write!(f, "cannot listen on unix:{}: ", path.display())?;
                 write_bind_error(source, f)
             }
+            #[cfg(unix)]
+            Self::Inherited { source } => write!(f, "cannot use inherited sockets: {source}"),
             Self::Listener { source } => write!(f, "cannot use the listener: {source}"),
             Self::Signals { source } => write!(f, "cannot watch for signals: {source}"),
         }
@@ -92,7 +100,7 @@ impl error::Error for ServeError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             #[cfg(unix)]
-            Self::BindUnix { source, .. } => Some(source),
+            Self::BindUnix { source, .. } | Self::Inherited { source } => Some(source),
             Self::Address { source, .. }
             | Self::Bind { source, .. }
             | Self::Listener { source }

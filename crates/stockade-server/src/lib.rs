@@ -59,8 +59,9 @@
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: their arguments and errors.
-//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`:
-//!   how they are opened.
+//! - `application`: the side that answers, an `App` or a tower service.
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`,
+//!   `inherited`: how they are opened.
 //! - `accept`: from the listeners to connections, and the shutdown;
 //!   `clients`: the connections of each client; `idle_queue`: the idle ones,
 //!   which make room for new ones.
@@ -106,6 +107,7 @@
 
 mod accept;
 mod address;
+mod application;
 mod clients;
 mod connection;
 mod connection_record;
@@ -118,6 +120,8 @@ mod guarded_io;
 mod head;
 mod host;
 mod idle_queue;
+#[cfg(unix)]
+mod inherited;
 mod listener;
 mod options;
 mod registry;
@@ -144,11 +148,17 @@ mod write_stall;
 mod tests;
 
 pub use address::{ListenAddr, Listeners, LocalAddr};
+pub use application::FromTower;
 pub use error::ServeError;
+#[cfg(unix)]
+pub use inherited::InheritedSockets;
 pub use listener::Listener;
 pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};
 #[cfg(feature = "tls")]
 pub use tls::TlsConfig;
+/// The version of rustls that [`TlsConfig::from_rustls`] takes.
+#[cfg(feature = "tls")]
+pub use tokio_rustls::rustls;
 #[cfg(unix)]
 pub use unix::UnixSocket;

@@ -34,8 +34,8 @@ use crate::unix::SocketFile;
 /// use std::io;
 /// use std::net::SocketAddr;
 ///
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, Listener, LocalAddr};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, Listener, LocalAddr};
 /// use tokio::io::DuplexStream;
 /// use tokio::sync::mpsc;
 ///

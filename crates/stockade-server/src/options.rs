@@ -57,6 +57,8 @@ pub struct ServerOptions {
     pub(crate) tcp_notsent_lowat: Option<u32>,
     pub(crate) tcp_send_buffer: Option<u32>,
     pub(crate) backlog: u32,
+    pub(crate) reuse_port: bool,
+    pub(crate) acceptors: u32,
     pub(crate) call: CallOptions,
 }
 
@@ -83,6 +85,8 @@ impl Default for ServerOptions {
             tcp_notsent_lowat: Some(524_288),
             tcp_send_buffer: None,
             backlog: 4_096,
+            reuse_port: false,
+            acceptors: 1,
             call: CallOptions::default(),
         }
     }
@@ -243,6 +247,25 @@ impl ServerOptions {
         /// 4,096.
         backlog: u32;
 
+        /// Lets other listeners have the same address of TCP (`SO_REUSEPORT`), if
+        /// true: those of other processes of the same user, and other servers of
+        /// this process, such as one for each thread with a runtime of its own. Each
+        /// sets it; the system spreads new connections over them. Default: false.
+        /// An error when the address is bound on systems without it, such as Windows.
+        ///
+        /// All limits count for each server. A second process that starts by mistake
+        /// is no error any more, but takes half of the connections. When one of them
+        /// ends, connections that wait in its queue are refused;
+        /// [`InheritedSockets`](crate::InheritedSockets) lose none.
+        reuse_port: bool;
+
+        /// Sets the number of listeners for each address of TCP that the server
+        /// binds, each with an acceptor in a task of its own (`SO_REUSEPORT` where
+        /// there are several). They share all limits. Default: 1, which accepts tens
+        /// of thousands of connections a second; more help only where even more come
+        /// that are short.
+        acceptors: u32;
+
         /// Sets the options that override those of the router. Default: none.
         call: CallOptions;
     }
@@ -296,12 +319,14 @@ impl ServerOptions {
             ("tcp_notsent_lowat", self.tcp_notsent_lowat == Some(0)),
             ("tcp_send_buffer", self.tcp_send_buffer == Some(0)),
             ("backlog", self.backlog == 0),
+            ("acceptors", self.acceptors == 0),
         ];
         let zeros = zeros.into_iter().filter(|(_, zero)| *zero);
         let zeros = zeros.map(|(name, _)| format!("the server's {name} must not be 0"));
         let highs = [
             ("max_connections", u64::from(self.max_connections), MAX_CONNECTIONS),
             ("max_headers", self.max_headers as u64, MAX_HEADERS),
+            ("acceptors", u64::from(self.acceptors), MAX_ACCEPTORS),
             ("max_header_bytes", u64::from(self.max_header_bytes), MAX_HEADER_BYTES),
             ("min_read_rate", u64::from(self.min_read_rate), MAX_RATE),
             ("min_write_rate", u64::from(self.min_write_rate), MAX_RATE),
@@ -345,6 +370,9 @@ const MAX_HEADERS: u64 = 24_576;
 /// 1 MiB.
 const MAX_HEADER_BYTES: u64 = 1_048_576;
 
+/// More than processors that a machine has.
+const MAX_ACCEPTORS: u64 = 1_024;
+
 /// 1 MiB a second: who asks for more has mistaken the unit.
 const MAX_RATE: u64 = 1_048_576;
 
@@ -373,8 +401,9 @@ mod tests {
             .tcp_notsent_lowat(Some(0))
             .tcp_send_buffer(Some(0))
             .backlog(0)
+            .acceptors(0)
             .mistakes();
-        assert_eq!(mistakes.len(), 14);
+        assert_eq!(mistakes.len(), 15);
         assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
         let mistakes = ServerOptions::new().max_headers(40_000).mistakes();
         let expected = "the server's max_headers must not be above 24576: 40000";
@@ -405,6 +434,7 @@ mod tests {
         assert_eq!(defaults.max_headers, 100);
         assert_eq!(defaults.max_header_bytes, 16_384);
         assert!(!defaults.half_close);
+        assert_eq!((defaults.reuse_port, defaults.acceptors), (false, 1));
         assert_eq!((defaults.http2, defaults.http2_max_streams), (true, 200));
         assert_eq!((defaults.tcp_nodelay, defaults.backlog), (true, 4_096));
         assert_eq!((defaults.tcp_notsent_lowat, defaults.tcp_send_buffer), (Some(524_288), None));

@@ -13,6 +13,7 @@ use stockade_routing::{App, Router};
 use tokio::sync::watch;
 
 use crate::accept::{self, Stage};
+use crate::application::Application;
 use crate::connection::Shared;
 use crate::listener::Bound;
 use crate::signals::{self, Signals, advance};
@@ -20,7 +21,8 @@ use crate::signals::{self, Signals, advance};
 use crate::tls::TlsConfig;
 use crate::{ListenAddr, LocalAddr, ServeError, ServerOptions};
 
-/// Makes a server out of a router, or out of an application that is built.
+/// Makes a server out of a router, out of an application that is built, or out of
+/// a tower service ([`FromTower`](crate::FromTower)).
 ///
 /// Several servers of one [`App`] share its routes, handlers, state and counters:
 ///
@@ -67,7 +69,8 @@ impl CreateServer for Router {
         let built = self.build();
         let of_routes = built.as_ref().err().map_or(&[][..], ConfigError::mistakes);
         ConfigError::check(of_routes.iter().cloned().chain(of_options).collect())?;
-        Server::of(&built?, options)
+        let app = built?.with_options(options.call.clone())?;
+        Ok(Server::of(Application::App(app), options))
     }
 }
 
@@ -78,7 +81,8 @@ impl CreateServer for App {
         let location = Location::caller();
         let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
-        Server::of(&self, options)
+        let app = self.with_options(options.call.clone())?;
+        Ok(Server::of(Application::App(app), options))
     }
 }
 
@@ -87,7 +91,7 @@ impl CreateServer for App {
 /// Everything runs on the tokio runtime of the caller.
 #[must_use = "a server does nothing until it listens"]
 pub struct Server {
-    app: App,
+    app: Application,
     options: ServerOptions,
     #[cfg(feature = "tls")]
     tls: Option<TlsConfig>,
@@ -95,14 +99,13 @@ pub struct Server {
 
 impl Server {
     /// Makes a server of options in which no mistake was found.
-    fn of(app: &App, options: ServerOptions) -> Result<Self, ConfigError> {
-        let app = app.with_options(options.call.clone())?;
-        Ok(Self {
+    pub(crate) fn of(app: Application, options: ServerOptions) -> Self {
+        Self {
             app,
             options,
             #[cfg(feature = "tls")]
             tls: None,
-        })
+        }
     }
 
     /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
@@ -137,6 +140,8 @@ impl Server {
         let options = self.options;
         let shared = Shared::new(self.app, &options);
         #[cfg(feature = "tls")]
+        let watching = watch(self.tls.clone());
+        #[cfg(feature = "tls")]
         let shared = shared.with_tls(self.tls);
         let scheme = if shared.is_tls() { "https" } else { "http" };
         let signals = if signals {
@@ -144,8 +149,11 @@ impl Server {
         } else {
             None
         };
-        for listener in &listeners {
-            match listener.local() {
+        let mut locals: Vec<_> = listeners.iter().map(Bound::local).collect();
+        // Several acceptors of one address.
+        locals.dedup();
+        for local in locals {
+            match local {
                 LocalAddr::Tcp(address) => {
                     log::info!(target: "stockade::server", "listening on {scheme}://{address}");
                 }
@@ -155,6 +163,13 @@ impl Server {
             }
         }
         let serving = accept::serve(listeners, Arc::new(shared), stage.clone());
+        #[cfg(feature = "tls")]
+        let serving = async {
+            tokio::select! {
+                () = serving => {}
+                () = watching => {}
+            }
+        };
         let Some(signals) = signals else {
             serving.await;
             return Ok(());
@@ -187,6 +202,15 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// Looks for new certificates for ever, if there is TLS.
+#[cfg(feature = "tls")]
+async fn watch(tls: Option<TlsConfig>) {
+    match tls {
+        Some(tls) => tls.watch().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::header::{CONNECTION, HeaderValue};
+use http::request::Parts;
 use http::{StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
@@ -31,12 +32,21 @@ use crate::response_body::{ResponseBody, until_shutdown};
 use crate::time_budget::StallPolicy;
 use crate::{framing, head, host, upgraded};
 
+/// The other end of a connection, as its requests have it.
+#[derive(Clone, Copy)]
+pub(crate) struct Client {
+    /// The address, if the connection has one.
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) is_tls: bool,
+}
+
 /// The side that answers requests: an application, or a function in a test.
 pub(crate) trait Answer: Send + Sync + 'static {
     /// The future of an answer.
     type Answering: Send + Unpin;
 
-    fn answer(&self, request: Request) -> Self::Answering;
+    /// Answers a request of a client.
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Self::Answering;
 
     /// Polls an answer, and writes its outcome to `slot`.
     fn poll_into(answering: &mut Self::Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>);
@@ -63,8 +73,8 @@ pub(crate) trait Answer: Send + Sync + 'static {
 impl Answer for App {
     type Answering = ResponseFuture;
 
-    fn answer(&self, request: Request) -> ResponseFuture {
-        self.handle(request)
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> ResponseFuture {
+        self.handle(request_of(head, body, client))
     }
 
     fn poll_into(answering: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
@@ -149,7 +159,7 @@ pub(crate) fn serve<A: Answer>(
     let in_flight = InFlight::begin(&peer.record);
     let http2 = request.version() == Version::HTTP_2;
     let on_upgrade = upgraded::wanted(&mut request, peer.is_tls);
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let is_ended = body.is_end_stream();
     let outcome = check(&head, http2, is_ended, peer);
     let body = if is_ended {
@@ -158,16 +168,24 @@ pub(crate) fn serve<A: Answer>(
         let record = Arc::clone(&peer.record);
         HttpBody::new(RequestBody::new(body, &head, peer.body_terms, record))
     };
-    let mut request = Request::framed(head, body);
-    match peer.address {
-        Some(address) => request = request.with_peer(PeerAddr(address)),
-        None => _ = request.extensions_mut().insert(LocalPeer),
+    if peer.address.is_none() {
+        head.extensions.insert(LocalPeer);
     }
+    let client = Client { address: peer.address, is_tls: peer.is_tls };
     let answering = match outcome {
-        Ok(()) => peer.app.answer(request),
-        Err(error) => peer.app.refuse(request, error),
+        Ok(()) => peer.app.answer(head, body, client),
+        Err(error) => peer.app.refuse(request_of(head, body, client), error),
     };
     Serving { answering, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), http2 }
+}
+
+/// Makes a request of a head whose framing hyper has read.
+pub(crate) fn request_of(head: Parts, body: HttpBody, client: Client) -> Request {
+    let request = Request::framed(head, body).on_tls(client.is_tls);
+    match client.address {
+        Some(address) => request.with_peer(PeerAddr(address)),
+        None => request,
+    }
 }
 
 /// The future of [`serve`].
@@ -213,12 +231,7 @@ impl<A: Answer> Future for Serving<A> {
 }
 
 /// Fails with the error of a request that the application does not get to see.
-fn check<A>(
-    head: &http::request::Parts,
-    http2: bool,
-    is_ended: bool,
-    peer: &Peer<A>,
-) -> Result<(), ApiError> {
+fn check<A>(head: &Parts, http2: bool, is_ended: bool, peer: &Peer<A>) -> Result<(), ApiError> {
     // On HTTP/1 hyper has counted already.
     if http2 && head.headers.len() > peer.max_headers {
         return Err(ApiError::new(431, ""));

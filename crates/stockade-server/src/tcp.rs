@@ -10,26 +10,53 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use crate::listener::Bound;
 use crate::{ServeError, ServerOptions};
 
-/// Opens the listener of an address.
+/// Opens the listeners of an address, one for each acceptor.
 pub(crate) fn open(
     address: SocketAddr,
     options: &ServerOptions,
 ) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
-    take(listen(address, options.backlog)?)
+    let shares = options.reuse_port || options.acceptors > 1;
+    let (mut all, local) = take(listen(address, options.backlog, shares)?)?;
+    // By the address that is bound, because the port may have been 0.
+    for _ in 1..options.acceptors {
+        all.extend(take(listen(local, options.backlog, shares)?)?.0);
+    }
+    Ok((all, local))
 }
 
-/// Opens a listening socket.
-pub(crate) fn listen(address: SocketAddr, backlog: u32) -> Result<TcpListener, ServeError> {
+/// Opens a listening socket, which shares its address with others if `shares`.
+pub(crate) fn listen(
+    address: SocketAddr,
+    backlog: u32,
+    shares: bool,
+) -> Result<TcpListener, ServeError> {
     let open = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         // Without this a server cannot start again while its old connections are in
         // TIME_WAIT. On Windows it would let two processes share a port.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
+        if shares {
+            share_port(&socket)?;
+        }
         socket.bind(address)?;
         socket.listen(backlog)
     };
     open().map_err(|source| ServeError::Bind { address, source })
+}
+
+/// Lets other sockets have the same address.
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))))]
+fn share_port(socket: &TcpSocket) -> io::Result<()> {
+    socket.set_reuseport(true)
+}
+
+#[cfg(not(all(
+    unix,
+    not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))
+)))]
+fn share_port(_: &TcpSocket) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no SO_REUSEPORT"))
 }
 
 /// Takes over a listener of the standard library.
@@ -112,7 +139,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_system_asks_silent_clients_whether_they_are_still_there() {
-        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let stream = accepted(&listener, &ServerOptions::new()).await;
         assert!(stream.nodelay().unwrap());
         let socket = SockRef::from(&stream);
@@ -128,7 +155,7 @@ mod tests {
     #[cfg(any(target_os = "android", target_os = "linux"))]
     #[tokio::test]
     async fn what_the_system_takes_of_an_answer_is_set() {
-        let listener = listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let listener = listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let buffers = async |options| {
             let stream = accepted(&listener, &options).await;
             let socket = SockRef::from(&stream);

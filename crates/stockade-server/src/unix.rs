@@ -22,8 +22,8 @@ use crate::listener::Bound;
 /// for what that means, and for the `trust_proxy` that a proxy in front needs.
 ///
 /// ```no_run
-/// use stockade_routing::Router;
-/// use stockade_server::{CreateServer, UnixSocket};
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, UnixSocket};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let socket = UnixSocket::new("/run/app/http.sock").mode(0o660);

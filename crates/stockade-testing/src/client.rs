@@ -57,6 +57,17 @@ impl IntoApp for &App {
     }
 }
 
+/// Writes a function for each method, which begins a request.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident: $method:ident;)*) => {
+        $($(#[$doc])*
+        #[track_caller]
+        pub fn $name(&self, target: impl AsRef<str>) -> TestRequest {
+            self.request(Method::$method, target)
+        })*
+    };
+}
+
 impl TestClient {
     /// Makes a client in process, of a router or an app.
     ///
@@ -209,46 +220,27 @@ impl TestClient {
         self.jar.as_ref()?.value(name)
     }
 
-    /// Begins a GET request, which `.await` sends.
-    #[track_caller]
-    pub fn get(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::GET, target)
-    }
+    methods! {
+        /// Begins a GET request, which `.await` sends.
+        get: GET;
 
-    /// Begins a POST request.
-    #[track_caller]
-    pub fn post(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::POST, target)
-    }
+        /// Begins a POST request.
+        post: POST;
 
-    /// Begins a PUT request.
-    #[track_caller]
-    pub fn put(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::PUT, target)
-    }
+        /// Begins a PUT request.
+        put: PUT;
 
-    /// Begins a PATCH request.
-    #[track_caller]
-    pub fn patch(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::PATCH, target)
-    }
+        /// Begins a PATCH request.
+        patch: PATCH;
 
-    /// Begins a DELETE request.
-    #[track_caller]
-    pub fn delete(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::DELETE, target)
-    }
+        /// Begins a DELETE request.
+        delete: DELETE;
 
-    /// Begins an OPTIONS request.
-    #[track_caller]
-    pub fn options(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::OPTIONS, target)
-    }
+        /// Begins an OPTIONS request.
+        options: OPTIONS;
 
-    /// Begins a HEAD request.
-    #[track_caller]
-    pub fn head(&self, target: impl AsRef<str>) -> TestRequest {
-        self.request(Method::HEAD, target)
+        /// Begins a HEAD request.
+        head: HEAD;
     }
 
     /// Begins a request of any method. The target is a path, with or without a

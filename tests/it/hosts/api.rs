@@ -36,6 +36,9 @@ pub fn router() -> Router {
     router.routes(replies()).routes(bodies()).routes(users()).routes(errors()).routes(sockets());
     router.options("/own-options", async || "own");
     router.route(Method::from_bytes(b"QUERY").unwrap(), "/any", async || "queried");
+    router.any("/every", async |req: Request| req.method().to_string());
+    router.any("/every/**", async |req: Request| format!("{} of the rest", req.method()));
+    router.get("/every/named", async || "named");
     router.head("/own-head", async || (StatusCode::ACCEPTED, ()));
     router.use_(|_: &mut Request| Err::<(), _>(ApiError::new(409, "later routes only")));
     router.get("/later", async || "never");

@@ -146,7 +146,8 @@ impl Guard for RouteGuard {
         let head = context.head();
         let method = head.method.as_str();
         let has_method = |route: &HostRoute| {
-            !self.by_method || route.methods().iter().any(|own| own.as_str() == method)
+            let is_own = || route.methods().iter().any(|own| own.as_str() == method);
+            !self.by_method || route.takes_any_method() || is_own()
         };
         let path = match self.part {
             PathPart::Root => Some("/"),

@@ -62,24 +62,29 @@ struct AxumPath {
     methods: Methods,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Methods {
     known: Option<MethodFilter>,
-    /// True if there is a method without a filter in axum, such as QUERY.
+    /// True for any method, and where there is a method without a filter in axum,
+    /// such as QUERY.
     others: bool,
 }
 
 impl Methods {
     fn add(&mut self, method: Method) {
         match MethodFilter::try_from(method) {
-            Ok(filter) => {
-                self.known = Some(self.known.map_or(filter, |known| known.or(filter)));
-            }
+            Ok(filter) => self.add_all(Self { known: Some(filter), others: false }),
             Err(_) => self.others = true,
         }
     }
 
-    fn router<S: Clone>(&self, service: &RouteService) -> MethodRouter<S, Infallible> {
+    fn add_all(&mut self, other: Self) {
+        let both = self.known.zip(other.known).map(|(own, other)| own.or(other));
+        self.known = both.or(self.known).or(other.known);
+        self.others |= other.others;
+    }
+
+    fn router<S: Clone>(self, service: &RouteService) -> MethodRouter<S, Infallible> {
         let mut router = MethodRouter::new();
         if let Some(filter) = self.known {
             router = router.on_service(filter, service.clone());
@@ -93,19 +98,29 @@ impl Methods {
 
 /// Returns the paths of all routes, each once, with the names of the first route.
 fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
-    let mut wanted: Vec<(HostPath, Vec<Method>)> = Vec::new();
+    let mut wanted: Vec<(HostPath, Methods)> = Vec::new();
     for route in routes {
         let own = *route.endpoint().method() == Method::HEAD;
         // axum hands HEAD to the service for GET.
-        let methods = route.methods().into_iter().filter(|it| own || *it != Method::HEAD);
-        let methods: Vec<Method> = methods.collect();
-        wanted.extend(route.paths().into_iter().map(|path| (path, methods.clone())));
+        let mut methods = Methods { others: route.takes_any_method(), ..Methods::default() };
+        route
+            .methods()
+            .into_iter()
+            .filter(|it| own || *it != Method::HEAD)
+            .for_each(|method| methods.add(method));
+        wanted.extend(route.paths().into_iter().map(|path| (path, methods)));
     }
     let mut rests: Vec<HostPath> = Vec::new();
     rests.extend(wanted.iter().map(|(path, _)| path).filter(|path| has_rest(path)).cloned());
     rests.sort_by_key(|rest| rest.segments().len());
 
     let mut paths: Vec<AxumPath> = Vec::new();
+    // A path of any method takes the methods that a better path of axum lacks.
+    let any: Vec<HostPath> =
+        wanted.iter().filter(|(_, methods)| methods.others).map(|(path, _)| path.clone()).collect();
+    for (path, methods) in &mut wanted {
+        methods.others |= any.iter().any(|any| overlaps(any, path));
+    }
     for (path, methods) in &wanted {
         let home = rests.iter().find(|rest| swallows(rest, path)).unwrap_or(path);
         // An empty rest needs a path of its own, unless another rest has it.
@@ -119,10 +134,27 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
                 paths.push(AxumPath { text, shape, methods: Methods::default() });
                 paths.len() - 1
             });
-            methods.iter().for_each(|method| paths[index].methods.add(method.clone()));
+            paths[index].methods.add_all(*methods);
         }
     }
     paths
+}
+
+/// Returns true if some request path may match both.
+fn overlaps(one: &HostPath, other: &HostPath) -> bool {
+    let (mut one, mut other) = (one.segments().iter(), other.segments().iter());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None)
+            | (Some(HostSegment::Rest(_)), Some(_))
+            | (Some(_), Some(HostSegment::Rest(_))) => return true,
+            (Some(HostSegment::Text(one)), Some(HostSegment::Text(other))) if one != other => {
+                return false;
+            }
+            (Some(_), Some(_)) => {}
+            _ => return false,
+        }
+    }
 }
 
 fn has_rest(path: &HostPath) -> bool {

@@ -86,7 +86,7 @@ impl Reason {
         }
         match error.status() {
             400 if error.details().is_some() => Some(Self::Validation),
-            503 if error.source().is_some_and(|source| source.is::<Elapsed>()) => {
+            503 | 504 if error.source().is_some_and(|source| source.is::<Elapsed>()) => {
                 Some(Self::Timeout)
             }
             _ => None,

@@ -30,8 +30,25 @@ pub(super) struct RequestEnd {
     /// `None` if there was no response.
     pub(super) status: Option<StatusCode>,
     pub(super) bytes: Option<u64>,
-    /// True if the client has not got the whole response.
-    pub(super) aborted: bool,
+    pub(super) ending: Ending,
+}
+
+/// The way in which a response ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Ending {
+    /// The host has the whole response.
+    Whole,
+    /// The client left before that.
+    Left,
+    /// The body broke off.
+    Broken,
+}
+
+impl RequestEnd {
+    /// Returns true if the client has not got the whole response.
+    fn is_aborted(self) -> bool {
+        self.ending != Ending::Whole
+    }
 }
 
 impl fmt::Display for RequestEnd {
@@ -39,7 +56,7 @@ impl fmt::Display for RequestEnd {
         if let Some(status) = self.status {
             write!(f, " {}", status.as_u16())?;
         }
-        f.write_str(if self.aborted { " aborted" } else { "" })
+        f.write_str(if self.is_aborted() { " aborted" } else { "" })
     }
 }
 
@@ -88,7 +105,7 @@ impl AccessLogLine {
             client = self.client.as_ref().map(Value::from_display),
             request_id = self.id.as_deref(),
             trace_id = trace.as_deref(),
-            aborted = end.aborted.then_some(true);
+            aborted = end.is_aborted().then_some(true);
             "{}{end} {}.{:03}ms{}", Beginning(self), micros / 1_000, micros % 1_000, Names(self)
         );
     }

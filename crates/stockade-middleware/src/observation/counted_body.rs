@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use stockade_core::{BoxError, HttpBody};
 
-use super::Observation;
+use super::{Ending, Observation};
 
 /// A stream whose bytes are counted. Its end is the end of the request.
 pub(super) struct CountedBody {
@@ -39,15 +39,17 @@ impl Body for CountedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let polled = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        let bytes = self.bytes;
+        let this = &mut *self;
+        let polled = this.observation.in_span(|| Pin::new(&mut this.body).poll_frame(cx));
+        let polled = ready!(polled);
+        let bytes = this.bytes;
         match &polled {
             Some(Ok(frame)) => {
                 let length = frame.data_ref().map_or(0, Bytes::len);
-                self.bytes = bytes.saturating_add(length as u64);
+                this.bytes = bytes.saturating_add(length as u64);
             }
-            Some(Err(_)) => self.observation.end(Some(bytes), true),
-            None => self.observation.end(Some(bytes), false),
+            Some(Err(_)) => this.observation.end(Some(bytes), Ending::Broken),
+            None => this.observation.end(Some(bytes), Ending::Whole),
         }
         Poll::Ready(polled)
     }
@@ -64,6 +66,10 @@ impl Body for CountedBody {
 impl Drop for CountedBody {
     fn drop(&mut self) {
         let whole = self.body.is_end_stream() || self.announced == Some(self.bytes);
-        self.observation.end(Some(self.bytes), !whole);
+        // What a stream logs when it is dropped belongs to its request too.
+        let body = std::mem::take(&mut self.body);
+        self.observation.in_span(|| drop(body));
+        let ending = if whole { Ending::Whole } else { Ending::Left };
+        self.observation.end(Some(self.bytes), ending);
     }
 }

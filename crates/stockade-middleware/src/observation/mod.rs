@@ -1,5 +1,5 @@
 //! Observation of a request from its beginning to the end of its response: its
-//! id, its line in the access log, its part in the metrics.
+//! id, its line in the access log, its part in the metrics, its span.
 //!
 //! A router observes each request in a fixed stage, so that no response is
 //! missed: neither 404, 405, 413 and 429 nor preflights, for which no
@@ -21,6 +21,6 @@ mod counted_body;
 mod observers;
 mod request;
 
-pub(crate) use access_log::AccessLogLine;
+pub(crate) use access_log::{AccessLogLine, Ending};
 pub use observers::Observers;
 pub use request::Observation;

@@ -7,6 +7,8 @@ use crate::logging::AccessLog;
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
 use crate::request_id::{RequestIds, RequestNames};
+#[cfg(feature = "tracing")]
+use crate::spans::{RequestSpan, RequestSpans};
 
 /// The kinds of observation that a router is set to. Default: none.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Observers {
     access_log: AccessLog,
     #[cfg(feature = "metrics")]
     metrics: Option<Metrics>,
+    #[cfg(feature = "tracing")]
+    spans: Option<RequestSpans>,
 }
 
 impl Observers {
@@ -29,6 +33,8 @@ impl Observers {
             access_log,
             #[cfg(feature = "metrics")]
             metrics: None,
+            #[cfg(feature = "tracing")]
+            spans: None,
         }
     }
 
@@ -40,6 +46,14 @@ impl Observers {
         self
     }
 
+    /// Sets the spans that are made for requests.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn spans(mut self, spans: Option<RequestSpans>) -> Self {
+        self.spans = spans;
+        self
+    }
+
     /// Returns true if nothing is observed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -47,21 +61,40 @@ impl Observers {
         if self.metrics.is_some() {
             return false;
         }
+        #[cfg(feature = "tracing")]
+        if self.spans.is_some() {
+            return false;
+        }
         self.request_ids.is_none() && !self.access_log.is_on()
     }
 
     /// Begins the observation of a request whose route and client are known,
-    /// and gives it an id.
+    /// and gives it an id. Returns `None` if nobody wants to know of it.
     ///
     /// If the system has no random bytes, the request goes on without an id,
     /// and the log says so.
-    pub fn enter(&self, req: &mut Request) -> Observation {
+    pub fn enter(&self, req: &mut Request) -> Option<Observation> {
         let names = self.request_ids.and_then(|ids| known(ids.enter(req)));
         let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
+        let is_wanted = names.is_some() || line.is_some();
+        #[cfg(feature = "metrics")]
+        let is_wanted = is_wanted || self.metrics.is_some();
+        #[cfg(feature = "tracing")]
+        let span = self.spans.as_ref().map(|spans| RequestSpan::begin(req, spans));
+        #[cfg(feature = "tracing")]
+        let is_wanted = is_wanted || span.as_ref().is_some_and(RequestSpan::is_wanted);
+        if !is_wanted {
+            return None;
+        }
         let observation = Observation::begin(req.method()).named(names).logging(line);
         #[cfg(feature = "metrics")]
         let observation = self.counting(req, observation);
-        observation
+        #[cfg(feature = "tracing")]
+        let observation = match span {
+            Some(span) => observation.within(span),
+            None => observation,
+        };
+        Some(observation)
     }
 
     fn logs(&self) -> bool {
@@ -94,7 +127,7 @@ mod tests {
         let observers = Observers::new(Some(with_request_id()), AccessLog::default());
         let sent = http::Request::get("/").header("x-request-id", "7f3a").body(()).unwrap();
         let mut req = Request::from(sent);
-        let observation = observers.enter(&mut req);
+        let observation = observers.enter(&mut req).unwrap();
         assert_eq!(req.id(), Some("7f3a"));
 
         let mut response = stockade_core::Response::default();

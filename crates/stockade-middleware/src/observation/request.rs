@@ -6,11 +6,13 @@ use std::time::Instant;
 use http::{HeaderMap, Method, StatusCode};
 use stockade_core::{ApiError, Response};
 
-use super::access_log::{AccessLogLine, RequestEnd};
+use super::access_log::{AccessLogLine, Ending, RequestEnd};
 use super::counted_body::CountedBody;
 #[cfg(feature = "metrics")]
 use crate::metrics::{InFlight, Metrics, Reason};
 use crate::request_id::RequestNames;
+#[cfg(feature = "tracing")]
+use crate::spans::RequestSpan;
 
 /// A request under observation, from its beginning to the end of its response.
 ///
@@ -27,6 +29,8 @@ pub struct Observation {
     line: Option<AccessLogLine>,
     #[cfg(feature = "metrics")]
     in_flight: Option<InFlight>,
+    #[cfg(feature = "tracing")]
+    span: RequestSpan,
 }
 
 impl Observation {
@@ -40,6 +44,8 @@ impl Observation {
             line: None,
             #[cfg(feature = "metrics")]
             in_flight: None,
+            #[cfg(feature = "tracing")]
+            span: RequestSpan::none(),
         }
     }
 
@@ -66,6 +72,39 @@ impl Observation {
         self
     }
 
+    /// Sets the span of the request.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn within(mut self, span: RequestSpan) -> Self {
+        self.span = span;
+        self
+    }
+
+    /// Runs `work` within the span of the request, if it has one.
+    #[inline]
+    pub fn in_span<T>(&self, work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "tracing")]
+        return self.span.in_scope(work);
+        #[cfg(not(feature = "tracing"))]
+        work()
+    }
+
+    /// Records the outcome of the rest of a chain.
+    pub(crate) fn observed(
+        self,
+        outcome: Result<Response, ApiError>,
+    ) -> Result<Response, ApiError> {
+        match outcome {
+            Ok(mut response) => {
+                self.leave(&mut response);
+                Ok(response)
+            }
+            Err(error) => {
+                self.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
     /// Adds the ids of the request to the headers of its response.
     pub fn name(&self, headers: &mut HeaderMap) {
         if let Some(names) = &self.names {
@@ -78,6 +117,8 @@ impl Observation {
     pub fn leave(mut self, response: &mut Response) {
         let status = response.status();
         self.status = Some(status);
+        #[cfg(feature = "tracing")]
+        self.span.record_status(status);
         #[cfg(feature = "metrics")]
         if let Some(in_flight) = &self.in_flight {
             in_flight.record(status, Reason::of(response), self.started.elapsed());
@@ -89,33 +130,38 @@ impl Observation {
                 let body = std::mem::take(response.body_mut());
                 *response.body_mut() = CountedBody::new(body, self).into_body();
             }
-            Some(length) if has_body => self.end(Some(length as u64), false),
-            _ => self.end(Some(0), false),
+            Some(length) if has_body => self.end(Some(length as u64), Ending::Whole),
+            _ => self.end(Some(0), Ending::Whole),
         }
     }
 
     /// Records an error that outer code will answer.
     pub(crate) fn fail(mut self, error: &ApiError) {
         self.status = StatusCode::from_u16(error.status()).ok();
-        self.end(None, false);
+        #[cfg(feature = "tracing")]
+        if let Some(status) = self.status {
+            self.span.record_status(status);
+        }
+        self.end(None, Ending::Whole);
     }
 
-    /// Writes the line and ends the counting. A second call has no effect.
-    pub(super) fn end(&mut self, bytes: Option<u64>, aborted: bool) {
+    /// Writes the line, and ends the counting and the span. A second call has no
+    /// effect.
+    pub(super) fn end(&mut self, bytes: Option<u64>, ending: Ending) {
         if let Some(line) = self.line.take() {
-            line.log_end(
-                RequestEnd { status: self.status, bytes, aborted },
-                self.started.elapsed(),
-            );
+            let end = RequestEnd { status: self.status, bytes, ending };
+            self.in_span(|| line.log_end(end, self.started.elapsed()));
         }
         #[cfg(feature = "metrics")]
         drop(self.in_flight.take());
+        #[cfg(feature = "tracing")]
+        self.span.end(ending);
     }
 }
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        self.end(None, true);
+        self.end(None, Ending::Left);
     }
 }
 

@@ -6,17 +6,42 @@ use http::Method;
 
 use super::Table;
 
-/// A [`Table`] for each of some methods.
+/// A [`Table`] for each of some methods, and maybe one for every other method.
 #[derive(Debug)]
 pub struct Tables<T> {
+    /// Those of the methods, and then the one for every other method.
     tables: Box<[(Method, Table<T>)]>,
+    /// The number of methods that have a table of their own.
+    named: usize,
     /// The index of each standard method in `tables`, or [`NOWHERE`]. It spares
     /// a branch for each method, which the processor cannot foresee.
     places: [usize; OTHER + 1],
 }
 
 impl<T> Tables<T> {
-    /// Returns the table of a method, if there is one.
+    /// Makes the tables of some methods; of two tables of the same method, the
+    /// first counts. `any` is for the methods without a table of their own, but
+    /// for those that have an answer without a route: HEAD, OPTIONS and CONNECT.
+    pub fn new(
+        named: impl IntoIterator<Item = (Method, Table<T>)>,
+        any: Option<(Method, Table<T>)>,
+    ) -> Self {
+        let mut tables: Vec<_> = named.into_iter().collect();
+        let named = tables.len();
+        let mut places = [any.as_ref().map_or(NOWHERE, |_| named); OTHER + 1];
+        for method in [Method::HEAD, Method::OPTIONS, Method::CONNECT] {
+            places[number(&method)] = NOWHERE;
+        }
+        for (place, (method, _)) in tables.iter().enumerate().rev() {
+            places[number(method)] = place;
+        }
+        places[OTHER] = NOWHERE;
+        tables.extend(any);
+        Self { tables: tables.into(), named, places }
+    }
+
+    /// Returns the table in which a route of a method is looked up, if there is
+    /// one.
     #[inline]
     #[must_use]
     pub fn get(&self, method: &Method) -> Option<&Table<T>> {
@@ -30,26 +55,27 @@ impl<T> Tables<T> {
 
     #[cold]
     fn search(&self, method: &Method) -> Option<&Table<T>> {
-        self.tables.iter().find(|(own, _)| own == method).map(|(_, table)| table)
+        let own = self.iter().find(|(own, _)| own == method).map(|(_, table)| table);
+        own.or_else(|| self.any())
     }
 
-    /// Returns the methods with their tables, in the order in which they were
-    /// given.
+    /// Returns the methods that have a table of their own with these tables, in
+    /// the order in which they were given.
     pub fn iter(&self) -> slice::Iter<'_, (Method, Table<T>)> {
-        self.tables.iter()
+        self.tables[..self.named].iter()
+    }
+
+    /// Returns the table for the methods without a table of their own.
+    #[must_use]
+    pub fn any(&self) -> Option<&Table<T>> {
+        self.tables.get(self.named).map(|(_, table)| table)
     }
 }
 
 /// Of two tables of the same method, the first counts.
 impl<T> FromIterator<(Method, Table<T>)> for Tables<T> {
     fn from_iter<I: IntoIterator<Item = (Method, Table<T>)>>(tables: I) -> Self {
-        let tables: Box<[_]> = tables.into_iter().collect();
-        let mut places = [NOWHERE; OTHER + 1];
-        for (place, (method, _)) in tables.iter().enumerate().rev() {
-            places[number(method)] = place;
-        }
-        places[OTHER] = NOWHERE;
-        Self { tables, places }
+        Self::new(tables, None)
     }
 }
 
@@ -102,5 +128,32 @@ mod tests {
             let method = Method::from_bytes(name.as_bytes()).unwrap();
             assert_eq!(some.get(&method).is_some(), ["GET", "PURGE"].contains(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn methods_without_a_table_have_that_of_any_but_for_three() {
+        let table = |name| {
+            let mut builder = TableBuilder::new();
+            builder.insert(&Pattern::parse("/").unwrap(), name).unwrap();
+            (Method::from_bytes(str::as_bytes(name)).unwrap(), builder.build())
+        };
+        let check = |tables: &Tables<&str>, name: &str, expected: &str| {
+            let method = Method::from_bytes(name.as_bytes()).unwrap();
+            let found = tables.get(&method).and_then(|table| table.find("/"));
+            assert_eq!(found.map_or("-", |found| *found.value), expected, "{name}");
+        };
+        let named = || [table("GET"), table("PURGE"), table("OPTIONS")];
+        let tables = Tables::new(named(), Some(table("ANY")));
+        for name in ["GET", "PURGE", "OPTIONS"] {
+            check(&tables, name, name);
+        }
+        for name in ["POST", "PUT", "DELETE", "PATCH", "TRACE", "LINK", "ANY"] {
+            check(&tables, name, "ANY");
+        }
+        for name in ["HEAD", "CONNECT"] {
+            check(&tables, name, "-");
+        }
+        assert_eq!(tables.iter().count(), 3);
+        assert!(Tables::new(named(), None).any().is_none());
     }
 }

@@ -9,7 +9,7 @@ use crate::tcp;
 async fn a_port_that_is_taken_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap();
-    let error = tcp::listen(address, 1).unwrap_err().to_string();
+    let error = tcp::listen(address, 1, false).unwrap_err().to_string();
     assert_eq!(error, format!("cannot listen on {address}: address already in use"));
 }
 

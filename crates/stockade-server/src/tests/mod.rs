@@ -5,6 +5,8 @@ mod conformance;
 mod crowded;
 mod half_close;
 mod http2;
+#[cfg(unix)]
+mod inherited;
 mod listening;
 mod log;
 mod parking;
@@ -15,6 +17,7 @@ mod shutdown;
 mod slow;
 #[cfg(feature = "tls")]
 mod tls;
+mod tower;
 #[cfg(unix)]
 mod unix;
 mod upgrades;
@@ -25,6 +28,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::request::Parts;
 use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::{ApiError, ErrorContext, HttpBody, Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,7 +39,7 @@ use tokio::task::JoinHandle;
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::listener::Bound;
-use crate::service::Answer;
+use crate::service::{self, Answer, request_of};
 use crate::signals::advance;
 use crate::{ServerOptions, tcp};
 
@@ -47,8 +51,8 @@ struct Function<F>(F);
 impl<F: Fn(Request) -> Answering + Send + Sync + 'static> Answer for Function<F> {
     type Answering = Answering;
 
-    fn answer(&self, request: Request) -> Answering {
-        (self.0)(request)
+    fn answer(&self, head: Parts, body: HttpBody, client: service::Client) -> Answering {
+        (self.0)(request_of(head, body, client))
     }
 
     fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
@@ -106,7 +110,7 @@ where
 }
 
 fn serve<A: Answer>(shared: Shared<A>) -> Running {
-    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096).unwrap();
+    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 4_096, false).unwrap();
     let address = listener.local_addr().unwrap();
     let stage = watch::Sender::new(Stage::Running);
     let sender = stage.clone();

@@ -47,7 +47,7 @@ impl Single {
         let permit = Arc::clone(&slots).try_acquire_owned().unwrap();
         let registration = registry.register(Arc::clone(&record), Slot::new(permit, LOCALHOST));
 
-        let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+        let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
         let (stream, address) = soon(listener.accept()).await.unwrap();
         let io = TrackedStream::new(stream, Arc::clone(&record), registration);
@@ -379,7 +379,7 @@ async fn the_task_of_a_parked_connection_is_small() {
     let limits = Limits::of(&options());
     let clock = Arc::new(SweepClock::new(limits.interval()));
     let record = Arc::new(ConnectionRecord::new(clock));
-    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1).unwrap();
+    let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
     let _client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
     let (stream, address) = soon(listener.accept()).await.unwrap();
     let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();

@@ -241,3 +241,47 @@ async fn a_web_socket_lives_on_an_own_listener() {
     }
     assert_eq!(client.read, [0x81, 0x02, b'h', b'i']);
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn acceptors_share_an_address_and_all_limits() {
+    let options = options().acceptors(3).max_connections(2);
+    let bound = server(options).bind(Listeners::new().add(0).add(0)).await.unwrap();
+    // Each address once, although it has three acceptors.
+    let addresses: Vec<_> = bound.local_addr().iter().filter_map(LocalAddr::tcp).collect();
+    assert_eq!(addresses.len(), 2);
+    let served = tokio::spawn(bound.serve());
+    for _ in 0..30 {
+        let mut client = Client::new(TcpStream::connect(addresses[0]).await.unwrap());
+        client.send(get("/hello")).await;
+        assert_eq!(client.answer().await.body, "hello");
+    }
+    let mut busy = Vec::new();
+    for _ in 0..2 {
+        let mut client = Client::new(TcpStream::connect(addresses[0]).await.unwrap());
+        client.send(get("/hang")).await;
+        busy.push(client);
+    }
+    let mut third = Client::new(TcpStream::connect(addresses[0]).await.unwrap());
+    third.send(get("/hello")).await;
+    assert!(tokio::time::timeout(ms(100), third.answer()).await.is_err());
+    served.abort();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn servers_share_an_address_only_where_both_want_to() {
+    let shared = options().reuse_port(true);
+    let first = server(shared.clone()).bind(0).await.unwrap();
+    let address = first.local_addr();
+    let alone = server(options()).bind(address).await.unwrap_err().to_string();
+    assert_eq!(alone, format!("cannot listen on {address}: address already in use"));
+    let second = server(shared).bind(address).await.unwrap();
+    let servers = [tokio::spawn(first.serve()), tokio::spawn(second.serve())];
+    for _ in 0..20 {
+        let mut client = Client::new(TcpStream::connect(address).await.unwrap());
+        client.send(get("/hello")).await;
+        assert_eq!(client.answer().await.body, "hello");
+    }
+    drop(servers);
+}

@@ -18,10 +18,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use super::parking::Single;
 use super::slow::{large, narrow, read_slowly};
 use super::{Client, Function, Running, app, http2, ms, options, serve, soon};
+use crate::accept::Stage;
 use crate::connection::Shared;
 use crate::connection_record::Command;
 use crate::service::Answer;
-use crate::{ServerOptions, TlsConfig};
+use crate::{CreateServer as _, ServerOptions, TlsConfig};
 
 /// A server with a certificate of its own, and clients that trust it.
 struct Secure {
@@ -198,4 +199,194 @@ fn what_cannot_be_read_is_a_mistake_of_configuration() {
         let message = error.mistakes()[0].message();
         assert!(message.starts_with(expected), "{message:?}");
     }
+}
+
+/// Makes a certificate for `localhost`: the chain and the key, both PEM.
+fn certificate() -> (String, String, RootCertStore) {
+    let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    (made.cert.pem(), made.signing_key.serialize_pem(), roots)
+}
+
+/// A server of a configuration.
+fn serve_with(tls: &TlsConfig) -> Running {
+    let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
+    serve(Shared::new(app, &options()).with_tls(Some(tls.clone())))
+}
+
+/// Returns true if the server shows the certificate that these roots trust.
+async fn shows(server: &Running, roots: &RootCertStore) -> bool {
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots.clone())
+        .with_no_client_auth();
+    config.resumption = tokio_rustls::rustls::client::Resumption::disabled();
+    let name = ServerName::try_from("localhost").unwrap();
+    let stream = server.connect().await.stream;
+    let connected = soon(TlsConnector::from(Arc::new(config)).connect(name, stream)).await;
+    let Ok(stream) = connected else { return false };
+    let mut client = Client::new(stream);
+    client.send(super::get("/hello")).await;
+    client.answer().await.body == "hello"
+}
+
+#[tokio::test]
+async fn a_configuration_of_rustls_keeps_its_alpn() {
+    let rustls = |protocols: &[&str]| {
+        let (cert, key, roots) = certificate();
+        let cert = tokio_rustls::rustls::pki_types::pem::PemObject::from_pem_slice(cert.as_bytes());
+        let key = tokio_rustls::rustls::pki_types::pem::PemObject::from_pem_slice(key.as_bytes());
+        let mut config = tokio_rustls::rustls::ServerConfig::builder_with_provider(Arc::new(
+            ring::default_provider(),
+        ))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.unwrap()], key.unwrap())
+        .unwrap();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        (TlsConfig::from_rustls(config), roots)
+    };
+    // In the configuration, the server speaks HTTP/2, what is agreed upon.
+    let cases: [(&[&str], bool, &str); 6] = [
+        (&[], true, "h2"),
+        (&[], false, "http/1.1"),
+        (&["http/1.1"], true, "http/1.1"),
+        (&["h2", "http/1.1"], true, "h2"),
+        (&["http/1.1", "h2"], true, "http/1.1"),
+        (&["h2"], false, "http/1.1"),
+    ];
+    for (protocols, http2, expected) in cases {
+        let (tls, roots) = rustls(protocols);
+        let options = options().http2(http2);
+        let app = Function(move |request| -> super::Answering { Box::pin(app(request)) });
+        let server = serve(Shared::new(app, &options).with_tls(Some(tls.unwrap())));
+        let stream = server.connect().await.stream;
+        let stream = connect(stream, roots, &["h2", "http/1.1"]).await;
+        let agreed = stream.get_ref().1.alpn_protocol().unwrap();
+        assert_eq!(agreed, expected.as_bytes(), "{protocols:?} {http2}");
+    }
+    let error = rustls(&["h2", "spdy/3"]).0.unwrap_err().to_string();
+    assert!(error.contains("offers spdy/3 by ALPN, which the server does not speak"), "{error}");
+
+    let (tls, roots) = rustls(&["http/1.1", "acme-tls/1"]);
+    let server = serve_with(&tls.unwrap());
+    let stream = server.connect().await.stream;
+    let mut stream = connect(stream, roots, &["acme-tls/1"]).await;
+    let mut rest = Vec::new();
+    assert_eq!(soon(stream.read_to_end(&mut rest)).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_certificate_is_replaced_for_new_connections_alone() {
+    let (first, second) = (certificate(), certificate());
+    let tls = TlsConfig::from_pem(&first.0, &first.1).unwrap();
+    let server = serve_with(&tls);
+    let mut open = Client::new(connect(server.connect().await.stream, first.2.clone(), &[]).await);
+    assert!(shows(&server, &first.2).await && !shows(&server, &second.2).await);
+    tls.replace(&TlsConfig::from_pem(&second.0, &second.1).unwrap());
+    assert!(!shows(&server, &first.2).await && shows(&server, &second.2).await);
+    open.send(super::get("/hello")).await;
+    assert_eq!(open.answer().await.body, "hello");
+
+    let error = tls.reload().unwrap_err().to_string();
+    assert!(error.contains("was not read from files"), "{error}");
+}
+
+/// Files of a certificate and its key, removed at the end.
+struct Files {
+    cert: std::path::PathBuf,
+    key: std::path::PathBuf,
+}
+
+impl Files {
+    fn new(name: &str) -> Self {
+        let name = |part: &str| format!("stockade-{name}-{part}-{}", std::process::id());
+        let dir = std::env::temp_dir();
+        Self { cert: dir.join(name("cert")), key: dir.join(name("key")) }
+    }
+
+    fn write(&self, cert: &str, key: &str) {
+        std::fs::write(&self.cert, cert).unwrap();
+        std::fs::write(&self.key, key).unwrap();
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.cert);
+        let _ = std::fs::remove_file(&self.key);
+    }
+}
+
+#[tokio::test]
+async fn files_are_reloaded_and_a_broken_one_changes_nothing() {
+    let (first, second) = (certificate(), certificate());
+    let files = Files::new("reload");
+    files.write(&first.0, &first.1);
+    let tls = TlsConfig::from_files(&files.cert, &files.key).unwrap();
+    let server = serve_with(&tls);
+    assert!(shows(&server, &first.2).await);
+
+    for (cert, key, expected) in [
+        (second.0.as_str(), first.1.as_str(), "the TLS certificate and key: "),
+        ("", "", "there is no certificate"),
+        ("-----BEGIN CERTIFICATE-----\nAAAA", "", "cannot read the TLS certificate"),
+    ] {
+        files.write(cert, key);
+        let error = tls.reload().unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("tests/tls.rs"), "{error}");
+        assert!(shows(&server, &first.2).await);
+    }
+    std::fs::remove_file(&files.key).unwrap();
+    assert!(tls.reload().unwrap_err().to_string().contains("cannot read "));
+    assert!(shows(&server, &first.2).await);
+
+    files.write(&second.0, &second.1);
+    tls.reload().unwrap();
+    assert!(shows(&server, &second.2).await && !shows(&server, &first.2).await);
+}
+
+#[test]
+fn files_are_looked_at_and_a_broken_one_is_logged_once() {
+    let (first, second) = (certificate(), certificate());
+    let files = Files::new("watch");
+    files.write(&first.0, &first.1);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let lines = super::log::of(|| {
+        runtime.block_on(async {
+            let tls = TlsConfig::from_files(&files.cert, &files.key).unwrap();
+            let tls = tls.reload_every(ms(1));
+            let server = serve_with(&tls);
+            let watching = tokio::spawn(tls.watch());
+            // The certificate comes before its key.
+            std::fs::write(&files.cert, &second.0).unwrap();
+            tokio::time::sleep(ms(500)).await;
+            assert!(shows(&server, &first.2).await);
+            std::fs::write(&files.key, &second.1).unwrap();
+            soon(async { while !shows(&server, &second.2).await {} }).await;
+            watching.abort();
+        });
+    });
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert!(line.contains("; the certificate stays as it was"), "{line}");
+}
+
+#[tokio::test]
+async fn a_server_looks_at_its_files() {
+    let (first, second) = (certificate(), certificate());
+    let files = Files::new("server");
+    files.write(&first.0, &first.1);
+    let tls = TlsConfig::from_files(&files.cert, &files.key).unwrap().reload_every(ms(1));
+    let mut router = Router::new();
+    router.get("/hello", async || "hello");
+    let bound = router.create_server().unwrap().tls(tls).bind(0).await.unwrap();
+    let (address, stage) = (bound.local_addr(), tokio::sync::watch::Sender::new(Stage::Running));
+    let server =
+        Running { address, stage, served: tokio::spawn(async { drop(bound.serve().await) }) };
+    assert!(shows(&server, &first.2).await);
+    files.write(&second.0, &second.1);
+    soon(async { while !shows(&server, &second.2).await {} }).await;
 }

@@ -1,0 +1,140 @@
+//! [`with_tracing`]: a span for each request.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::header::USER_AGENT;
+use serde::{Deserialize, Deserializer};
+use stockade_core::middleware::form;
+use stockade_core::{IntoMiddleware, Middleware, Next, Request};
+use tracing::Span;
+
+use super::RequestSpan;
+use crate::headers::only;
+use crate::observation::Observation;
+
+/// Makes a span for each request, in which the rest of the middleware and the
+/// handler run.
+///
+/// This middleware is for single routes and for other hosts. A router with the
+/// option `tracing` makes a span for every request, also for those that no
+/// middleware sees. Where both are on, one span is inside of the other.
+///
+/// See the [module docs](super::spans) for the span and its fields.
+pub fn with_tracing() -> RequestSpans {
+    RequestSpans::default()
+}
+
+/// The middleware of [`with_tracing`], and the option `tracing` of a router.
+#[derive(Clone, Default)]
+#[must_use = "it makes no span until a route or a router has it"]
+pub struct RequestSpans {
+    url_path: bool,
+    user_agent: bool,
+    on_span: Option<OnSpan>,
+}
+
+type OnSpan = Arc<dyn Fn(&Span, &HeaderMap) + Send + Sync>;
+
+impl RequestSpans {
+    /// Records the path of a request in `url.path` if true, without the query.
+    /// Default: false, because a path may hold secrets and names of people.
+    pub fn url_path(mut self, records: bool) -> Self {
+        self.url_path = records;
+        self
+    }
+
+    /// Records `User-Agent` in `user_agent.original` if true. Default: false.
+    pub fn user_agent(mut self, records: bool) -> Self {
+        self.user_agent = records;
+        self
+    }
+
+    /// Calls `hook` with each new span and the headers of its request, before
+    /// the span is entered. Default: none.
+    ///
+    /// A hook makes the span a part of a trace that began elsewhere, by
+    /// `set_parent` of the crate `tracing-opentelemetry`
+    /// (`examples/opentelemetry`). It is called only for a span that a
+    /// subscriber wants. A panic in it is logged, and the request goes on.
+    ///
+    /// The headers are those of the client: what may be recorded of them is for
+    /// the program to decide.
+    pub fn on_span(mut self, hook: impl Fn(&Span, &HeaderMap) + Send + Sync + 'static) -> Self {
+        self.on_span = Some(Arc::new(hook));
+        self
+    }
+
+    pub(super) fn path_of<'r>(&self, req: &'r Request) -> Option<&'r str> {
+        self.url_path.then(|| req.path())
+    }
+
+    pub(super) fn user_agent_of<'r>(&self, req: &'r Request) -> Option<&'r str> {
+        let agent = self.user_agent.then(|| only(req.headers(), &USER_AGENT)).flatten();
+        agent.and_then(|agent| agent.to_str().ok())
+    }
+
+    pub(super) fn hook(&self) -> Option<&OnSpan> {
+        self.on_span.as_ref()
+    }
+}
+
+impl fmt::Debug for RequestSpans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestSpans")
+            .field("url_path", &self.url_path)
+            .field("user_agent", &self.user_agent)
+            .field("on_span", &self.on_span.is_some())
+            .finish()
+    }
+}
+
+impl IntoMiddleware<form::Ready> for RequestSpans {
+    fn into_middleware(self) -> Middleware {
+        let around = move |req: Request, next: Next| {
+            let span = RequestSpan::begin(&req, &self);
+            async move {
+                if !span.is_wanted() {
+                    return next.try_run(req).await;
+                }
+                let method = req.method().clone();
+                let rest = span.instrument(next.try_run(req));
+                Observation::begin(&method).within(span).observed(rest.await)
+            }
+        };
+        Middleware::new(around).named("with_tracing")
+    }
+}
+
+/// Reads the option of a router as it stands in a file: `true`, `false`, or an
+/// object with `url_path` and `user_agent`.
+///
+/// # Errors
+/// Fails for any other value.
+pub fn optional_request_spans<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Option<RequestSpans>, D::Error> {
+    Ok(match RequestSpansNotation::deserialize(source)? {
+        RequestSpansNotation::Switch(wanted) => wanted.then(with_tracing),
+        RequestSpansNotation::Options(RequestSpansOptions { url_path, user_agent }) => {
+            Some(with_tracing().url_path(url_path).user_agent(user_agent))
+        }
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "true, false, or an object with url_path and user_agent")]
+enum RequestSpansNotation {
+    Switch(bool),
+    Options(RequestSpansOptions),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RequestSpansOptions {
+    #[serde(alias = "urlPath")]
+    url_path: bool,
+    #[serde(alias = "userAgent")]
+    user_agent: bool,
+}

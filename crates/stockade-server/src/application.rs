@@ -1,0 +1,214 @@
+//! [`Application`]: the side of a server that answers: an [`App`] or a tower
+//! service; [`FromTower`]: the wrapper around the second.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::request::Parts;
+use http_body::Body;
+use hyper::upgrade::OnUpgrade;
+use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::upgrade::switches;
+use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::{ApiError, BoxError, ConfigError};
+use stockade_routing::{App, ResponseFuture};
+use tower_service::Service;
+
+use crate::service::{Answer, Client, request_of};
+use crate::{CreateServer, Server, ServerOptions};
+
+/// A tower service as the application of a server: a router of axum, an
+/// [`App`] inside of tower's layers, a proxy.
+///
+/// The server keeps its own rules for it: the limits of connections and heads, the
+/// time that slow clients have in both directions, `Host` and framing, TLS, HTTP/2,
+/// the shutdown. A request has [`PeerAddr`] in its extensions, or
+/// [`LocalPeer`](stockade_core::LocalPeer). All that is the router's is the
+/// service's own business:
+///
+/// - the limit of the body (`max_body_size`), which has none here, and the client's
+///   address behind proxies (`trust_proxy`);
+/// - rate limit, CORS, security headers, validation, the access log;
+/// - the form of errors, but for the refusals of the server itself, which have the
+///   default one. An error of the service is a 500, and is logged;
+/// - a wrong `Content-Length` of an answer, which a router corrects;
+/// - WebSockets. They work where an [`App`] is inside, whose answer keeps its
+///   extensions; those of other frameworks take the connection from hyper, which has
+///   none for them here, and an answer of theirs with 101 becomes a 500.
+///
+/// [`ServerOptions::call`] has no effect.
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use stockade::HttpBody;
+/// use stockade::server::{CreateServer, FromTower};
+///
+/// # fn of<S>(service: S) -> Result<(), Box<dyn std::error::Error>>
+/// # where
+/// #     S: tower_service::Service<stockade::http::Request<HttpBody>, Response = stockade::http::Response<HttpBody>>
+/// #         + Clone + Send + Sync + 'static,
+/// #     S::Error: Into<stockade::BoxError>,
+/// #     S::Future: Send,
+/// # {
+/// let server = FromTower(service).create_server()?;
+/// # drop(server);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct FromTower<S>(pub S);
+
+impl<S, B> CreateServer for FromTower<S>
+where
+    S: Service<http::Request<HttpBody>, Response = http::Response<B>>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    #[track_caller]
+    fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
+        let location = Location::caller();
+        let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
+        ConfigError::check(mistakes.collect())?;
+        let call = move |request| -> BoxFuture<'static, Result<Response, BoxError>> {
+            let mut service = self.0.clone();
+            Box::pin(async move {
+                std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
+                let response = service.call(request).await.map_err(Into::into)?;
+                Ok(response.map(HttpBody::new))
+            })
+        };
+        Ok(Server::of(Application::Tower(Arc::new(call)), options))
+    }
+}
+
+/// The side of a server that answers.
+#[derive(Clone)]
+pub(crate) enum Application {
+    App(App),
+    Tower(Arc<dyn Call>),
+}
+
+/// A tower service of any type.
+pub(crate) trait Call:
+    Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, BoxError>> + Send + Sync
+{
+}
+
+impl<F> Call for F where
+    F: Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, BoxError>> + Send + Sync
+{
+}
+
+/// The future of an answer of an [`Application`].
+#[expect(clippy::large_enum_variant, reason = "a box would cost each request an allocation")]
+pub(crate) enum Answering {
+    App(ResponseFuture),
+    Tower(BoxFuture<'static, Response>),
+}
+
+impl fmt::Debug for Application {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::App(app) => app.fmt(f),
+            Self::Tower(_) => f.write_str("Tower(..)"),
+        }
+    }
+}
+
+impl Answer for Application {
+    type Answering = Answering;
+
+    fn answer(&self, head: Parts, body: HttpBody, client: Client) -> Answering {
+        match self {
+            Self::App(app) => Answering::App(app.handle(request_of(head, body, client))),
+            Self::Tower(call) => Answering::Tower(answer_by(call.as_ref(), head, body, client)),
+        }
+    }
+
+    fn poll_into(answering: &mut Answering, cx: &mut Context<'_>, slot: &mut Poll<Response>) {
+        match answering {
+            Answering::App(answering) => App::poll_into(answering, cx, slot),
+            Answering::Tower(answering) => *slot = answering.as_mut().poll(cx),
+        }
+    }
+
+    #[cold]
+    fn refuse(&self, request: Request, error: ApiError) -> Answering {
+        match self {
+            Self::App(app) => Answering::App(app.refuse(request, error)),
+            Self::Tower(_) => {
+                let response = ErrorContext::of(&request).answer(error);
+                Answering::Tower(Box::pin(std::future::ready(response)))
+            }
+        }
+    }
+
+    fn trusts_proxy(&self) -> bool {
+        matches!(self, Self::App(app) if app.trusts_proxy())
+    }
+
+    fn trusts_local_peer(&self) -> bool {
+        // A tower service has limits of its own, if any.
+        !matches!(self, Self::App(app) if !app.trusts_local_peer())
+    }
+
+    fn leaving(&self) {
+        if let Self::App(app) = self {
+            app.leaving();
+        }
+    }
+}
+
+/// Hands a request to a tower service.
+fn answer_by(
+    call: &dyn Call,
+    head: Parts,
+    body: HttpBody,
+    client: Client,
+) -> BoxFuture<'static, Response> {
+    let mut request = request_of(head, HttpBody::empty(), client);
+    let context = ErrorContext::of(&request);
+    let mut handed = http::Request::new(body);
+    *handed.method_mut() = request.method().clone();
+    *handed.uri_mut() = request.uri().clone();
+    *handed.version_mut() = request.version();
+    *handed.headers_mut() = std::mem::take(request.headers_mut());
+    *handed.extensions_mut() = std::mem::take(request.extensions_mut());
+    if let Some(address) = client.address {
+        handed.extensions_mut().insert(PeerAddr(address));
+    }
+    // The bytes of another protocol would go through the guard, which is for HTTP.
+    handed.extensions_mut().remove::<OnUpgrade>();
+    let mut answering = match catch_panic(|| call(handed)) {
+        Ok(answering) => answering,
+        Err(panic) => return Box::pin(std::future::ready(context.answer(panic))),
+    };
+    Box::pin(async move {
+        let polled = std::future::poll_fn(|cx| {
+            catch_panic(|| answering.as_mut().poll(cx)).map_or_else(
+                |panic| Poll::Ready(Err(panic)),
+                |polled| polled.map_err(ApiError::internal),
+            )
+        });
+        polled.await.and_then(checked).unwrap_or_else(|error| context.answer(error))
+    })
+}
+
+/// Fails for an answer that wants the connection without a function to run on it.
+fn checked(response: Response) -> Result<Response, ApiError> {
+    if response.status().is_informational() && !switches(&response) {
+        let text = "a tower service gave an answer below 200, and gets no connection";
+        return Err(ApiError::new(500, text));
+    }
+    Ok(response)
+}

@@ -1,0 +1,225 @@
+//! Sockets that a process was started with, and processes that end without a word.
+//!
+//! Each test starts itself again as another process, which the environment tells.
+
+use std::env;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use stockade_routing::Router;
+
+use crate::{CreateServer as _, InheritedSockets, UnixSocket};
+
+/// The variable that names the role of the other process.
+const ROLE: &str = "STOCKADE_TEST_ROLE";
+
+/// The variable with the path of its Unix socket.
+const PATH: &str = "STOCKADE_TEST_PATH";
+
+/// A process that is killed at the end.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns a command that runs this test again, behind a script of the shell.
+fn again(test: &str, role: &str, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    let program = env::current_exe().unwrap();
+    command.args(["-c", script]).arg(program).args(["--exact", test, "--nocapture"]);
+    command.env(ROLE, role).stderr(Stdio::null());
+    command
+}
+
+/// Answers with its role on whatever it was told to listen.
+fn answer_as(role: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut router = Router::new();
+        router.get("/", async || env::var(ROLE).unwrap());
+        let app = router.build().unwrap();
+        if let Some(path) = env::var_os(PATH) {
+            let socket = UnixSocket::new(path);
+            return app.create_server().unwrap().listen(socket).await.unwrap();
+        }
+        let mut inherited = InheritedSockets::from_env().unwrap();
+        assert!(InheritedSockets::from_env().unwrap().is_empty(), "they are taken once");
+        if role == "named" {
+            let named = inherited.take("second");
+            assert_eq!((named.len(), inherited.len()), (1, 1));
+            assert!(inherited.take("second").is_empty());
+            inherited = named;
+        }
+        app.create_server().unwrap().listen(inherited).await.unwrap();
+    });
+}
+
+/// Asks for `/`, and returns the answer; an error if there is none yet.
+fn ask(mut stream: impl std::io::Read + std::io::Write) -> std::io::Result<String> {
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// Tries until it succeeds.
+fn soon<T>(mut ask: impl FnMut() -> std::io::Result<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        match ask() {
+            Ok(found) => return found,
+            Err(error) if Instant::now() > deadline => panic!("{error}"),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    let path = env::temp_dir().join(format!("stockade-{name}-{}", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+/// Lets the shell give two listeners to a process as its files 3 and 4.
+fn pass(command: &mut Command, first: OwnedFd, second: OwnedFd) -> Process {
+    Process(command.stdin(Stdio::from(first)).stdout(Stdio::from(second)).spawn().unwrap())
+}
+
+const BOTH: &str = r#"exec 3<&0 4>&1 0</dev/null 1>/dev/null
+    LISTEN_FDS=2 LISTEN_PID=$$ exec "$0" "$@""#;
+
+#[test]
+fn inherited_listeners_of_both_kinds_are_served() {
+    const NAME: &str = "tests::inherited::inherited_listeners_of_both_kinds_are_served";
+    if let Ok(role) = env::var(ROLE) {
+        return answer_as(&role);
+    }
+    let path = path("inherited");
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = tcp.local_addr().unwrap();
+    let unix = UnixListener::bind(&path).unwrap();
+    let first = pass(
+        &mut again(NAME, "first", BOTH),
+        tcp.try_clone().unwrap().into(),
+        unix.try_clone().unwrap().into(),
+    );
+    let answer = soon(|| ask(TcpStream::connect(address)?));
+    assert!(answer.ends_with("\r\nfirst"), "{answer}");
+    let answer = soon(|| ask(UnixStream::connect(&path)?));
+    assert!(answer.ends_with("\r\nfirst"), "{answer}");
+    drop(first);
+
+    // Nobody serves, and a client waits instead of being refused.
+    let waiting = TcpStream::connect(address).unwrap();
+    let _second = pass(&mut again(NAME, "second", BOTH), tcp.into(), unix.into());
+    let answer = ask(waiting).unwrap();
+    assert!(answer.ends_with("\r\nsecond"), "{answer}");
+    // The file is the parent's.
+    assert!(path.exists());
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_listener_is_taken_by_its_name() {
+    const NAME: &str = "tests::inherited::a_listener_is_taken_by_its_name";
+    if let Ok(role) = env::var(ROLE) {
+        return answer_as(&role);
+    }
+    let [first, second] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = second.local_addr().unwrap();
+    let mut command = again(NAME, "named", BOTH);
+    command.env("LISTEN_FDNAMES", "first:second");
+    let _process = pass(&mut command, first.into(), second.into());
+    let answer = soon(|| ask(TcpStream::connect(address)?));
+    assert!(answer.ends_with("\r\nnamed"), "{answer}");
+}
+
+/// Runs the test with its first file as the only one passed, and returns what it
+/// prints.
+fn outcome(test: &str, passed: OwnedFd, script: &str) -> String {
+    let mut command = again(test, "error", script);
+    let mut child = command.stdin(passed).stdout(Stdio::piped()).spawn().unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    child.wait().unwrap();
+    text
+}
+
+#[test]
+fn what_is_no_listener_is_an_error_and_what_is_for_others_is_left() {
+    const NAME: &str =
+        "tests::inherited::what_is_no_listener_is_an_error_and_what_is_for_others_is_left";
+    if env::var(ROLE).is_ok() {
+        let found = InheritedSockets::from_env();
+        let found = found.map_or_else(|error| error.to_string(), |it| it.len().to_string());
+        writeln!(std::io::stdout(), "found {found}").unwrap();
+        return;
+    }
+    let mine = r#"exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
+    let named = r#"exec 3<&0 0</dev/null
+        LISTEN_FDNAMES=a:b LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
+    let others = r#"exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=1 exec "$0" "$@""#;
+    let none = r#"exec 3<&0 0</dev/null; LISTEN_FDS=x LISTEN_PID=$$ exec "$0" "$@""#;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let connected = || OwnedFd::from(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+    let file = OwnedFd::from(fs::File::open("/dev/null").unwrap());
+    let datagrams = OwnedFd::from(std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+    let cannot = "cannot use inherited sockets: ";
+    for (passed, script, expected) in [
+        (file, mine, format!("found {cannot}fd 3 is not a socket")),
+        (datagrams, mine, format!("found {cannot}fd 3 is not a valid unix stream socket")),
+        (connected(), mine, format!("found {cannot}the socket unknown was passed without ")),
+        (connected(), named, format!("found {cannot}LISTEN_FDNAMES has 2 names for 1 sockets")),
+        (connected(), others, "found 0".to_owned()),
+        (connected(), none, "found 0".to_owned()),
+    ] {
+        let text = outcome(NAME, passed, script);
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
+
+fn serve_at(test: &str, role: &str, path: &Path) -> Process {
+    let mut command = again(test, role, r#"exec "$0" "$@""#);
+    Process(command.env(PATH, path).stdout(Stdio::null()).spawn().unwrap())
+}
+
+#[test]
+fn a_process_that_was_killed_leaves_a_path_that_the_next_one_takes() {
+    const NAME: &str =
+        "tests::inherited::a_process_that_was_killed_leaves_a_path_that_the_next_one_takes";
+    if let Ok(role) = env::var(ROLE) {
+        return answer_as(&role);
+    }
+    let path = path("killed");
+    for role in ["first", "second"] {
+        let process = serve_at(NAME, role, &path);
+        let answer = soon(|| ask(UnixStream::connect(&path)?));
+        assert!(answer.ends_with(&format!("\r\n{role}")), "{answer}");
+        // While it listens no other process takes the path.
+        let mut other = serve_at(NAME, "other", &path);
+        assert!(!other.0.wait().unwrap().success());
+        let answer = ask(UnixStream::connect(&path).unwrap()).unwrap();
+        assert!(answer.ends_with(&format!("\r\n{role}")), "{answer}");
+        // By SIGKILL, so that it cleans nothing up.
+        drop(process);
+        assert!(path.exists());
+    }
+    // One that ends in order does.
+    let mut process = serve_at(NAME, "third", &path);
+    let answer = soon(|| ask(UnixStream::connect(&path)?));
+    assert!(answer.ends_with("\r\nthird"), "{answer}");
+    let kill = format!("kill -TERM {}", process.0.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert!(process.0.wait().unwrap().success());
+    assert!(!path.exists());
+}

@@ -1,0 +1,151 @@
+//! The ends of connections: by the handler, the client, a rule, or a time-out.
+
+use super::*;
+
+#[tokio::test]
+async fn a_handler_ends_the_connection() {
+    async fn once(socket: WebSocket) {
+        socket.send("one").await.unwrap();
+        socket.close(4_002, "that was all").await;
+    }
+    async fn returns(socket: WebSocket) -> Result<(), ApiError> {
+        socket.send("one").await?;
+        Ok(())
+    }
+    async fn fails(socket: WebSocket) -> Result<(), ApiError> {
+        socket.send("one").await?;
+        Err(ApiError::new(500, "secret"))
+    }
+    async fn panics(socket: WebSocket) {
+        socket.send("one").await.unwrap();
+        panic!("secret");
+    }
+    let handlers = [
+        (web_socket_handler(once), (4_002, "that was all".to_owned())),
+        (web_socket_handler(returns), (1_000, String::new())),
+        (web_socket_handler(fails), (1_011, String::new())),
+        (web_socket_handler(panics), (1_011, String::new())),
+    ];
+    for (handler, expected) in handlers {
+        let (mut client, served) = connect(handler, WebSocketOptions::new()).await.client().await;
+        assert_eq!(next(&mut client).await, Theirs::text("one"));
+        assert_eq!(closed(next(&mut client).await), expected);
+        assert!(client.next().await.is_none());
+        drop(client);
+        served.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_shutdown_says_1001() {
+    let (shut, told) = oneshot::channel::<()>();
+    let shutdown = async { drop(told.await) };
+    let connection = connect_with(web_socket_handler(echo), WebSocketOptions::new(), |upgraded| {
+        upgraded.with_shutdown(shutdown)
+    });
+    let (mut client, served) = connection.await.client().await;
+    client.send(Theirs::text("x")).await.unwrap();
+    assert_eq!(next(&mut client).await, Theirs::text("x"));
+    shut.send(()).unwrap();
+    assert_eq!(closed(next(&mut client).await).0, 1_001);
+    assert!(client.next().await.is_none());
+    drop(client);
+    served.await.unwrap();
+}
+
+/// Frames that a client must not send, in the notation of [`frame`].
+async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
+    let mut connection = connect(web_socket_handler(echo), options).await;
+    connection.client.write_all(&sent.concat()).await.unwrap();
+    let mut answer = Vec::new();
+    connection.client.read_to_end(&mut answer).await.unwrap();
+    drop(connection.client);
+    connection.served.await.unwrap();
+    // The close frame is the last one.
+    let at = answer.iter().rposition(|byte| *byte == 0x88).unwrap();
+    u16::from_be_bytes([answer[at + 2], answer[at + 3]])
+}
+
+#[tokio::test]
+async fn broken_rules_have_their_codes() {
+    let options = WebSocketOptions::new;
+    assert_eq!(refused(&[frame(0x80, b"x")], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0xc1, b"x")], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0x88, &[3, 237])], options()).await, 1_002);
+    assert_eq!(refused(&[frame(0x81, b"\xff")], options()).await, 1_007);
+    assert_eq!(refused(&[frame(0x01, b"ok"), frame(0x00, b"\xff")], options()).await, 1_007);
+    let terabyte = vec![0x82, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+    assert_eq!(refused(&[terabyte], options()).await, 1_009);
+    let small = options().max_payload(10);
+    assert_eq!(refused(&[frame(0x81, b"12345678901")], small).await, 1_009);
+    let limited = options().max_rate(Some(2));
+    assert_eq!(refused(&vec![frame(0x81, b"x"); 3], limited).await, 1_008);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_vanished_is_forgotten() {
+    let connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
+    let Connection { mut client, served, connections } = connection;
+    let begun = tokio::time::Instant::now();
+    let mut asked = [0; 2];
+    client.read_exact(&mut asked).await.unwrap();
+    assert_eq!(asked, [0x89, 0]);
+    served.await.unwrap();
+    assert!((50..=75).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert_eq!(connections.count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_answers_pings_stays_until_it_is_idle() {
+    let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(600)));
+    let (mut client, served) = connect(web_socket_handler(echo), options).await.client().await;
+    let begun = tokio::time::Instant::now();
+    let close = loop {
+        // tungstenite answers pings when it reads.
+        match next(&mut client).await {
+            Theirs::Ping(_) => client.flush().await.unwrap(),
+            other => break closed(other),
+        }
+    };
+    assert_eq!(close, (1_001, "idle".to_owned()));
+    assert!((600..=640).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    drop(client);
+    served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
+    async fn shout(socket: WebSocket) {
+        while socket.send("x".repeat(1_000)).await.is_ok() {}
+        std::future::pending::<()>().await;
+    }
+    let connection = connect(web_socket_handler(shout), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    let Connection { client, served, connections } = connection;
+    served.await.unwrap();
+    // The timeout, and the time that its handler has to end.
+    assert!((35..=37).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert_eq!(connections.count(), 0);
+    drop(client);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_close_frame_that_is_not_answered_is_waited_for_to_a_bound() {
+    async fn leave(socket: WebSocket) {
+        socket.close(Close::NORMAL, "").await;
+    }
+    let connection = connect(web_socket_handler(leave), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    connection.served.await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_goes_on_after_its_end_is_cut_off() {
+    let mut connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
+    let begun = tokio::time::Instant::now();
+    connection.client.write_all(&frame(0x80, b"x")).await.unwrap();
+    while connection.client.write_all(&[0; 65_536]).await.is_ok() {}
+    connection.served.await.unwrap();
+    assert!(begun.elapsed().is_zero(), "long before the deadline");
+}

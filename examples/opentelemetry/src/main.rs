@@ -1,0 +1,81 @@
+//! Spans of requests in a collector of OpenTelemetry, and in the terminal.
+//!
+//! ```text
+//! docker run -p 4318:4318 -p 16686:16686 jaegertracing/jaeger
+//! cd examples/opentelemetry && cargo run
+//! curl localhost:3000/hello/you -H \
+//!     'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+//! ```
+//!
+//! The span of the request is a child of the caller's span `00f067aa0ba902b7`,
+//! and the event of the handler is part of it. `OTEL_EXPORTER_OTLP_ENDPOINT`
+//! names another collector, `OTEL_SERVICE_NAME` the service, and `RUST_LOG` the
+//! lines in the terminal.
+
+use opentelemetry::propagation::TextMapPropagator as _;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_http::HeaderExtractor;
+use opentelemetry_otlp::SpanExporter;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
+use stockade::http::HeaderMap;
+use stockade::middleware::{with_request_id, with_tracing};
+use stockade::prelude::*;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer as _, fmt};
+
+async fn hello(Path(name): Path<String>) -> Value {
+    tracing::info!(name, "greeting");
+    json!({ "hello": name })
+}
+
+/// Makes the span of a request a child of the span that its caller names.
+fn continue_trace(span: &Span, headers: &HeaderMap) {
+    let parent = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
+    if let Err(error) = span.set_parent(parent) {
+        tracing::warn!("a trace does not go on: {error}");
+    }
+}
+
+fn router() -> Router {
+    let api = routes! { "hello": { ":name": { GET: hello } } };
+    let options = RouterOptions::new()
+        .request_id(with_request_id())
+        .access_log(true)
+        .tracing(with_tracing().on_span(continue_trace));
+    create_router(api, options)
+}
+
+/// Sends spans in batches, by a thread of its own.
+fn provider(exporter: SpanExporter) -> SdkTracerProvider {
+    SdkTracerProvider::builder().with_batch_exporter(exporter).build()
+}
+
+/// Hands spans and events to the collector from `INFO` on, and to the terminal
+/// by `RUST_LOG`.
+fn subscribe(tracer: Tracer) -> Result<(), BoxError> {
+    let terminal =
+        EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env()?;
+    tracing_subscriber::registry()
+        .with(tracing_opentelemetry::layer().with_tracer(tracer).with_filter(LevelFilter::INFO))
+        .with(fmt::layer().with_filter(terminal))
+        .try_init()?;
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    let provider = provider(SpanExporter::builder().with_http().build()?);
+    subscribe(provider.tracer("stockade"))?;
+    router().create_server()?.listen(3000).await?;
+    // The last spans are still to be sent.
+    tokio::task::spawn_blocking(move || provider.shutdown()).await??;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
