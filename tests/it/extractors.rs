@@ -243,3 +243,89 @@ fn middleware_keeps_its_extractors_beside_a_description_of_its_own() {
     let error = router.build().unwrap_err().to_string();
     assert!(error.contains("described too") && error.contains("was not provided"), "{error}");
 }
+
+#[test]
+fn a_typed_header_is_read_or_named_in_a_400() {
+    use stockade::extract::TypedHeader;
+    use stockade::extract::headers::authorization::Basic;
+    use stockade::extract::headers::{Authorization, ContentLength, Host, UserAgent};
+
+    async fn agent(TypedHeader(agent): TypedHeader<UserAgent>) -> String {
+        agent.to_string()
+    }
+    async fn length(length: Option<TypedHeader<ContentLength>>) -> String {
+        length.map_or("none".to_owned(), |TypedHeader(length)| length.0.to_string())
+    }
+    async fn basic(basic: TypedHeader<Authorization<Basic>>, host: TypedHeader<Host>) -> String {
+        format!("{}@{}", basic.username(), host.hostname())
+    }
+    let app = app_of(routes! {
+        "agent": { GET: agent }, "length": { GET: length }, "basic": { GET: basic },
+    });
+    check(&app, "GET /agent\nuser-agent: curl/8", "200 curl/8");
+    check(&app, "GET /agent", r#"400 {"error":"Header 'user-agent' is missing"}"#);
+    check(&app, "GET /length\ncontent-length: 0", "200 0");
+    check(&app, "GET /length", "200 none");
+    let malformed = r#"400 {"error":"Header 'content-length' is malformed"}"#;
+    check(&app, "GET /length\ncontent-length: x", malformed);
+    check(&app, "GET /length\ncontent-length: 1\ncontent-length: 2", malformed);
+    let basic = "GET /basic\nauthorization: Basic YWRhOng=";
+    check(&app, &format!("{basic}\nhost: a.example"), "200 ada@a.example");
+    check(&app, basic, r#"400 {"error":"Header 'host' is missing"}"#);
+    check(
+        &app,
+        "GET /basic\nauthorization: Basic é",
+        r#"400 {"error":"Header 'authorization' is malformed"}"#,
+    );
+}
+
+#[test]
+fn the_session_that_found_the_user_is_an_argument() {
+    use stockade::auth::{ApiKeyHash, KeyRing, SessionId};
+    use stockade::middleware::{Auth, CurrentSession, SessionCookie};
+
+    let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+    let cookie = SessionCookie::new(KeyRing::new(secret));
+    let (id, unknown) = (SessionId::generate().unwrap(), SessionId::generate().unwrap());
+    let pair = |id: &SessionId| {
+        let set = cookie.issue(id);
+        set.to_str().unwrap().split_once(';').unwrap().0.to_owned()
+    };
+    let (known, forged) = (pair(&id), format!("{}x", pair(&id)));
+    let unknown = pair(&unknown);
+    let sync = Auth::session(cookie.clone(), move |it: SessionId| (it == id).then_some("ada"))
+        .or(Auth::api_key(|_: ApiKeyHash| Some("robot")));
+    let waits =
+        Auth::session(
+            cookie.clone(),
+            move |it: SessionId| async move { (it == id).then_some("ada") },
+        );
+    let tree = move |auth: Auth| {
+        let is_own = move |session: CurrentSession| async move { (session.0 == id).to_string() };
+        let perhaps = async |session: Option<CurrentSession>| session.is_some().to_string();
+        routes! {
+            middleware: [with_auth(auth)],
+            "own": { GET: is_own },
+            "perhaps": { GET: perhaps },
+        }
+    };
+    for auth in [sync.required(false), waits.required(false)] {
+        let app = app_of(tree(auth));
+        check(&app, &format!("GET /own\ncookie: {known}"), "200 true");
+        check(&app, &format!("GET /perhaps\ncookie: {known}"), "200 true");
+        for other in [
+            "x-other: 1",
+            "x-api-key: k",
+            &format!("cookie: {forged}"),
+            &format!("cookie: {unknown}"),
+        ] {
+            check(&app, &format!("GET /own\n{other}"), r#"401 {"error":"Unauthorized"}"#);
+            check(&app, &format!("GET /perhaps\n{other}"), "200 false");
+        }
+    }
+    check(
+        &app_of(routes! { GET: async |_: CurrentSession| "" }),
+        "GET /",
+        r#"401 {"error":"Unauthorized"}"#,
+    );
+}

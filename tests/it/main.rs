@@ -31,6 +31,7 @@ mod auth_lookups;
 mod helpers;
 
 mod http;
+mod proxy;
 
 mod error_forms;
 mod errors;

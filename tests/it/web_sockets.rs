@@ -367,3 +367,47 @@ fn a_web_socket_runs_over_a_port_until_the_shutdown() {
         served.await.unwrap().unwrap();
     });
 }
+
+#[test]
+fn a_handler_may_decide_before_the_upgrade() {
+    use stockade::websockets::WebSocketUpgrade;
+
+    struct Rooms(&'static [&'static str]);
+
+    async fn join(
+        State(rooms): State<Rooms>,
+        Path(room): Path<String>,
+        upgrade: WebSocketUpgrade,
+    ) -> Result<Response, ApiError> {
+        if !rooms.0.contains(&room.as_str()) {
+            return Err(ApiError::not_found());
+        }
+        let upgrade = upgrade.protocols(["chat.v2", "chat.v1"]);
+        Ok(upgrade.on_upgrade(async move |socket: WebSocket| {
+            let protocol = socket.protocol().unwrap_or("-").to_owned();
+            socket.send(format!("{room} {protocol}")).await
+        }))
+    }
+    let tree = || routes! { "rooms": { ":room": { ws: join } } };
+    let app = app(create_router(tree(), options().state(Rooms(&["lobby"]))));
+    block_on(async {
+        let refused = answer(&app, "/api/rooms/attic", "").await;
+        assert_eq!(refused, r#"404 {"error":"Resource not found"}"#);
+        let more = "\nsec-websocket-protocol: chat.v1";
+        let mut client = connect(&app, "/api/rooms/lobby", more).await;
+        assert_eq!(client.next().await.unwrap().unwrap(), Theirs::text("lobby chat.v1"));
+    });
+
+    async fn both(_: WebSocket, upgrade: WebSocketUpgrade) -> Response {
+        upgrade.on_upgrade(async |_: WebSocket| ())
+    }
+    async fn elsewhere(_: WebSocketUpgrade) {}
+    let tree = routes! { "a": { ws: both }, "b": { GET: elsewhere } };
+    let found = mistakes(create_router(tree, options()));
+    let expected =
+        ["two arguments of the handler take the `WebSocket`", "the handler takes a `WebSocket`"];
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.contains(expected), "{found}");
+    }
+}

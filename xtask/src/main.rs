@@ -289,6 +289,7 @@ const FACADE_FEATURES: &[&str] = &[
     "server",
     "tls",
     "tracing",
+    "typed-headers",
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.

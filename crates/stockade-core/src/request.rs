@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Extensions, HeaderMap, Method, Uri, Version};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Uri, Version, header};
 use http_body::Body as _;
 use serde_json::{Map, Value};
 use stockade_errors::ApiError;
@@ -391,8 +391,54 @@ impl Request {
         self.inner.payload.map(self.inner.max_body, change);
     }
 
+    /// Takes the request apart, for a client that sends it on and for services
+    /// that are not ours.
+    ///
+    /// The body is a stream that ends with an error above the limit of the
+    /// route. It gives the bytes as they were sent, unless
+    /// [`set_body`](Self::set_body) has replaced them; `Content-Length` and
+    /// `Content-Type` go by what it gives. The peer is in the extensions, from
+    /// where [`new`](Self::new) takes it. Route, parameters, user, state and the
+    /// name in logs belong to stockade and are gone.
+    ///
+    /// A proxy has more to do than this: headers that belong to one connection
+    /// alone (RFC 9110, section 7.6.1) are still there.
+    ///
+    /// ```
+    /// use stockade::{HttpBody, Request, http};
+    ///
+    /// let sent = stockade::http::Request::post("/notes").body("hi").unwrap();
+    /// let (mut head, body) = Request::from(sent).into_parts();
+    /// head.uri = stockade::http::Uri::from_static("http://10.0.0.7/notes");
+    /// let sent_on: stockade::http::Request<HttpBody> = stockade::http::Request::from_parts(head, body);
+    /// assert_eq!(sent_on.uri().host(), Some("10.0.0.7"));
+    /// ```
+    #[must_use]
+    pub fn into_parts(mut self) -> (Parts, HttpBody) {
+        let replaced = matches!(self.inner.payload, Payload::Replaced(_));
+        // The value in the place of a body that is not parsed is no body.
+        let is_nothing = self.has_no_body()
+            && matches!(&self.inner.payload, Payload::Replaced(Value::Object(map)) if map.is_empty());
+        let body = if is_nothing { HttpBody::empty() } else { self.take_stream() };
+        let (empty, ()) = http::Request::new(()).into_parts();
+        let mut head = std::mem::replace(&mut self.inner.head, empty);
+        if replaced {
+            head.headers.remove(header::CONTENT_ENCODING);
+            head.headers.remove(header::TRANSFER_ENCODING);
+        }
+        if replaced && !is_nothing {
+            let json = HeaderValue::from_static("application/json");
+            head.headers.insert(header::CONTENT_TYPE, json);
+        }
+        correct_length(&mut head.headers, &body);
+        if let Some(peer) = self.inner.peer {
+            head.extensions.insert(peer);
+        }
+        (head, body)
+    }
+
     fn length_above(&self) -> bool {
-        let length = self.inner.head.headers.get(http::header::CONTENT_LENGTH);
+        let length = self.inner.head.headers.get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
         length.is_some_and(|length| length > self.inner.max_body)
     }
@@ -509,6 +555,20 @@ impl RequestExt for Request {
     }
 }
 
+/// Makes a `Content-Length` right that says another length than the body has.
+/// A client that sends both on would put its bytes into the next request.
+fn correct_length(headers: &mut HeaderMap, body: &HttpBody) {
+    let Some(announced) = headers.get(header::CONTENT_LENGTH) else { return };
+    let exact = body.size_hint().exact();
+    let announced = announced.to_str().ok().and_then(|length| length.trim().parse::<u64>().ok());
+    match exact {
+        Some(exact) if announced != Some(exact) => {
+            headers.insert(header::CONTENT_LENGTH, exact.into());
+        }
+        _ => {}
+    }
+}
+
 /// Returns a value as the text that it has in a path or a query.
 pub(crate) fn as_text(value: &Value) -> Cow<'_, str> {
     match value {
@@ -521,6 +581,15 @@ impl<B: Into<HttpBody>> From<http::Request<B>> for Request {
     fn from(request: http::Request<B>) -> Self {
         let (head, body) = request.into_parts();
         Self::new(head, body.into())
+    }
+}
+
+/// Makes a request for clients and services that are not ours; see
+/// [`into_parts`](Request::into_parts).
+impl From<Request> for http::Request<HttpBody> {
+    fn from(request: Request) -> Self {
+        let (head, body) = request.into_parts();
+        Self::from_parts(head, body)
     }
 }
 

@@ -84,9 +84,9 @@ mod validation;
 
 pub use api_middleware::create_api_middleware;
 pub use auth::{
-    Auth, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, Permission, SameSite, SessionCookie,
-    Verify, hash_password_async, hash_password_with_async, verify_password_async, with_auth,
-    with_permission, with_role,
+    Auth, CurrentSession, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, Permission,
+    SameSite, SessionCookie, Verify, hash_password_async, hash_password_with_async,
+    verify_password_async, with_auth, with_permission, with_role,
 };
 pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};
 pub use client_address::TrustProxy;

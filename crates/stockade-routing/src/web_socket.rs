@@ -15,7 +15,8 @@ use crate::router::Router;
 
 impl Router {
     /// Adds a WebSocket route: `handler` is an `async fn` of a `WebSocket` and
-    /// extractors. Needs [`RouterOptions::enable_web_sockets`].
+    /// extractors, or of a `WebSocketUpgrade` if it decides before the handshake is
+    /// answered. Needs [`RouterOptions::enable_web_sockets`].
     ///
     /// A route for GET may have the same path: a handshake goes here, everything
     /// else there. `validation` checks each message that is read as JSON; `query` and `params` check the handshake.

@@ -3,7 +3,8 @@
 //! The handler of a WebSocket route is an `async fn` that takes a [`WebSocket`]
 //! and the usual extractors. Before the handler runs, the handshake is checked
 //! with its origin, then all middleware runs. A refusal by one of them is an
-//! answer with a JSON body, and no connection is made.
+//! answer with a JSON body, and no connection is made. A handler that takes a
+//! [`WebSocketUpgrade`] instead decides itself, and refuses by any reply.
 //!
 //! # What a client may not do
 //!
@@ -62,7 +63,8 @@
 
 // Where things are:
 // - `handshake`, `origin`: the checks before the upgrade. Pure functions.
-// - `handler`, `options`: the handler and the options of a route.
+// - `handler`, `upgrade`, `options`: the handler of a route, its arguments and its
+//   options.
 // - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
 // - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //   `token_bucket`, `waker_set`: its parts.
@@ -88,6 +90,7 @@ mod session;
 mod socket;
 mod timeouts;
 mod token_bucket;
+mod upgrade;
 mod utf8;
 mod waker_set;
 
@@ -99,6 +102,7 @@ pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
 pub use rooms::{Audience, Backplane, Member, RoomLimits, Rooms};
 pub use socket::{Receiver, Sender, SocketId, WebSocket};
+pub use upgrade::WebSocketUpgrade;
 
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]

@@ -11,8 +11,9 @@ use stockade_errors::{ApiError, FieldError};
 use stockade_validation::ReadError;
 
 use crate::close::{Close, Violation};
+use crate::frame::OpCode;
 
-/// A message of a client.
+/// A message of a client, or one to it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
@@ -22,6 +23,22 @@ pub enum Message {
     ///
     /// [`WebSocketOptions::binary`]: crate::WebSocketOptions::binary
     Binary(Bytes),
+    /// A ping, of at most 125 bytes. The driver has answered that of a client
+    /// already; it is seen only with [`WebSocketOptions::control_messages`].
+    ///
+    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    Ping(Bytes),
+    /// A pong, of at most 125 bytes. That of a client is seen only with
+    /// [`WebSocketOptions::control_messages`].
+    ///
+    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    Pong(Bytes),
+    /// The end of the connection. The driver has answered that of a client
+    /// already; it is seen only with [`WebSocketOptions::control_messages`], as
+    /// the last message.
+    ///
+    /// [`WebSocketOptions::control_messages`]: crate::WebSocketOptions::control_messages
+    Close(Close),
 }
 
 impl Message {
@@ -30,17 +47,18 @@ impl Message {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Binary(_) => None,
+            _ => None,
         }
     }
 
-    /// Returns the length, in bytes.
+    /// Returns the length, in bytes; of a close that of its reason.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
-            Self::Binary(bytes) => bytes.len(),
+            Self::Binary(bytes) | Self::Ping(bytes) | Self::Pong(bytes) => bytes.len(),
+            Self::Close(close) => close.reason.len(),
         }
     }
 }
@@ -117,6 +135,8 @@ pub enum SocketError {
     Failed(ApiError),
     /// The client was silent for too long and did not answer a ping.
     Silent,
+    /// A ping or a pong to be sent has more than 125 bytes.
+    TooLong,
 }
 
 impl SocketError {
@@ -140,6 +160,7 @@ impl fmt::Display for SocketError {
             Self::TooManyValues(most) => write!(f, "a message has more than {most} values"),
             Self::Failed(error) => write!(f, "the schema of the messages failed: {error}"),
             Self::Silent => f.write_str("the client was silent for too long"),
+            Self::TooLong => f.write_str("a ping or a pong has more than 125 bytes"),
         }
     }
 }
@@ -212,7 +233,8 @@ impl Payload {
 pub(crate) enum Outgoing {
     Text(Payload),
     Binary(Payload),
-    Ping,
+    /// A ping or a pong.
+    Control(OpCode, Bytes),
     Close(Close),
     /// The client reads too slowly.
     TooSlow,
@@ -225,20 +247,31 @@ impl Outgoing {
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Text(payload) | Self::Binary(payload) => cost(payload.as_slice().len()),
-            Self::Ping => cost(0),
+            Self::Control(_, payload) => cost(payload.len()),
             Self::Close(_) | Self::TooSlow | Self::ResumeReading => 0,
         }
     }
 }
 
-impl From<Message> for Outgoing {
-    fn from(message: Message) -> Self {
-        match message {
+impl TryFrom<Message> for Outgoing {
+    type Error = SocketError;
+
+    fn try_from(message: Message) -> Result<Self, SocketError> {
+        Ok(match message {
             Message::Text(text) => Self::Text(Payload::Owned(text.into_bytes())),
             Message::Binary(bytes) => Self::Binary(Payload::Shared(bytes)),
-        }
+            Message::Ping(bytes) | Message::Pong(bytes) if bytes.len() > MAX_CONTROL => {
+                return Err(SocketError::TooLong);
+            }
+            Message::Ping(bytes) => Self::Control(OpCode::Ping, bytes),
+            Message::Pong(bytes) => Self::Control(OpCode::Pong, bytes),
+            Message::Close(close) => Self::Close(close),
+        })
     }
 }
+
+/// The largest payload of a control frame, in bytes (RFC 6455, section 5.5).
+const MAX_CONTROL: usize = 125;
 
 /// Returns the bytes that a message of `length` bytes takes of a queue. An empty
 /// message takes some, too.

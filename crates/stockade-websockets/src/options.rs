@@ -44,6 +44,11 @@ pub struct WebSocketOptions {
     /// True if binary messages reach the handler. Otherwise they are read and
     /// discarded, as the specification says. Default: false.
     pub binary: bool,
+    /// True if pings, pongs and the close of a client reach the handler, as
+    /// messages. They are answered in any case, and neither count against
+    /// [`max_rate`](Self#structfield.max_rate) nor end the silence of
+    /// [`idle_timeout`](Self#structfield.idle_timeout). Default: false.
+    pub control_messages: bool,
     /// The schema of every message that is read as JSON. The schema of the route's
     /// entry, if there is one, counts instead. Default: none.
     pub validation: Option<Schema>,
@@ -100,6 +105,7 @@ impl Default for WebSocketOptions {
             max_payload: None,
             max_json_values: 100_000,
             binary: false,
+            control_messages: false,
             validation: None,
             validation_options: ValidationOptions::default(),
             ping_interval: Some(Duration::from_secs(30)),
@@ -151,6 +157,9 @@ impl WebSocketOptions {
 
         /// Sets [`binary`](Self#structfield.binary).
         binary: bool;
+
+        /// Sets [`control_messages`](Self#structfield.control_messages).
+        control_messages: bool;
 
         /// Sets [`validation_options`](Self#structfield.validation_options).
         validation_options: ValidationOptions;

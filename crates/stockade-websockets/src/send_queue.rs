@@ -74,7 +74,7 @@ impl SendQueue {
         let (opcode, payload) = match outgoing {
             Outgoing::Text(payload) => (OpCode::Text, payload),
             Outgoing::Binary(payload) => (OpCode::Binary, payload),
-            Outgoing::Ping => return self.push_control(OpCode::Ping, &[]),
+            Outgoing::Control(opcode, payload) => return self.push_control(opcode, &payload),
             Outgoing::Close(close) => {
                 self.close = Some(close);
                 return;

@@ -1,22 +1,38 @@
 //! [`HttpBody`]: the bytes of a message, whole or as they come.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, Bytes};
 use futures_core::Stream;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use stockade_errors::__internal::catch_panic;
-use stockade_errors::BoxError;
+use stockade_errors::{ApiError, BoxError};
 
 use crate::endpoint::{ErrorContext, ErrorContextExt as _};
 
 /// The body of a request or a response: nothing, bytes, or a stream.
 ///
 /// Nothing and bytes cost no allocation of their own; a stream is boxed once.
+///
+/// It can be read by [`chunk`](Self::chunk), as a `Stream` of its data, and as
+/// an `http_body::Body`, which has trailers too.
+///
+/// ```
+/// use stockade::{ApiError, HttpBody};
+///
+/// async fn count(mut body: HttpBody) -> Result<String, ApiError> {
+///     let mut length = 0;
+///     while let Some(chunk) = body.chunk().await? {
+///         length += chunk.len();
+///     }
+///     Ok(format!("{length} bytes"))
+/// }
+/// ```
 pub struct HttpBody {
     kind: Kind,
 }
@@ -63,6 +79,29 @@ impl HttpBody {
     {
         let stream = StreamBody { stream: Box::pin(stream), pieces: PhantomData };
         Self { kind: Kind::Stream(Box::pin(stream)) }
+    }
+
+    /// Returns the next bytes; `None` at the end. Trailers are left out.
+    ///
+    /// # Errors
+    /// For the body of a request 413 above the limit of the route, 408 when it
+    /// does not arrive in time, and 400 when it breaks off; every other error is
+    /// a 500. What comes after an error is not defined.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
+        poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
+    }
+
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ApiError>>> {
+        loop {
+            let frame = match ready!(Pin::new(&mut *self).poll_frame(cx)) {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                None => return Poll::Ready(None),
+            };
+            if let Ok(data) = frame.into_data() {
+                return Poll::Ready(Some(Ok(data)));
+            }
+        }
     }
 
     /// Returns the bytes, if they are all there; `None` for a stream.
@@ -206,6 +245,15 @@ impl Body for HttpBody {
             Kind::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Kind::Stream(stream) => stream.size_hint(),
         }
+    }
+}
+
+/// The data of the body, as [`chunk`](HttpBody::chunk) gives it.
+impl Stream for HttpBody {
+    type Item = Result<Bytes, ApiError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_chunk(cx)
     }
 }
 

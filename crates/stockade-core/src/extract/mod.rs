@@ -13,6 +13,7 @@
 //! | [`Extension<T>`] | what middleware put on the request |
 //! | [`User<T>`] | the user that authentication found |
 //! | [`Headers`] | the headers |
+//! | `TypedHeader<H>` (feature `typed-headers`) | one header as a type of the crate `headers` |
 //! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
@@ -38,6 +39,8 @@ mod path;
 mod query;
 mod state;
 mod typed;
+#[cfg(feature = "typed-headers")]
+mod typed_header;
 mod user;
 
 pub use body::Body;
@@ -49,6 +52,13 @@ pub use multipart::{Multipart, MultipartLimits, Part};
 pub use path::Path;
 pub use query::Query;
 pub use state::State;
+#[cfg(feature = "typed-headers")]
+pub use typed_header::TypedHeader;
+
+/// The crate of the types that a [`TypedHeader`] takes.
+#[cfg(feature = "typed-headers")]
+#[doc(no_inline)]
+pub use headers;
 pub use user::User;
 
 pub(crate) use typed::TypeInfo;

@@ -1,8 +1,11 @@
 //! [`Multipart`]: the parts of `multipart/form-data`, one after the other.
 
 use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_core::Stream;
 use http::header;
 use http_body_util::BodyExt as _;
 use stockade_errors::ApiError;
@@ -122,6 +125,8 @@ impl FromRequest for Multipart {
 }
 
 /// One part of a [`Multipart`].
+///
+/// Its content is read whole, by [`chunk`](Self::chunk), or as a `Stream`.
 pub struct Part {
     field: multer::Field<'static>,
     bytes_max: usize,
@@ -177,6 +182,16 @@ impl Part {
     pub async fn text(self) -> Result<String, ApiError> {
         let bytes = self.bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| ApiError::new(400, "A part is not valid UTF-8"))
+    }
+}
+
+/// The content of the part, as [`chunk`](Part::chunk) gives it.
+impl Stream for Part {
+    type Item = Result<Bytes, ApiError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let field = Pin::new(&mut self.get_mut().field);
+        field.poll_next(cx).map(|chunk| chunk.map(|chunk| chunk.map_err(unreadable)))
     }
 }
 

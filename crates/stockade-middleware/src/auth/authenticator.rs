@@ -5,7 +5,7 @@ use stockade_core::Request;
 use stockade_errors::ApiError;
 
 use super::Auth;
-use super::method::Found;
+use super::method::{AuthMethod, Found};
 
 /// An [`Auth`] with its usual refusals prepared, because an invalid token must
 /// cost the server little.
@@ -39,7 +39,7 @@ impl Authenticator {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find_sync(req).unwrap_or(Found::Nothing);
-            if outcome.record(index, found, req) {
+            if outcome.record(index, method, found, req) {
                 break;
             }
         }
@@ -50,7 +50,7 @@ impl Authenticator {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find(req).await;
-            if outcome.record(index, found, req) {
+            if outcome.record(index, method, found, req) {
                 break;
             }
         }
@@ -129,7 +129,13 @@ pub(super) struct AuthOutcome {
 impl AuthOutcome {
     /// Records the finding of a method. Returns true if no further method is to
     /// be tried: there is a user, or nobody can say if there is one.
-    fn record(&mut self, method: usize, found: Found, req: &mut Request) -> bool {
+    fn record(
+        &mut self,
+        index: usize,
+        method: &AuthMethod,
+        found: Found,
+        req: &mut Request,
+    ) -> bool {
         match found {
             Found::Nothing => {}
             Found::OtherScheme => self.is_other_scheme = true,
@@ -138,7 +144,7 @@ impl AuthOutcome {
                 self.refused = Some(error);
                 return true;
             }
-            Found::Invalid => self.invalid.add(method),
+            Found::Invalid => self.invalid.add(index),
             Found::User(user) => {
                 req.set_user(Some(user));
                 self.found = true;
@@ -147,6 +153,9 @@ impl AuthOutcome {
                 req.set_user_json(json, value);
                 self.found = true;
             }
+        }
+        if self.found {
+            method.found(req);
         }
         self.found
     }

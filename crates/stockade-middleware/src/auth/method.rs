@@ -8,6 +8,7 @@ use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::challenge::{Challenge, Scheme};
+use super::session::{CurrentSession, SessionCookie};
 
 /// The finding of a method.
 pub(super) enum Found {
@@ -45,6 +46,8 @@ pub(super) struct AuthMethod {
     find: Find,
     /// Says what the arguments of the function need.
     describe: fn(&mut RouteDoc),
+    /// The cookie by which the method finds a user, if it is one of sessions.
+    pub(super) session: Option<Arc<SessionCookie>>,
 }
 
 type FindSync = dyn Fn(&Request, &Scheme) -> Found + Send + Sync;
@@ -58,12 +61,19 @@ pub(super) enum Find {
 
 impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
-        Self { challenge, find, describe: |_| {} }
+        Self { challenge, find, describe: |_| {}, session: None }
     }
 
     /// Sets the description of the arguments of the function.
     pub(super) fn describing(self, describe: fn(&mut RouteDoc)) -> Self {
         Self { describe, ..self }
+    }
+
+    /// Notes on a request that this method has found its user.
+    pub(super) fn found(&self, req: &mut Request) {
+        if let Some(cookie) = &self.session {
+            CurrentSession::note(cookie, req);
+        }
     }
 
     pub(super) fn describe(&self, doc: &mut RouteDoc) {

@@ -225,6 +225,9 @@ impl Auth {
     /// is not checked, and another method of [`or`](Self::or) may still find a
     /// user.
     ///
+    /// A handler that needs the id, such as one by which the user signs out, takes
+    /// a [`CurrentSession`](super::CurrentSession).
+    ///
     /// ```
     /// use std::collections::HashMap;
     /// use std::sync::{Arc, Mutex};
@@ -258,7 +261,13 @@ impl Auth {
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
         let challenge = Challenge::other("Session", format!("cookie=\"{}\"", cookie.full_name()));
         let protections = cookie.protection().cloned().into_iter().collect();
-        let auth = Self::by(challenge, move |req: &Request, _: &Scheme| cookie.read(req), lookup);
+        let cookie = Arc::new(cookie);
+        let session = Arc::clone(&cookie);
+        let mut auth =
+            Self::by(challenge, move |req: &Request, _: &Scheme| cookie.read(req), lookup);
+        for method in &mut auth.methods {
+            method.session = Some(Arc::clone(&session));
+        }
         Self { protections, ..auth }
     }
 

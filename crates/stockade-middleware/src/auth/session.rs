@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
-use stockade_core::Request;
+use stockade_core::extract::OptionalFromRequest;
+use stockade_core::{FromRequest, Request};
 use stockade_errors::__internal::setters;
+use stockade_errors::ApiError;
 
 use super::method::Found;
 use crate::{CrossOriginProtection, with_cross_origin_protection};
@@ -169,5 +171,60 @@ impl SessionCookie {
         }
         let value = std::str::from_utf8(value).map_err(|_| Found::Invalid)?;
         SessionId::verify(value, &self.keys).ok_or(Found::Invalid)
+    }
+}
+
+/// The id of the session by which [`Auth::session`](super::Auth::session) has found
+/// the user of a request.
+///
+/// Without such a session the answer is 401, also where another method has found
+/// the user; take an `Option<CurrentSession>` where there may be none. Where more
+/// than one `with_auth` stands in front of a handler, the last session counts.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::Mutex;
+///
+/// use stockade::extract::State;
+/// use stockade::middleware::CurrentSession;
+///
+/// type Sessions = Mutex<HashMap<String, u64>>;
+///
+/// async fn sign_out(CurrentSession(id): CurrentSession, sessions: State<Sessions>) {
+///     sessions.lock().unwrap().remove(&id.to_string());
+/// }
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no sessions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct CurrentSession(pub SessionId);
+
+/// A mark on a request whose user was found by the session in this cookie.
+#[derive(Clone)]
+struct FoundBy(Arc<SessionCookie>);
+
+impl CurrentSession {
+    /// Notes that the session in `cookie` has found the user of a request. The id
+    /// is read when it is asked for, because most handlers need the user alone.
+    pub(super) fn note(cookie: &Arc<SessionCookie>, req: &mut Request) {
+        req.extensions_mut().insert(FoundBy(Arc::clone(cookie)));
+    }
+
+    fn read(req: &Request) -> Option<Self> {
+        let FoundBy(cookie) = req.extensions().get()?;
+        cookie.id(req.headers()).ok().map(Self)
+    }
+}
+
+impl FromRequest for CurrentSession {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Self::read(req).ok_or_else(|| req.unauthorized())
+    }
+}
+
+impl OptionalFromRequest for CurrentSession {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Ok(Self::read(req))
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Event {
     Text(String),
     Binary(Vec<u8>),
     Ping(Vec<u8>),
-    Pong,
+    Pong(Vec<u8>),
     Close(Close),
 }
 
@@ -197,7 +197,7 @@ impl Decoder {
             return Ok(Some(match head.opcode {
                 OpCode::Ping => Event::Ping(payload),
                 OpCode::Close => Event::Close(Close::read(&payload)?),
-                _ => Event::Pong,
+                _ => Event::Pong(payload),
             }));
         }
         let Some(message) = self.message.take_if(|_| head.fin) else { return Ok(None) };

@@ -7,7 +7,8 @@ use crate::socket::{DriverEnd, WebSocket, pair};
 /// A connection of a client that nobody drives.
 fn connection(client: Option<&str>) -> (WebSocket, DriverEnd) {
     let client = client.map(|client| client.parse().unwrap());
-    pair(&Arc::new(WebSocketOptions::new()), "/chat", None, client).unwrap()
+    let id = SocketId::random().unwrap();
+    pair(id, &Arc::new(WebSocketOptions::new()), "/chat".into(), None, client)
 }
 
 /// A membership with the connection that it needs.

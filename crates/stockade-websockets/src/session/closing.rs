@@ -7,7 +7,7 @@ use stockade_core::__internal::escaped;
 use super::{Phase, Session};
 use crate::close::{Close, Violation};
 use crate::frame::OpCode;
-use crate::message::SocketError;
+use crate::message::{Message, SocketError};
 use crate::send_queue::SendQueue;
 use crate::waker_set::WakeReason;
 
@@ -28,6 +28,7 @@ impl Session {
     /// Answers the close frame of the client, or takes it as the answer to ours.
     fn client_closed(&mut self, close: Close) {
         if self.phase == Phase::Open {
+            self.show(|| Message::Close(close.clone()));
             // The client gets its own code back and wants no more messages.
             let answer = Close::new(close.code, "");
             self.send_close(&answer);

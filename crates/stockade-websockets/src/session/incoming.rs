@@ -71,13 +71,15 @@ impl Session {
             Event::Binary(bytes) => self.deliver(Message::Binary(bytes.into())),
             Event::Ping(payload) if self.phase == Phase::Open => {
                 self.send_queue.push_control(OpCode::Pong, &payload);
+                self.show(|| Message::Ping(payload.into()));
             }
-            Event::Ping(_) | Event::Pong => {}
+            Event::Ping(_) => {}
+            Event::Pong(payload) => self.show(|| Message::Pong(payload.into())),
             Event::Close(close) => self.client_end = Some(Ok(close)),
         }
     }
 
-    /// Puts a message into the channel of the handler.
+    /// Counts a message, and hands it over.
     fn deliver(&mut self, message: Message) {
         if self.phase > Phase::Open {
             return;
@@ -87,6 +89,18 @@ impl Session {
             self.client_end = Some(Err(Violation::TooMany));
             return;
         }
+        self.hand_over(message);
+    }
+
+    /// Gives a control frame to a handler that asked for them.
+    pub(super) fn show(&mut self, message: impl FnOnce() -> Message) {
+        if self.phase == Phase::Open && self.shared.options.control_messages {
+            self.hand_over(message());
+        }
+    }
+
+    /// Puts a message into the channel of the handler.
+    fn hand_over(&mut self, message: Message) {
         if let Some(messages) = &self.messages {
             let cost = cost(message.len());
             self.shared.unread.fetch_add(cost, Ordering::AcqRel);

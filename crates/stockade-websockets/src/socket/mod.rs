@@ -2,6 +2,7 @@
 
 mod receiver;
 mod sender;
+mod sink;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,6 +17,7 @@ use tokio::sync::{Notify, SetOnce};
 
 pub use self::receiver::Receiver;
 pub use self::sender::Sender;
+use self::sink::SinkState;
 use crate::close::Close;
 use crate::message::{IntoMessage, Message, Outgoing, SocketError};
 use crate::options::WebSocketOptions;
@@ -26,6 +28,9 @@ use crate::waker_set::WakerSet;
 /// The connection lives as long as the handler runs. When the handler returns,
 /// the messages that it has sent are delivered, and the connection ends with
 /// 1000.
+///
+/// It is a `Stream` of messages and a `Sink` for them, as its halves are
+/// ([`split`](Self::split)).
 ///
 /// ```
 /// use stockade::ApiError;
@@ -118,7 +123,7 @@ impl WebSocket {
 pub struct SocketId(u128);
 
 impl SocketId {
-    fn random() -> Result<Self, ApiError> {
+    pub(crate) fn random() -> Result<Self, ApiError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
         Ok(Self(u128::from_ne_bytes(bytes)))
@@ -168,6 +173,17 @@ impl Shared {
         self.unsent.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take).is_ok()
     }
 
+    /// Returns true if the queue takes one more message of a sink.
+    fn has_room(&self) -> bool {
+        let unsent = self.unsent.load(Ordering::Acquire);
+        unsent == 0 || (unsent as u64) < self.options.send_queue
+    }
+
+    /// Counts `cost` bytes as waiting, also above the limit.
+    fn take_room(&self, cost: usize) {
+        self.unsent.fetch_add(cost, Ordering::AcqRel);
+    }
+
     /// Gives reserved bytes of the queue back.
     pub(crate) fn release(&self, cost: usize) {
         let before = self.unsent.fetch_sub(cost, Ordering::AcqRel);
@@ -187,18 +203,19 @@ pub(crate) struct DriverEnd {
 
 /// Makes a connection for a handler, and the end for its driver.
 pub(crate) fn pair(
+    id: SocketId,
     options: &Arc<WebSocketOptions>,
-    route: &str,
-    protocol: Option<&str>,
+    route: Box<str>,
+    protocol: Option<Box<str>>,
     client: Option<IpAddr>,
-) -> Result<(WebSocket, DriverEnd), ApiError> {
+) -> (WebSocket, DriverEnd) {
     let (to_handler, messages) = unbounded_channel();
     let (to_driver, outgoing) = unbounded_channel();
     let shared = Arc::new(Shared {
-        id: SocketId::random()?,
+        id,
         client: client.map(client_network),
-        route: route.into(),
-        protocol: protocol.map(Into::into),
+        route,
+        protocol,
         options: Arc::clone(options),
         too_slow: AtomicBool::new(false),
         unsent: AtomicUsize::new(0),
@@ -209,8 +226,9 @@ pub(crate) fn pair(
         waker_set: Arc::default(),
     });
     let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };
-    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared) };
-    Ok((WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared }))
+    let sink = SinkState::default();
+    let sender = Sender { outgoing: to_driver, shared: Arc::clone(&shared), sink };
+    (WebSocket { receiver, sender }, DriverEnd { messages: to_handler, outgoing, shared })
 }
 
 /// The bytes that may wait for the handler before reading stops: 64 KiB.

@@ -1,8 +1,10 @@
 //! [`Receiver`]: the half of a connection that receives.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
 
 use serde::de::DeserializeOwned;
 use stockade_validation::__internal::{SchemaExt, has_more_values, too_many_values};
@@ -13,7 +15,8 @@ use crate::close::Close;
 use crate::message::{Message, Outgoing, SocketError, cost};
 use crate::waker_set::WakeReason;
 
-/// The half of a connection that receives.
+/// The half of a connection that receives: a `Stream` of what
+/// [`recv`](Self::recv) gives.
 pub struct Receiver {
     pub(super) messages: UnboundedReceiver<Result<Message, SocketError>>,
     pub(super) outgoing: UnboundedSender<Outgoing>,
@@ -30,7 +33,14 @@ impl Receiver {
     ///
     /// Dropping this future loses no message.
     pub async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
-        let received = self.messages.recv().await;
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    pub(super) fn poll_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Message, SocketError>>> {
+        let received = ready!(self.messages.poll_recv(cx));
         if let Some(Ok(message)) = &received {
             let cost = cost(message.len());
             let before = self.shared.unread.fetch_sub(cost, Ordering::AcqRel);
@@ -38,15 +48,15 @@ impl Receiver {
                 self.resume_reading();
             }
         }
-        received
+        Poll::Ready(received)
     }
 
-    /// Waits for the next text, and skips binary messages.
+    /// Waits for the next text, and skips all other messages.
     pub async fn recv_text(&mut self) -> Option<Result<String, SocketError>> {
         loop {
             match self.recv().await? {
                 Ok(Message::Text(text)) => return Some(Ok(text)),
-                Ok(Message::Binary(_)) => {}
+                Ok(_) => {}
                 Err(error) => return Some(Err(error)),
             }
         }

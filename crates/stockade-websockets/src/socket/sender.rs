@@ -9,17 +9,31 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::sink::SinkState;
 use super::{Shared, SocketId};
 use crate::close::Close;
+use crate::frame::OpCode;
 use crate::message::{IntoMessage, Outgoing, Payload, SocketError};
 use crate::options::SlowReader;
 use crate::waker_set::WakeReason;
 
 /// The half of a connection that sends. Clones send to the same client.
-#[derive(Clone)]
+///
+/// It is a `Sink` too: ready while the queue is not full
+/// ([`WebSocketOptions::send_queue`]), so that each clone may exceed that by one
+/// message. A message that is queued counts as flushed. Closing the sink ends the
+/// connection as [`close`](Self::close) does, with 1000.
 pub struct Sender {
     pub(super) outgoing: UnboundedSender<Outgoing>,
     pub(super) shared: Arc<Shared>,
+    pub(super) sink: SinkState,
+}
+
+impl Clone for Sender {
+    fn clone(&self) -> Self {
+        let (outgoing, shared) = (self.outgoing.clone(), Arc::clone(&self.shared));
+        Self { outgoing, shared, sink: SinkState::default() }
+    }
 }
 
 impl Sender {
@@ -33,7 +47,7 @@ impl Sender {
     /// [`SocketError::Closed`] when the connection has ended, and
     /// [`SocketError::Json`] when a value cannot be written.
     pub async fn send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
-        let outgoing = Outgoing::from(message.into_message()?);
+        let outgoing = Outgoing::try_from(message.into_message()?)?;
         let cost = outgoing.cost();
         if !self.shared.reserve(cost) {
             self.wait_for_room(cost).await?;
@@ -47,7 +61,7 @@ impl Sender {
     /// [`SocketError::Full`] when the queue is full, else those of
     /// [`send`](Self::send).
     pub fn try_send(&self, message: impl IntoMessage) -> Result<(), SocketError> {
-        self.try_push(message.into_message()?.into())
+        self.try_push(message.into_message()?.try_into()?)
     }
 
     /// Queues a text that several connections share, without waiting. If the queue
@@ -63,14 +77,14 @@ impl Sender {
         outcome
     }
 
-    /// Sends a ping. The pong counts as a sign of life and is not reported
-    /// otherwise.
+    /// Sends a ping without a payload. The pong counts as a sign of life, and is
+    /// a message with [`WebSocketOptions::control_messages`].
     ///
     /// # Errors
     /// [`SocketError::Closed`] when the connection has ended, and
     /// [`SocketError::Full`] when the queue is full.
     pub fn ping(&self) -> Result<(), SocketError> {
-        self.try_push(Outgoing::Ping)
+        self.try_push(Outgoing::Control(OpCode::Ping, Bytes::new()))
     }
 
     /// Ends the connection after the messages that were sent before. Waits for the
@@ -138,7 +152,7 @@ impl Sender {
         self.push(outgoing)
     }
 
-    fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
+    pub(super) fn push(&self, outgoing: Outgoing) -> Result<(), SocketError> {
         self.outgoing.send(outgoing).map_err(|_| SocketError::Closed)?;
         self.shared.waker_set.wake_for(WakeReason::Outgoing);
         Ok(())

@@ -1,6 +1,8 @@
 //! Connections in process: our server over a pipe, tungstenite as the client.
 
 mod endings;
+mod sink;
+mod upgrade;
 
 use std::sync::Arc;
 use std::time::Duration;

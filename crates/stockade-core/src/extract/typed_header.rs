@@ -1,0 +1,62 @@
+//! [`TypedHeader`]: one header as a type of the crate `headers`.
+
+use std::ops::Deref;
+
+use headers::{Header, HeaderMapExt as _};
+use stockade_errors::ApiError;
+
+use super::OptionalFromRequest;
+use crate::{FromRequest, Request};
+
+/// One header of the request, as a type of the crate
+/// [`headers`](https://docs.rs/headers) that knows how it is written, which is
+/// exported as `extract::headers`.
+///
+/// A header that is missing or malformed is a 400 that names it. An
+/// `Option<TypedHeader<H>>` is `None` for a missing one alone.
+///
+/// ```
+/// use stockade::extract::TypedHeader;
+/// use stockade::extract::headers::{ContentType, UserAgent};
+///
+/// async fn agent(TypedHeader(agent): TypedHeader<UserAgent>) -> String {
+///     agent.to_string()
+/// }
+/// async fn kind(kind: Option<TypedHeader<ContentType>>) -> String {
+///     kind.map_or("none".into(), |kind| kind.to_string())
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TypedHeader<H>(pub H);
+
+impl<H> Deref for TypedHeader<H> {
+    type Target = H;
+
+    fn deref(&self) -> &H {
+        &self.0
+    }
+}
+
+impl<H: Header + Send> TypedHeader<H> {
+    fn read(req: &Request) -> Result<Option<Self>, ApiError> {
+        let malformed = |_| ApiError::new(400, format!("Header '{}' is malformed", H::name()));
+        req.headers().typed_try_get().map(|header| header.map(Self)).map_err(malformed)
+    }
+}
+
+impl<H: Header + Send> FromRequest for TypedHeader<H> {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let missing = || ApiError::new(400, format!("Header '{}' is missing", H::name()));
+        Self::read(req)?.ok_or_else(missing)
+    }
+}
+
+impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        // Some types accept that there is no such header.
+        if !req.headers().contains_key(H::name()) {
+            return Ok(None);
+        }
+        Self::read(req)
+    }
+}

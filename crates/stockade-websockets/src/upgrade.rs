@@ -1,0 +1,261 @@
+//! [`WebSocketUpgrade`]: a handshake that the handler answers itself.
+
+use std::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::{HeaderMap, HeaderValue};
+use stockade_core::__internal::{ErrorContextExt as _, list_items};
+use stockade_core::upgrade::{Upgrade, Upgraded};
+use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
+use stockade_errors::ApiError;
+
+use crate::handshake::{Accepted, Rules};
+use crate::limits::Permit;
+use crate::session::Session;
+use crate::socket::{DriverEnd, SocketId, WebSocket, pair};
+
+/// A handshake that is valid and not answered yet: the argument of a handler that
+/// decides.
+///
+/// The handler of a WebSocket route takes it in the place of a [`WebSocket`]. It
+/// runs before the answer, and what it returns is the answer: that of
+/// [`on_upgrade`](Self::on_upgrade), or any other reply, which refuses the
+/// connection. Until then the connection counts against the limits of the
+/// router.
+///
+/// ```
+/// use stockade::extract::Path;
+/// use stockade::websockets::{WebSocket, WebSocketUpgrade};
+/// use stockade::{ApiError, Response};
+///
+/// async fn join(
+///     Path(room): Path<String>,
+///     upgrade: WebSocketUpgrade,
+/// ) -> Result<Response, ApiError> {
+///     if room != "lobby" {
+///         return Err(ApiError::not_found());
+///     }
+///     Ok(upgrade.protocols(["chat.v2", "chat.v1"]).on_upgrade(async |socket: WebSocket| {
+///         let _ = socket.send("welcome").await;
+///     }))
+/// }
+/// # let _ = join;
+/// ```
+pub struct WebSocketUpgrade {
+    /// In a box, because most routes have no need of the room.
+    handshake: Box<Handshake>,
+    /// The subprotocols that the client names.
+    requested: Vec<String>,
+}
+
+impl WebSocketUpgrade {
+    /// Returns the subprotocols that the client names, in its order of
+    /// preference.
+    pub fn requested_protocols(&self) -> impl Iterator<Item = &str> {
+        self.requested.iter().map(String::as_str)
+    }
+
+    /// Returns the subprotocol of the answer, if there is one.
+    #[must_use]
+    pub fn protocol(&self) -> Option<&str> {
+        self.handshake.protocol()
+    }
+
+    /// Selects the first of these subprotocols that the client names, or none, in
+    /// the place of the route's
+    /// [`protocols`](crate::WebSocketOptions#structfield.protocols).
+    #[must_use]
+    pub fn protocols<S: AsRef<str>>(mut self, protocols: impl IntoIterator<Item = S>) -> Self {
+        let is_requested =
+            |name: &S| self.requested.iter().any(|requested| requested == name.as_ref());
+        let selected = protocols.into_iter().find(is_requested);
+        // The client named it in a header, so that it may stand in one.
+        self.handshake.protocol =
+            selected.and_then(|name| HeaderValue::from_str(name.as_ref()).ok());
+        self
+    }
+
+    /// Returns the answer that accepts the connection, and runs `handler` on it.
+    ///
+    /// The connection lives as long as `handler` runs, whose result is that of a
+    /// handler of a [`WebSocket`]: `()` or a value ends the connection with 1000,
+    /// an error or a panic with 1011 and a line in the log. Nothing runs if the
+    /// answer is not sent.
+    pub fn on_upgrade<F, Fut>(self, handler: F) -> Response
+    where
+        F: FnOnce(WebSocket) -> Fut + Send + 'static,
+        Fut: Future<Output: Reply> + Send + 'static,
+    {
+        let (socket, paired) = self.handshake.pair();
+        paired.answer(async move { handler(socket).await.into_response() })
+    }
+}
+
+impl fmt::Debug for WebSocketUpgrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSocketUpgrade")
+            .field("requested", &self.requested)
+            .field("protocol", &self.protocol())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A handshake that was accepted by the rules of its route, with all that its
+/// connection needs.
+pub(crate) struct Handshake {
+    id: SocketId,
+    client: Option<IpAddr>,
+    route: Box<str>,
+    rules: Arc<Rules>,
+    upgrade: Upgrade,
+    /// The value of `Sec-WebSocket-Accept`; `None` on HTTP/2.
+    accept: Option<HeaderValue>,
+    protocol: Option<HeaderValue>,
+    context: ErrorContext,
+    permit: Permit,
+}
+
+impl Handshake {
+    /// Counts the connection, and keeps what its answer needs.
+    pub(crate) fn of(req: &mut Request) -> Result<Self, ApiError> {
+        let accepted = req.extensions_mut().remove::<Accepted>();
+        let Accepted { rules, negotiated } =
+            accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
+        let client = req.client_ip();
+        let value = |text: String| HeaderValue::try_from(text).map_err(ApiError::internal);
+        Ok(Self {
+            permit: rules.connections.enter(client)?,
+            context: ErrorContext::of(req),
+            id: SocketId::random()?,
+            client,
+            // There is a route: its middleware has accepted the request.
+            route: req.route().unwrap_or_default().into(),
+            upgrade: negotiated.upgrade,
+            accept: negotiated.accept.map(value).transpose()?,
+            protocol: negotiated.protocol.map(value).transpose()?,
+            rules,
+        })
+    }
+
+    fn protocol(&self) -> Option<&str> {
+        // A subprotocol is a token.
+        self.protocol.as_ref().and_then(|protocol| protocol.to_str().ok())
+    }
+
+    /// Makes the connection for a handler, and the rest for its answer.
+    fn pair(self) -> (WebSocket, Paired) {
+        let protocol = self.protocol().map(Into::into);
+        let Self { id, client, route, rules, upgrade, accept, protocol: header, context, permit } =
+            self;
+        let (socket, ends) = pair(id, &rules.options, route, protocol, client);
+        (socket, Paired { ends, rules, upgrade, accept, protocol: header, context, permit })
+    }
+}
+
+/// A handshake whose connection was given to a handler.
+pub(crate) struct Paired {
+    ends: DriverEnd,
+    rules: Arc<Rules>,
+    upgrade: Upgrade,
+    accept: Option<HeaderValue>,
+    protocol: Option<HeaderValue>,
+    context: ErrorContext,
+    permit: Permit,
+}
+
+impl Paired {
+    /// Returns the answer to the handshake, with the function that runs `handling`
+    /// on the connection.
+    pub(crate) fn answer(
+        self,
+        handling: impl Future<Output = Result<Response, ApiError>> + Send + 'static,
+    ) -> Response {
+        let Self { ends, rules, upgrade, accept, protocol, context, permit } = self;
+        let mut response = upgrade.switch(move |upgraded: Upgraded| {
+            let handling: BoxFuture<'static, _> = Box::pin(handling);
+            Session::start(upgraded, ends, handling, rules.max_payload, context, permit)
+        });
+        let headers: &mut HeaderMap = response.headers_mut();
+        if let Some(accept) = accept {
+            headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+            headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+        }
+        if let Some(protocol) = protocol {
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
+        }
+        response
+    }
+}
+
+/// The handshake of a request, which waits in its extensions for the argument that
+/// takes it. Extensions must be `Clone`.
+#[derive(Clone)]
+pub(crate) struct Pending(Arc<Mutex<Step>>);
+
+/// The argument that has taken the handshake.
+enum Step {
+    /// None yet.
+    Waiting(Handshake),
+    /// The [`WebSocket`].
+    Paired(Paired),
+    /// The [`WebSocketUpgrade`].
+    Decides,
+}
+
+impl Pending {
+    pub(crate) fn new(handshake: Handshake) -> Self {
+        Self(Arc::new(Mutex::new(Step::Waiting(handshake))))
+    }
+
+    /// Takes the rest of the handshake after the arguments were made; `None` if the
+    /// handler has all of it and decides.
+    pub(crate) fn into_paired(self) -> Option<Paired> {
+        match self.replace(Step::Decides) {
+            Step::Waiting(handshake) => Some(handshake.pair().1),
+            Step::Paired(paired) => Some(paired),
+            Step::Decides => None,
+        }
+    }
+
+    fn replace(&self, step: Step) -> Step {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), step)
+    }
+
+    /// Takes the handshake that waits in a request.
+    fn take(req: &mut Request) -> Result<(Self, Handshake), ApiError> {
+        let pending = req.extensions_mut().remove::<Self>();
+        let taken = pending.map(|pending| (pending.replace(Step::Decides), pending));
+        match taken {
+            Some((Step::Waiting(handshake), pending)) => Ok((pending, handshake)),
+            _ => Err(ApiError::new(500, "this route is not one for WebSockets")),
+        }
+    }
+}
+
+impl FromRequest for WebSocket {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let (pending, handshake) = Pending::take(req)?;
+        let (socket, paired) = handshake.pair();
+        pending.replace(Step::Paired(paired));
+        Ok(socket)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.takes_upgrade();
+    }
+}
+
+impl FromRequest for WebSocketUpgrade {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let (_, handshake) = Pending::take(req)?;
+        let requested = list_items(req.headers(), &SEC_WEBSOCKET_PROTOCOL).map(str::to_owned);
+        Ok(Self { requested: requested.collect(), handshake: Box::new(handshake) })
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.takes_upgrade();
+    }
+}
