@@ -1,6 +1,6 @@
 //! The fallback: a handler for requests that no route takes.
 //!
-//! Spec: Router members › handle.
+//! Spec: Router construction and members › handle.
 
 use stockade::middleware::CorsOptions;
 use stockade::prelude::*;
