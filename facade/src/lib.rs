@@ -46,9 +46,9 @@ pub use {bytes, http, serde_json};
 
 #[doc(inline)]
 pub use stockade_core::{
-    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorReply, FromRequest,
-    Handler, HttpBody, IntoSchema, LocalPeer, Middleware, Next, PeerAddr, Reply, Request, Response,
-    RouteDoc, Validation, error_of,
+    Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorHandler,
+    ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoSchema, LocalPeer,
+    Middleware, Next, PeerAddr, Reply, Request, Response, RouteDoc, Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};

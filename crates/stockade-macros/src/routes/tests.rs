@@ -75,8 +75,9 @@ fn an_entry_begins_with_a_handler_without_its_key() {
     check(
         "POST: { h, g }",
         &["1:11 unknown key `g`: an entry holds handler, name, path, \
-         middleware, validation, query, params, validation_options, max_body, accepts, \
-         max_json_values, rate_limit, timeout, cors, error_handling, docs, public"],
+         middleware, validation, query, params, validation_options, validation_status, \
+         max_body, accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, \
+         error_handling, docs, public"],
     );
     check("POST: { h, name }", &["1:11 expected `:` and a value after `name`"]);
 }
@@ -197,8 +198,8 @@ fn unknown_keys_of_an_entry_are_named() {
             "1:19 unknown key `midleware`, did you mean `middleware`?",
             "1:34 unknown key `nmae`, did you mean `name`?",
             "1:45 unknown key `summary`: an entry holds handler, name, path, middleware, \
-             validation, query, params, validation_options, validation_status, max_body, accepts, max_json_values, \
-             rate_limit, concurrency_limit, timeout, cors, error_handling, docs, public",
+             validation, query, params, validation_options, validation_status, max_body, \
+             accepts, max_json_values, rate_limit, concurrency_limit, timeout, cors, error_handling, docs, public",
             "1:59 `PUT` stands beside `GET`, not in its entry",
             "1:67 a path segment stands beside `GET`, not in its entry",
         ],
