@@ -8,3 +8,7 @@ struct Errors;
 #[cfg(doctest)]
 #[doc = include_str!("../crates/stockade-serialization/README.md")]
 struct Serialization;
+
+#[cfg(doctest)]
+#[doc = include_str!("../crates/stockade-path/README.md")]
+struct Path;

@@ -26,6 +26,10 @@ pub use stockade_core::{extract, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
 #[doc(inline)]
+pub use stockade_middleware as middleware;
+#[doc(inline)]
+pub use stockade_path as path;
+#[doc(inline)]
 pub use stockade_routing as routing;
 #[doc(inline)]
 pub use stockade_serialization as serialization;
@@ -77,15 +81,6 @@ pub mod in_production {}
 pub mod specification {}
 
 pub mod prelude;
-
-/// [`Middleware`] in its three forms, and the middleware that the specification
-/// names.
-pub mod middleware {
-    #[doc(inline)]
-    pub use stockade_core::middleware::*;
-    #[doc(inline)]
-    pub use stockade_middleware::*;
-}
 
 /// Crates that expanded macros name. Not part of the public interface.
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Crates whose users lack the facade; they test their examples themselves.
-const ALONE: [&str; 3] = ["stockade-auth", "stockade-path", "stockade-validation"];
+const ALONE: [&str; 2] = ["stockade-auth", "stockade-validation"];
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

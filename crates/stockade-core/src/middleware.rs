@@ -1,69 +1,7 @@
 //! [`Middleware`]: functions that run before, around or instead of a handler.
 //!
-//! There are three forms, told apart by the signature alone:
-//!
-//! | form | signature | allocations a request |
-//! |---|---|--:|
-//! | synchronous | `fn(&mut Request) -> impl IntoFlow` | 0 |
-//! | style A | `async fn(…, &mut Request) -> impl IntoFlow` | 1 |
-//! | style B | `async fn(…, Request, Next) -> impl IntoAnswer` | 1 |
-//!
-//! The first two run before the handler: nothing (or `None`) continues, a value
-//! is the answer and skips the rest, an error is answered as an error. Style B
-//! decides itself if and when the rest runs, and sees its response.
-//!
-//! Closures of the asynchronous forms may capture. They are cloned for each
-//! request, so that they may give what they captured to their future:
-//! `async move |req: Request, next: Next| …`.
-//!
-//! ```
-//! use stockade::{ApiError, Middleware, Next, Request, Response};
-//!
-//! fn only_json(req: &mut Request) -> Result<(), ApiError> {
-//!     match req.headers().contains_key("accept") {
-//!         true => Ok(()),
-//!         false => Err(ApiError::new(406, "say what you accept")),
-//!     }
-//! }
-//!
-//! async fn tag(req: Request, next: Next) -> Response {
-//!     let mut response = next.run(req).await;
-//!     response.headers_mut().insert("x-tag", "seen".parse().expect("a header value"));
-//!     response
-//! }
-//!
-//! let list = [Middleware::new(only_json), Middleware::new(tag)];
-//! assert!(list[1].name().ends_with("tag"));
-//! ```
-//!
-//! # Extractors
-//!
-//! Where `…` stands, the asynchronous forms take up to eight extractors, as a
-//! handler does. They are taken before the function is called, so that their
-//! errors answer the request. Their needs are checked while the router is built:
-//! a [`State`](crate::extract::State) that the application does not provide is a
-//! mistake there. Arguments that take the request, the stream of its body or
-//! the response away from the handler are a mistake too.
-//!
-//! ```
-//! use stockade::extract::State;
-//! use stockade::{ApiError, Middleware, Next, Request, Response};
-//!
-//! struct Visits(std::sync::atomic::AtomicU64);
-//! struct Closed(bool);
-//!
-//! async fn count(State(visits): State<Visits>, req: Request, next: Next) -> Response {
-//!     visits.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-//!     next.run(req).await
-//! }
-//!
-//! async fn open(closed: State<Closed>, _req: &mut Request) -> Result<(), ApiError> {
-//!     if closed.0.0 { Err(ApiError::new(503, "closed for today")) } else { Ok(()) }
-//! }
-//!
-//! let list = [Middleware::new(count), Middleware::new(open)];
-//! assert!(list[1].name().ends_with("open"));
-//! ```
+//! The documentation of `stockade-middleware` describes its forms; here the
+//! signature of a function decides which one it is.
 //!
 //! Spec: Middleware contract.
 

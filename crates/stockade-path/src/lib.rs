@@ -5,12 +5,12 @@
 //! `stockade-routing`.
 //!
 //! ```
-//! use stockade_path::Pattern;
+//! use stockade::path::Pattern;
 //!
 //! let pattern = Pattern::parse("/flights/:from-:to/:page(\\d+)?")?;
 //! let names: Vec<_> = pattern.params().collect();
 //! assert_eq!(names, [("from", false), ("to", false), ("page", true)]);
-//! # Ok::<(), stockade_path::PatternError>(())
+//! # Ok::<(), stockade::path::PatternError>(())
 //! ```
 //!
 //! # Notation
@@ -90,8 +90,3 @@ pub use variant::Variant;
 pub mod __internal {
     pub use crate::parse::find_control_escape;
 }
-
-/// The examples of the package's own README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

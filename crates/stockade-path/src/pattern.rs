@@ -24,7 +24,7 @@ impl Pattern {
     ///
     /// # Examples
     /// ```
-    /// use stockade_path::{Pattern, PatternError, PatternErrorKind};
+    /// use stockade::path::{Pattern, PatternError, PatternErrorKind};
     ///
     /// assert_eq!(Pattern::parse("users/:id")?.as_str(), "/users/:id");
     ///
@@ -86,8 +86,8 @@ impl fmt::Display for Pattern {
 /// The prefixes `""` and `/` mean none; the route `/` of the group `/g` is `/g`.
 ///
 /// ```
-/// assert_eq!(stockade_path::join("/api/", "users"), "/api/users");
-/// assert_eq!(stockade_path::join("/api", "/"), "/api");
+/// assert_eq!(stockade::path::join("/api/", "users"), "/api/users");
+/// assert_eq!(stockade::path::join("/api", "/"), "/api");
 /// ```
 #[must_use]
 pub fn join(prefix: &str, path: &str) -> String {

@@ -54,7 +54,6 @@ pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
-pub use stockade_path::Pattern;
 pub use tower::Serving;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};

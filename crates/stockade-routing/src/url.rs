@@ -66,7 +66,8 @@ pub enum UrlError {
 /// ```
 /// use std::borrow::Cow;
 ///
-/// use stockade::routing::{Pattern, build_url};
+/// use stockade::path::Pattern;
+/// use stockade::routing::build_url;
 ///
 /// let pattern = Pattern::parse("/files/:name/:version?")?;
 /// let url = build_url(&pattern, |name| (name == "name").then_some(Cow::Borrowed("a/b c")))?;

@@ -43,6 +43,8 @@
 //! [`TestRequest::stream`] opens one without an end, such as server-sent
 //! events. A response that takes more than 30 seconds
 //! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
+//!
+//! [`App::handle`]: stockade_routing::App::handle
 
 // Where things are:
 // - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
@@ -53,8 +55,6 @@
 // - `transport`: in process, or over a port.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //   assertions.
-//
-// `App::handle`: stockade_routing::App::handle
 
 mod client;
 mod cookies;

@@ -21,7 +21,7 @@ use crate::observation::Observation;
 /// option `tracing` makes a span for every request, also for those that no
 /// middleware sees. Where both are on, one span is inside of the other.
 ///
-/// See the [module docs](super::spans) for the span and its fields.
+/// See the [module](crate::spans) for the span and its fields.
 pub fn with_tracing() -> RequestSpans {
     RequestSpans::default()
 }

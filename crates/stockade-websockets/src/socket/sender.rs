@@ -19,10 +19,12 @@ use crate::waker_set::WakeReason;
 
 /// The half of a connection that sends. Clones send to the same client.
 ///
-/// It is a `Sink` too: ready while the queue is not full
-/// ([`WebSocketOptions::send_queue`]), so that each clone may exceed that by one
-/// message. A message that is queued counts as flushed. Closing the sink ends the
-/// connection as [`close`](Self::close) does, with 1000.
+/// It is a `Sink` too: ready while the queue is not full ([`send_queue`]), so
+/// that each clone may exceed that by one message. A message that is queued
+/// counts as flushed. Closing the sink ends the connection as
+/// [`close`](Self::close) does, with 1000.
+///
+/// [`send_queue`]: crate::WebSocketOptions::send_queue
 pub struct Sender {
     pub(super) outgoing: UnboundedSender<Outgoing>,
     pub(super) shared: Arc<Shared>,
@@ -38,7 +40,7 @@ impl Clone for Sender {
 
 impl Sender {
     /// Queues a message; waits while the queue is full
-    /// ([`WebSocketOptions::send_queue`](crate::WebSocketOptions::send_queue)).
+    /// ([`WebSocketOptions::send_queue`](crate::WebSocketOptions::send_queue)(crate::WebSocketOptions::send_queue)).
     ///
     /// When this returns, the message is queued; the client may not have it yet.
     /// A future that is dropped before its end has sent nothing.
@@ -78,7 +80,7 @@ impl Sender {
     }
 
     /// Sends a ping without a payload. The pong counts as a sign of life, and is
-    /// a message with [`WebSocketOptions::control_messages`].
+    /// a message with [`WebSocketOptions::control_messages`](crate::WebSocketOptions::control_messages).
     ///
     /// # Errors
     /// [`SocketError::Closed`] when the connection has ended, and
