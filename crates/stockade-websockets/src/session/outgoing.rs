@@ -23,7 +23,10 @@ impl Session {
                 Outgoing::ResumeReading => {}
                 Outgoing::TooSlow => self.refuse(Violation::TooSlow),
                 outgoing => {
-                    self.timeouts.moved_message();
+                    // A ping or a pong is no message.
+                    if !matches!(outgoing, Outgoing::Control(..)) {
+                        self.timeouts.moved_message();
+                    }
                     self.send_queue.push(outgoing, &self.shared);
                 }
             }

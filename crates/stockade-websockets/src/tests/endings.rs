@@ -114,6 +114,29 @@ async fn a_client_that_answers_pings_stays_until_it_is_idle() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pings_of_the_handler_do_not_end_the_idle_time() {
+    async fn pings(socket: WebSocket) {
+        while socket.sender().ping().is_ok() {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+    }
+    let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(60)));
+    let (mut client, served) = connect(web_socket_handler(pings), options).await.client().await;
+    let begun = tokio::time::Instant::now();
+    let close = loop {
+        match next(&mut client).await {
+            Theirs::Ping(_) | Theirs::Pong(_) => client.flush().await.unwrap(),
+            other => break closed(other),
+        }
+        assert!(begun.elapsed().as_secs() < 600);
+    };
+    assert_eq!(close, (1_001, "idle".to_owned()));
+    assert!((60..=80).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    drop(client);
+    served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
     async fn shout(socket: WebSocket) {
         while socket.send("x".repeat(1_000)).await.is_ok() {}
