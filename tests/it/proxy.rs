@@ -16,7 +16,7 @@ use stockade::reply::Streamed;
 use stockade::testing::TestClient;
 use stockade::{HttpBody, PeerAddr};
 
-use crate::support::{app_of, check, request, text_of};
+use crate::support::{app_of, check, header_of, log, request, text_of};
 
 async fn pieces(mut body: HttpBody) -> Result<String, ApiError> {
     let mut lengths = Vec::new();
@@ -208,4 +208,24 @@ async fn a_reverse_proxy_needs_no_glue() {
     assert_eq!(client.get("/missing").send().await.status(), 404);
     let answer = client.post("/echo").body("x".repeat(100_001)).send().await;
     assert_eq!(answer.status(), 413);
+}
+
+#[test]
+fn chunks_of_an_upstream_are_no_fault_of_a_handler() {
+    log::watch();
+    // The header of an upstream, whose body the client has decoded.
+    async fn passes_on(Path(coding): Path<String>) -> Result<Response, ApiError> {
+        let response = http::Response::builder().header(header::TRANSFER_ENCODING, coding);
+        response.body("decoded".into()).map_err(ApiError::internal)
+    }
+    let app = app_of(routes! { ":coding": { GET: passes_on } });
+    let line = "a handler's Transfer-Encoding is left out";
+    for (coding, level) in [("Chunked", "DEBUG"), ("gzip", "ERROR"), ("gzip,chunked", "ERROR")] {
+        // Other tests write that line at the level of an error too.
+        let count = || log::lines_with(&format!("{level} {line}")).len();
+        let before = count();
+        check(&app, &format!("GET /{coding}"), "200 decoded");
+        assert!(count() > before, "{coding}");
+        assert_eq!(header_of(&app, &format!("GET /{coding}"), "transfer-encoding"), "-");
+    }
 }

@@ -3,7 +3,7 @@
 //!
 //! Hot: each response passes here.
 
-use http::{HeaderValue, Version, header};
+use http::{HeaderMap, HeaderValue, Version, header};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response, error_of};
 use stockade_errors::ApiError;
@@ -32,8 +32,8 @@ pub(crate) fn correct_framing(response: &mut Response) {
     if names.next().is_none_or(|name| *name == header::CONTENT_TYPE) && names.next().is_none() {
         return;
     }
-    if response.headers_mut().remove(header::TRANSFER_ENCODING).is_some() {
-        log::error!(target: "stockade", "a handler's Transfer-Encoding is left out");
+    if response.headers().contains_key(header::TRANSFER_ENCODING) {
+        remove_transfer_encoding(response.headers_mut());
     }
     let Some(length) = response.body().size_hint().exact().filter(|length| *length > 0) else {
         return;
@@ -45,6 +45,19 @@ pub(crate) fn correct_framing(response: &mut Response) {
         response.headers_mut().remove(header::CONTENT_LENGTH);
         log::error!(target: "stockade", "a handler's Content-Length is wrong and left out");
     }
+}
+
+/// Removes `Transfer-Encoding`, which belongs to one connection.
+///
+/// A proxy passes on `chunked` of its upstream, whose body is decoded already: no
+/// fault, and a line for each answer. A body in any other coding cannot be read.
+#[cold]
+fn remove_transfer_encoding(headers: &mut HeaderMap) {
+    let mut values = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let is_chunked = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"chunked");
+    let level = if values.all(is_chunked) { log::Level::Debug } else { log::Level::Error };
+    headers.remove(header::TRANSFER_ENCODING);
+    log::log!(target: "stockade", level, "a handler's Transfer-Encoding is left out");
 }
 
 /// Drops the body; an answer to HEAD keeps the length that it would have.
