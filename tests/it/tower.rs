@@ -108,6 +108,24 @@ fn a_folder_is_served() {
 }
 
 #[test]
+fn an_answer_to_head_without_a_body_claims_no_length() {
+    // As axum does with a stream: HEAD has no body, and nobody knows its length.
+    async fn streams(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
+        let pieces = futures_util::stream::iter([Ok::<_, BoxError>("a piece")]);
+        let is_head = request.method() == Method::HEAD;
+        let body = if is_head { HttpBody::empty() } else { HttpBody::stream(pieces) };
+        Ok(Response::new(body))
+    }
+    let app = app_of(routes! {
+        "mount": { mount: service_fn(streams) },
+        "text": { GET: async || "text" },
+    });
+    for (request, length) in [("GET /mount", "-"), ("HEAD /mount", "-"), ("HEAD /text", "4")] {
+        assert_eq!(header_of(&app, request, "content-length"), length, "{request}");
+    }
+}
+
+#[test]
 fn no_path_leads_out_of_a_mount() {
     let folder = Folder::new();
     let app =

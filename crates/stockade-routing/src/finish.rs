@@ -80,7 +80,9 @@ fn without_body(response: &mut Response, is_head: bool) {
         }
         304 => {}
         _ if is_head => {
-            if let Some(length) = length {
+            // A service or an upstream leaves the body of a HEAD out by itself: an
+            // empty one does not tell the length that GET has.
+            if let Some(length) = length.filter(|length| *length > 0) {
                 headers.entry(header::CONTENT_LENGTH).or_insert(length.into());
             }
         }
