@@ -180,6 +180,20 @@ fn the_request_taken_twice() {
 }
 
 #[test]
+fn options_of_a_group_are_refused() {
+    let mut router = Router::new();
+    router.map_options(|options| options.max_body_size(1));
+    router.group("/api", (), |api| {
+        api.error_handling(|_: &mut stockade::ErrorReply| {}).validation_status(422);
+        api.group("/admin", (), |admin| {
+            admin.get("/cache", nothing);
+            admin.map_options(|options| options.middleware(|_: &mut Request| ()).state(7_u8));
+        });
+    });
+    check(router, &["/admin: a group has no options of its own but"]);
+}
+
+#[test]
 fn connect_is_refused() {
     let mut router = Router::new();
     router.route(Method::CONNECT, "/a", nothing);

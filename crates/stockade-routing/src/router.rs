@@ -5,6 +5,8 @@
 //!
 //! Spec: Router construction and members.
 
+use std::panic::Location;
+
 use http::Method;
 use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
@@ -62,6 +64,8 @@ pub struct Router {
     pub(crate) mistakes: Vec<Mistake>,
     /// Middleware of `use_` for the routes that come after it.
     used: Vec<Middleware>,
+    /// The last call of `map_options`, which a group must not have.
+    options_mapped: Option<&'static Location<'static>>,
 }
 
 /// A route as it was declared, below the router's prefix.
@@ -310,6 +314,13 @@ impl Router {
             let mistake = Mistake::new("a group has no fallback of its own: the router has one");
             self.mistakes.push(mistake.on(prefix).at(fallback.location));
         }
+        if let Some(place) = inner.options_mapped {
+            let mistake = Mistake::new(
+                "a group has no options of its own but `error_handling` and \
+                 `validation_status`, which are methods of it: the router has them",
+            );
+            self.mistakes.push(mistake.on(prefix).at(place));
+        }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
             route.entry.inherited.fill(&settings);
             route.path = join(prefix, &route.path);
@@ -334,18 +345,24 @@ impl Router {
     /// not for paths that no route has.
     #[doc(alias = "errorHandling")]
     pub fn error_handling(&mut self, handler: impl Into<ErrorHandler>) -> &mut Self {
-        self.map_options(|options| options.error_handling(handler))
+        self.options.error_handling = Some(handler.into());
+        self
     }
 
     /// Sets the status of a failed validation for the routes of this router, or of
     /// this group, from 400 to 499, such as 422:
     /// [`RouterOptions::validation_status`].
     pub fn validation_status(&mut self, status: u16) -> &mut Self {
-        self.map_options(|options| options.validation_status(status))
+        self.options.validation_status = Some(status);
+        self
     }
 
     /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
+    ///
+    /// A group has no options but [`error_handling`](Self::error_handling) and
+    /// [`validation_status`](Self::validation_status): this call in one is a
+    /// mistake, found when the router is built.
     ///
     /// ```
     /// use stockade::Router;
@@ -354,10 +371,12 @@ impl Router {
     /// router.map_options(|options| options.max_body_size(64 * 1024));
     /// # drop(router);
     /// ```
+    #[track_caller]
     pub fn map_options(
         &mut self,
         change: impl FnOnce(RouterOptions) -> RouterOptions,
     ) -> &mut Self {
+        self.options_mapped = Some(Location::caller());
         self.options = change(std::mem::take(&mut self.options));
         self
     }
