@@ -10,7 +10,9 @@ use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Expr, LitStr, Token, braced, token};
 
-use super::tree::{ENTRY_KEYS, Item, METHODS, Method, NODE_SETTINGS, Node, Route};
+use super::tree::{
+    ENTRY_KEYS, Item, METHODS, MOUNT, Method, NODE_SETTINGS, Node, Route, WEB_SOCKET,
+};
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
@@ -323,9 +325,10 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
                 format!("a path segment is a string: `\"{text}\": {{ … }}`")
             } else if near.is_none() {
                 format!(
-                    "unknown key `{text}`: a tree holds {}, `middleware`, path segments in quotes \
-                     and `..tree`",
+                    "unknown key `{text}`: a tree holds {}, {WEB_SOCKET}, {MOUNT}, middleware, {}, \
+                     path segments in quotes and `..tree`",
                     METHODS.join(", "),
+                    NODE_SETTINGS.join(", "),
                 )
             } else {
                 format!("unknown key `{text}`{}", did_you_mean(&text, known))

@@ -186,7 +186,8 @@ fn unknown_keys_are_named() {
     check(
         "users: h",
         &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
-           ANY, `middleware`, path segments in quotes and `..tree`"],
+           ANY, ws, mount, middleware, error_handling, validation_status, path segments in \
+           quotes and `..tree`"],
     );
 }
 

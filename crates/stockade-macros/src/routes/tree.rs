@@ -99,14 +99,14 @@ pub(crate) const METHODS: [&str; 8] =
 const ANY: &str = "ANY";
 
 /// The key of a WebSocket, which stands where a method stands.
-const WEB_SOCKET: &str = "ws";
+pub(crate) const WEB_SOCKET: &str = "ws";
 
 /// The keys of a node beside methods, segments and `middleware`. Each is the
 /// method of `RouteTree` that takes its value; an entry has it too.
 pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_status"];
 
 /// The key of a tower service, which stands where a method stands.
-const MOUNT: &str = "mount";
+pub(crate) const MOUNT: &str = "mount";
 
 /// The keys of an entry. Each except `handler` is the method of `RouteEntry`
 /// that takes its value.
