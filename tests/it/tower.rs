@@ -454,6 +454,31 @@ async fn layers_and_the_rest_may_wait_and_fail() {
 }
 
 #[test]
+fn a_mounted_app_answers_its_own_errors() {
+    fn form(name: &'static str) -> impl Fn(&mut stockade::ErrorReply) + Clone {
+        move |error| error.set_json(json!([name, error.status().as_u16()]))
+    }
+    let inner = |options: RouterOptions| app(Router::with_options(options.rate_limit(None)));
+    let (plain, own) =
+        (inner(RouterOptions::new()), inner(RouterOptions::new().error_handling(form("inner"))));
+    let tree = routes! {
+        "plain": { error_handling: form("node"), mount: plain.clone() },
+        "own": { error_handling: form("node"), mount: own.clone() },
+        "plain-entry": { mount: { plain, error_handling: form("mount") } },
+        "own-entry": { mount: { own, error_handling: form("mount") } },
+    };
+    let options = RouterOptions::new().rate_limit(None).error_handling(form("router"));
+    let app = app(create_router(tree, options));
+    check(&app, "GET /nowhere", r#"404 ["router",404]"#);
+    check(&app, "GET /plain/x", r#"404 {"error":"Not Found"}"#);
+    check(&app, "GET /own/x", r#"404 ["inner",404]"#);
+    check(&app, "GET /plain-entry/x", r#"404 ["mount",404]"#);
+    check(&app, "GET /own-entry/x", r#"404 ["mount",404]"#);
+    // What comes before the service is the router's own.
+    check(&app, "GET /plain/../x", r#"400 ["node",400]"#);
+}
+
+#[test]
 fn errors_behind_a_layer_are_seen_outside_of_it() {
     let mut router =
         Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(None));
