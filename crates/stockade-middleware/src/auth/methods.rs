@@ -158,6 +158,11 @@ impl Auth {
     /// [`session`](Self::session) it takes a [`Lookup`], which tells what an
     /// error of the function means. No credentials, no call.
     ///
+    /// A function of the token alone is to return an [`ApiError`], where it asks
+    /// something that may be down: any other error counts as no user there, also
+    /// that of a type with `#[derive(ApiError)]`. One that takes extractors too
+    /// answers every error.
+    ///
     /// ```
     /// use stockade::ApiError;
     /// use stockade::extract::State;
