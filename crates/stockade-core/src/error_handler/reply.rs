@@ -27,7 +27,9 @@ use crate::{HttpBody, Response};
 /// fn conduit(error: &mut ErrorReply) {
 ///     let mut errors = Map::new();
 ///     for failed in error.field_errors() {
-///         let texts = errors.entry(failed.field.as_str()).or_insert(json!([]));
+///         // The field of an error of the whole input is empty.
+///         let field = if failed.field.is_empty() { "body" } else { failed.field.as_str() };
+///         let texts = errors.entry(field).or_insert(json!([]));
 ///         texts.as_array_mut().into_iter().for_each(|list| list.push(json!(failed.message)));
 ///     }
 ///     if error.kind() != ErrorKind::Validation {
