@@ -157,17 +157,27 @@ fn a_panic_and_an_argument_that_does_not_fit_are_those_of_a_handler() {
     assert_eq!(block_on(up.handle(request(text))).status(), 400);
 }
 
-/// The type of the error decides where the function takes credentials alone.
+/// Also where the function takes credentials alone and its error is any type.
 #[test]
-fn an_error_of_a_lookup_is_answered_if_it_is_an_api_error() {
+fn an_error_of_a_function_of_credentials_is_answered() {
     fn unavailable() -> ApiError {
         ApiError::new(503, "no database")
     }
     let ways = [
         ("sync", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
         ("waits", Auth::api_key(async |_: ApiKeyHash| Err::<Option<u8>, _>(unavailable())), "503"),
-        ("other", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>("no database")), "401"),
-        ("panic", Auth::api_key(|_: ApiKeyHash| -> Option<u8> { panic!("boom") }), "401"),
+        ("other", Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>("no database")), "500"),
+        (
+            "boxed",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, BoxError>(unavailable().into())),
+            "503",
+        ),
+        ("panic", Auth::api_key(|_: ApiKeyHash| -> Option<u8> { panic!("boom") }), "500"),
+        (
+            "waits-panic",
+            Auth::api_key(async |_: ApiKeyHash| -> Option<u8> { panic!("boom") }),
+            "500",
+        ),
         // Spec: Authentication › rule 3.
         ("verify", Auth::verify(|_: &Request| Err::<Option<u8>, _>(unavailable())), "401"),
     ];

@@ -158,10 +158,10 @@ impl Auth {
     /// [`session`](Self::session) it takes a [`Lookup`], which tells what an
     /// error of the function means. No credentials, no call.
     ///
-    /// A function of the token alone is to return an [`ApiError`], where it asks
-    /// something that may be down: any other error counts as no user there, also
-    /// that of a type with `#[derive(ApiError)]`. One that takes extractors too
-    /// answers every error.
+    /// Every error of the function is answered. Of a function of the token alone
+    /// the status is that of an [`ApiError`], and 500 for an error of another
+    /// type, also of one with `#[derive(ApiError)]`; of a function that takes
+    /// extractors too it is the status that the type becomes.
     ///
     /// ```
     /// use stockade::ApiError;

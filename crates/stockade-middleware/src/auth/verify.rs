@@ -13,7 +13,7 @@ use stockade_core::__internal::escaped;
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::{Arguments, BoxFuture, Request, Shape};
 use stockade_errors::__internal::catch_panic;
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, BoxError};
 
 use super::challenge::{Challenge, Scheme};
 use super::method::{AuthMethod, Find, Found};
@@ -32,11 +32,12 @@ pub trait IntoUser {
     /// Returns the user as JSON, if there is one.
     fn into_user(self) -> Option<Value>;
 
-    /// Returns the user as [`into_user`](Self::into_user) does, or an
-    /// [`ApiError`] of the function, which [`Lookup`] answers.
+    /// Returns the user as [`into_user`](Self::into_user) does, or the error of
+    /// the function, which [`Lookup`] answers.
     ///
     /// # Errors
-    /// Fails with the error of the function, if that is an [`ApiError`].
+    /// Fails with the error of the function: an [`ApiError`] as it is, also one
+    /// in a [`BoxError`], and any other as a 500, whose text is withheld.
     fn try_into_user(self) -> Result<Option<Value>, ApiError>
     where
         Self: Sized,
@@ -83,19 +84,21 @@ impl<T: IntoUser, E: Display + 'static> IntoUser for Result<T, E> {
     }
 
     fn try_into_user(self) -> Result<Option<Value>, ApiError> {
-        // The type of the error decides, and the compiler knows it here.
-        match &self {
-            Ok(_) => {}
-            Err(error) => {
-                if let Some(error) = (error as &dyn Any).downcast_ref::<ApiError>() {
-                    return Err(error.clone());
-                }
-            }
-        }
         match self {
             Ok(user) => user.try_into_user(),
-            Err(error) => Ok(Err::<T, E>(error).into_user()),
+            Err(error) => Err(answered(&error)),
         }
+    }
+}
+
+/// Returns the answer to an error of a function that may return any type of it.
+fn answered<E: Display + 'static>(error: &E) -> ApiError {
+    // The type of the error decides, and the compiler knows it here.
+    let any: &dyn Any = error;
+    let boxed = any.downcast_ref::<BoxError>().and_then(|error| error.downcast_ref());
+    match any.downcast_ref::<ApiError>().or(boxed) {
+        Some(error) => error.clone(),
+        None => ApiError::new(500, format!("the function that finds the user failed: {error}")),
     }
 }
 
@@ -138,7 +141,8 @@ where
 {
     fn into_find(self) -> ErasedFind {
         ErasedFind(Find::Sync(Arc::new(move |req, _| {
-            Found::of(caught(|| Ok(self(req).into_user())), Found::Nothing)
+            let user = catch_panic(|| self(req).into_user());
+            Found::of(Ok(user.unwrap_or_else(panicked)), Found::Nothing)
         })))
     }
 }
@@ -152,8 +156,8 @@ where
         ErasedFind(Find::Async(Arc::new(move |req, _| {
             let verify = self.clone();
             Box::pin(async move {
-                let user = waited(async { Ok(verify.call((), req).await.into_user()) }).await;
-                Found::of(user, Found::Nothing)
+                let user = catch_panic_async(async { verify.call((), req).await.into_user() });
+                Found::of(Ok(user.await.unwrap_or_else(panicked)), Found::Nothing)
             })
         })))
     }
@@ -163,12 +167,12 @@ where
 ///
 /// | function | an error |
 /// |---|---|
-/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered if it is an [`ApiError`], and any other one is no user |
+/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered: an [`ApiError`] as it is, any other one as a 500 |
 /// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` becomes an [`ApiError`] | is answered |
 ///
 /// An error that is answered is the answer also where no user is required, and
 /// no further method is tried: see [`Auth::lookup`](super::Auth::lookup). A
-/// panic of the first form is no user, and one of the second a 500.
+/// panic is a 500.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find a user",
     label = "not a function from `{I}` to a user",
@@ -221,7 +225,8 @@ where
         let CredentialReader { challenge, read } = reader;
         let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
             Ok(credentials) => {
-                Found::of(caught(|| self(credentials).try_into_user()), Found::Invalid)
+                let user = catch_panic(|| self(credentials).try_into_user());
+                Found::of(user.and_then(|user| user), Found::Invalid)
             }
             Err(found) => found,
         }));
@@ -241,8 +246,9 @@ where
         ErasedMethod(reader.into_async(move |credentials, _| {
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
-                let user = waited(async { lookup(credentials).await.try_into_user() }).await;
-                Found::of(user, Found::Invalid)
+                let user = async { lookup(credentials).await.try_into_user() };
+                let user = catch_panic_async(user).await;
+                Found::of(user.and_then(|user| user), Found::Invalid)
             })
         }))
     }
@@ -318,31 +324,19 @@ where
     Ok(user.into_user())
 }
 
-/// The user that a function found, or the error to answer.
-type FoundUser = Result<Option<Value>, ApiError>;
-
-/// Calls a function of the application; a panic counts as no user.
-fn caught(call: impl FnOnce() -> FoundUser) -> FoundUser {
-    catch_panic(call).unwrap_or_else(|_| panicked())
-}
-
-/// Waits for a function of the application; a panic counts as no user.
-async fn waited(future: impl Future<Output = FoundUser>) -> FoundUser {
-    catch_panic_async(future).await.unwrap_or_else(panicked)
-}
-
-/// Waits for a function of the application; `None` if it panics.
-pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Option<T> {
+/// Waits for a function of the application; a panic is a 500.
+pub(super) async fn catch_panic_async<T>(future: impl Future<Output = T>) -> Result<T, ApiError> {
     let mut future = pin!(future);
     poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
-        Ok(polled) => polled.map(Some),
-        Err(_) => Poll::Ready(None),
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
     })
     .await
 }
 
+/// Counts a panic of [`Auth::verify`](super::Auth::verify) as no user.
 #[cold]
-fn panicked() -> FoundUser {
+fn panicked(_: ApiError) -> Option<Value> {
     log::error!(target: "stockade::auth", "the function that finds the user panicked");
-    Ok(None)
+    None
 }
