@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use http::request::Parts;
 use http_body::Body;
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::__internal::{ErrorContextExt as _, into_body};
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::__internal::catch_panic;
@@ -84,7 +84,7 @@ where
             Box::pin(async move {
                 std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
                 let response = service.call(request).await.map_err(Into::into)?;
-                Ok(response.map(HttpBody::new))
+                Ok(response.map(into_body))
             })
         };
         Ok(Server::of(Application::Tower(Arc::new(call)), options))
