@@ -1,1 +1,1 @@
-//! Nothing: the tests are in `it/`.
+//! Nothing: the tests are in `../it/hosts/`.

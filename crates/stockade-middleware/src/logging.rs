@@ -57,7 +57,8 @@ use crate::observation::{AccessLogLine, Observation};
 /// written as escapes.
 ///
 /// Queries, other headers and bodies are never logged, and paths only when they
-/// are asked for: they may hold secrets. If the logger does not want the info level, nothing is done at all.
+/// are asked for: they may hold secrets. If the logger does not want the info
+/// level, nothing is done at all.
 ///
 /// ```
 /// use stockade::Middleware;
