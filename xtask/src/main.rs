@@ -127,6 +127,13 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: separate::lambda,
     },
+    // Links dozens of programs.
+    Task {
+        name: "from-axum",
+        about: "build and test the examples of axum, written with stockade",
+        when: Nightly,
+        run: separate::from_axum,
+    },
     // Compiles the crates of OpenTelemetry, and an HTTP client.
     Task {
         name: "opentelemetry",

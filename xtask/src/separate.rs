@@ -5,6 +5,11 @@ use std::process::Command;
 
 use crate::{Outcome, cargo_path, root, run as started};
 
+/// Tests the programs that axum has as examples.
+pub fn from_axum() -> Outcome {
+    test("examples/from-axum")
+}
+
 /// Tests the example for AWS Lambda.
 pub fn lambda() -> Outcome {
     test("examples/lambda")
