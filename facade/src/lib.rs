@@ -22,7 +22,7 @@ pub use stockade_auth as auth;
 #[doc(inline)]
 pub use stockade_axum as axum;
 #[doc(inline)]
-pub use stockade_core::{extract, reply, upgrade};
+pub use stockade_core::{description, extract, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
 #[doc(inline)]

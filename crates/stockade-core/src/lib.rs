@@ -28,7 +28,7 @@
 // - `log_text`: texts from outside in a log.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDoc`, the description of a route while the
-//   router is built. `route_docs`: `Docs`, its documentation for people.
+//   router is built; `description`: the words that it is made of. `route_docs`: `Docs`, its documentation for people.
 
 mod accepts;
 mod body;
@@ -36,6 +36,7 @@ mod bug;
 mod challenge;
 mod client;
 mod clock;
+pub mod description;
 mod detached;
 mod endpoint;
 mod error_handler;

@@ -143,10 +143,12 @@ impl Middleware {
 
     /// Lets it describe itself.
     pub fn describe(&self, doc: &mut RouteDoc) {
-        (self.arguments)(doc, &self.name);
-        if let Some(describe) = &self.describe {
-            describe(doc);
-        }
+        doc.middleware(&self.name, self.describe.is_none(), |doc| {
+            (self.arguments)(doc, &self.name);
+            if let Some(describe) = &self.describe {
+                describe(doc);
+            }
+        });
     }
 
     fn of<F>(run: Run) -> Self {

@@ -1,0 +1,117 @@
+//! [`RouteFacts`]: what the parts of a route have said about it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::{Answer, SecurityScheme};
+
+/// What middleware, extractors and reply of a route have said about it, in the
+/// order in which they run.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RouteFacts {
+    /// The answers.
+    pub answers: Vec<Answer>,
+    /// The headers and cookies of the request that are read.
+    pub reads: Vec<ReadField>,
+    /// The methods that find the user; none where nobody is asked.
+    pub user: Option<UserFact>,
+    /// True if an argument of the handler is the user.
+    pub takes_user: bool,
+    /// The roles, one of which the user must have; several lists are asked one
+    /// after the other.
+    pub roles: Vec<Vec<String>>,
+    /// The permissions that are asked for.
+    pub permissions: Vec<Permission>,
+    /// The rate limits that count a request to the route.
+    pub quotas: Vec<QuotaFact>,
+    /// The shortest time that a request may take.
+    pub timeout: Option<TimeoutFact>,
+    /// The middleware.
+    pub middleware: Vec<MiddlewareFact>,
+}
+
+/// A header or a cookie of the request that a route reads.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ReadField {
+    /// The place where it stands.
+    pub from: ReadFrom,
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// True if a request without it is refused.
+    pub required: bool,
+    /// The part of the route that reads it.
+    pub by: Cow<'static, str>,
+}
+
+/// The place of a [`ReadField`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ReadFrom {
+    /// A header.
+    Header,
+    /// A cookie.
+    Cookie,
+}
+
+/// The methods that find the user of a route.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct UserFact {
+    /// The methods, each of which suffices.
+    pub schemes: Vec<SecurityScheme>,
+    /// True if a request without a user is answered with 401.
+    pub required: bool,
+    /// The middleware that asks.
+    pub by: Cow<'static, str>,
+}
+
+/// A permission that a route asks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Permission {
+    /// A permission with a name.
+    Named(String),
+    /// A function that says nothing about itself.
+    Opaque,
+}
+
+/// A rate limit.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct QuotaFact {
+    /// Its name: `default` for that of the router.
+    pub name: String,
+    /// The number of requests of one client in a window; none where it depends
+    /// on the request.
+    pub quota: Option<(u64, Duration)>,
+}
+
+/// A limit of the time that a request may take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct TimeoutFact {
+    /// The time.
+    pub after: Duration,
+    /// The status of the answer when it is over.
+    pub status: u16,
+}
+
+/// A middleware of a route.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct MiddlewareFact {
+    /// Its name.
+    pub name: String,
+    /// True if it does not describe itself, so that it may answer anything.
+    pub is_opaque: bool,
+}
+
+impl QuotaFact {
+    /// Makes the fact of a limit.
+    #[must_use]
+    pub fn new(name: impl Into<String>, quota: Option<(u64, Duration)>) -> Self {
+        Self { name: name.into(), quota }
+    }
+}
