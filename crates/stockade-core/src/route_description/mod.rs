@@ -1,0 +1,214 @@
+//! [`RouteDoc`]: the description of a route while the router is built.
+//!
+//! Extractors, replies and middleware describe themselves here. The router
+//! checks the description against the path and the provided state, so that a
+//! mistake is found before the first request.
+
+mod facts;
+mod params;
+mod reader;
+
+pub use reader::RouteDocExt;
+
+use std::any::{TypeId, type_name};
+use std::borrow::Cow;
+
+use http::{Extensions, Method};
+use stockade_errors::ConfigError;
+
+use crate::description::RouteFacts;
+use crate::validation::Input;
+use crate::{Arguments, FromRequest};
+
+/// The name of the handler, where the parts of a route are named.
+const HANDLER: Cow<'static, str> = Cow::Borrowed("handler");
+
+/// The description of one route, and the mistakes found while it was made.
+#[derive(Debug)]
+pub struct RouteDoc {
+    method: Method,
+    /// The name of each parameter; true for an optional one.
+    params: Vec<(String, bool)>,
+    body: Option<BodyKind>,
+    needs: Vec<(TypeId, &'static str)>,
+    pub(crate) inputs: Vec<Input>,
+    mistakes: Vec<String>,
+    whole_requests: usize,
+    writers: usize,
+    upgrades: usize,
+    /// The middleware whose arguments describe themselves now; none for those of
+    /// the handler.
+    described: Option<String>,
+    /// The first middleware that reads the body.
+    body_reader: Option<String>,
+    limits: Vec<String>,
+    challenges: Vec<String>,
+    guards_origin: bool,
+    validation_status: Option<u16>,
+    facts: RouteFacts,
+    /// The part that describes itself now: `handler`, or a middleware.
+    describer: Cow<'static, str>,
+    common: Extensions,
+}
+
+/// The form in which a handler takes the body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum BodyKind {
+    /// The raw bytes or the stream.
+    Raw,
+    /// Parts of `multipart/form-data`.
+    Multipart,
+    /// A typed value that must be there.
+    Typed,
+    /// A typed value that may be absent.
+    Optional,
+}
+
+impl RouteDoc {
+    /// Returns the method of the route.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the status of a failed validation: 400, unless the application has
+    /// set another.
+    #[must_use]
+    pub fn validation_status(&self) -> u16 {
+        self.validation_status.unwrap_or(400)
+    }
+
+    /// Notes a mistake: lower case, no full stop.
+    pub fn mistake(&mut self, message: impl Into<String>) {
+        self.mistakes.push(message.into());
+    }
+
+    /// Notes the mistakes of a schema; `place` says where it stands.
+    pub fn schema_mistakes(&mut self, place: &str, error: &ConfigError) {
+        let mistakes = error.mistakes().iter().map(|mistake| format!("{place}: {mistake}"));
+        self.mistakes.extend(mistakes);
+    }
+
+    /// Notes that a value of type `T` must be provided.
+    pub fn needs_state<T: 'static>(&mut self) {
+        self.needs.push((TypeId::of::<T>(), type_name::<T>()));
+    }
+
+    /// Notes the form in which the body is taken. Several arguments may read
+    /// it, unless one of them is a stream.
+    pub fn reads_body(&mut self, kind: BodyKind) {
+        let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
+        if reads && (self.method == Method::GET || self.method == Method::HEAD) {
+            let taker = match &self.described {
+                Some(middleware) => format!("the function of `{middleware}`"),
+                None => "the handler".to_owned(),
+            };
+            self.mistake(format!("{taker} needs a body, which {} has not", self.method));
+        }
+        self.body = Some(kind);
+    }
+
+    /// Notes that middleware called `name` reads the body, which middleware
+    /// behind it may therefore no longer decode.
+    pub fn middleware_reads_body(&mut self, name: &str) {
+        self.body_reader.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Notes that middleware called `name` decodes the body. It is a mistake
+    /// behind middleware that reads it: that would see, check and clean
+    /// nothing.
+    pub fn middleware_decodes_body(&mut self, name: &str) {
+        if let Some(reader) = self.body_reader.clone() {
+            self.mistake(format!(
+                "`{reader}` reads the body before `{name}` has decoded it: put `{name}` first"
+            ));
+        }
+    }
+
+    /// Notes that a rate limit of this name counts the requests to the route.
+    /// Two limits of the same name are a mistake, because they could not be
+    /// told apart.
+    pub fn limited(&mut self, name: &str) {
+        if self.limits.iter().any(|known| known == name) {
+            self.mistake(format!("two rate limits are called {name:?}"));
+        }
+        self.limits.push(name.to_owned());
+    }
+
+    /// Notes the ways by which middleware finds the user, each a challenge such
+    /// as `Bearer`. They replace those of earlier middleware, because the user
+    /// is found anew.
+    pub fn authenticates<C: Into<String>>(&mut self, challenges: impl IntoIterator<Item = C>) {
+        self.challenges = challenges.into_iter().map(Into::into).collect();
+    }
+
+    /// Notes that middleware refuses requests of other origins. Then the router
+    /// finds out if CORS lists the origin:
+    /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
+    pub fn guards_origin(&mut self) {
+        self.guards_origin = true;
+    }
+
+    /// Returns the values that the descriptions of all routes of a router
+    /// share, by type: the router's [`Clock`](crate::Clock), and notes of
+    /// middleware.
+    #[must_use]
+    pub fn common(&self) -> &Extensions {
+        &self.common
+    }
+
+    /// Returns the shared values, to add to them, or to hand them from one
+    /// route to the next.
+    pub fn common_mut(&mut self) -> &mut Extensions {
+        &mut self.common
+    }
+
+    /// Notes that the handler writes the response itself.
+    pub fn writes_response(&mut self) {
+        self.writers += 1;
+        if self.writers == 2 {
+            self.mistake("two arguments of the handler write the response");
+        }
+    }
+
+    /// Notes that an argument of the handler is the connection after an
+    /// upgrade, such as a WebSocket.
+    pub fn takes_upgrade(&mut self) {
+        self.upgrades += 1;
+    }
+
+    /// Lets the arguments of a function of middleware describe themselves.
+    /// `middleware` is the name in a mistake.
+    ///
+    /// They are those that leave the request to the handler: an argument that
+    /// takes the request, the response or the connection is a mistake.
+    pub fn middleware_arguments<A: Arguments>(&mut self, middleware: &str) {
+        let handler = (self.body, self.whole_requests, self.writers, self.upgrades);
+        (self.body, self.whole_requests, self.writers, self.upgrades) = (None, 0, 0, 0);
+        self.described = Some(middleware.to_owned());
+        A::describe(self);
+        self.described = None;
+        if self.body.is_some() {
+            self.middleware_reads_body(middleware);
+        }
+        if self.whole_requests + self.writers + self.upgrades > 0 {
+            self.mistake(format!(
+                "the function of `{middleware}` takes what belongs to the handler: the request, \
+                 the stream of its body, or the response"
+            ));
+        }
+        (self.body, self.whole_requests, self.writers, self.upgrades) = handler;
+    }
+
+    /// Lets an argument of a handler describe itself.
+    pub(crate) fn argument<A: FromRequest>(&mut self) {
+        if A::TAKES_REQUEST {
+            self.whole_requests += 1;
+            if self.whole_requests == 2 {
+                self.mistake("two arguments of the handler take the request away");
+            }
+        }
+        A::describe(self);
+    }
+}

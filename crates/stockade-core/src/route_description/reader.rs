@@ -1,0 +1,101 @@
+//! [`RouteDocExt`]: the side of a [`RouteDoc`] that the router reads.
+
+use http::{Extensions, Method};
+
+use super::HANDLER;
+use crate::description::RouteFacts;
+use crate::{BodyKind, RouteDoc, States};
+
+/// The methods of [`RouteDoc`] for the router.
+pub trait RouteDocExt: Sized {
+    /// Returns an empty description of a route with this method and these
+    /// parameters, each with true if it is optional.
+    fn new(method: Method, params: Vec<(String, bool)>) -> Self;
+
+    /// Sets the status of a failed validation; `None` for the default.
+    fn set_validation_status(&mut self, status: Option<u16>);
+
+    /// Returns the form in which the handler takes the body, if it takes it.
+    fn body(&self) -> Option<BodyKind>;
+
+    /// Returns the challenges of a 401 of this route; empty where no middleware
+    /// names a way.
+    fn challenges(&self) -> &[String];
+
+    /// Returns true if middleware refuses requests of other origins.
+    fn has_origin_guard(&self) -> bool;
+
+    /// Returns true if an argument of the handler writes the response itself.
+    fn has_writer(&self) -> bool;
+
+    /// Returns the number of arguments of the handler that are the connection
+    /// after an upgrade.
+    fn upgrades(&self) -> usize;
+
+    /// Returns what the parts of the route have said about it.
+    fn facts(&self) -> &RouteFacts;
+
+    /// Returns every mistake, given the values that the application provides.
+    fn mistakes(&self, states: &States) -> Vec<String>;
+}
+
+impl RouteDocExt for RouteDoc {
+    fn new(method: Method, params: Vec<(String, bool)>) -> Self {
+        Self {
+            method,
+            params,
+            body: None,
+            needs: Vec::new(),
+            inputs: Vec::new(),
+            mistakes: Vec::new(),
+            whole_requests: 0,
+            writers: 0,
+            upgrades: 0,
+            described: None,
+            body_reader: None,
+            limits: Vec::new(),
+            challenges: Vec::new(),
+            guards_origin: false,
+            validation_status: None,
+            facts: RouteFacts::default(),
+            describer: HANDLER,
+            common: Extensions::new(),
+        }
+    }
+
+    fn set_validation_status(&mut self, status: Option<u16>) {
+        self.validation_status = status;
+    }
+
+    fn body(&self) -> Option<BodyKind> {
+        self.body
+    }
+
+    fn challenges(&self) -> &[String] {
+        &self.challenges
+    }
+
+    fn has_origin_guard(&self) -> bool {
+        self.guards_origin
+    }
+
+    fn has_writer(&self) -> bool {
+        self.writers > 0
+    }
+
+    fn upgrades(&self) -> usize {
+        self.upgrades
+    }
+
+    fn facts(&self) -> &RouteFacts {
+        &self.facts
+    }
+
+    fn mistakes(&self, states: &States) -> Vec<String> {
+        let missing = self.needs.iter().filter(|(id, _)| !states.has(*id));
+        let missing = missing.map(|(_, name)| {
+            format!("`State<{name}>` was not provided: add `.state(…)` to the router's options")
+        });
+        self.mistakes.iter().cloned().chain(missing).collect()
+    }
+}
