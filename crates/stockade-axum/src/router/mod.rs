@@ -115,11 +115,13 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     rests.sort_by_key(|rest| rest.segments().len());
 
     let mut paths: Vec<AxumPath> = Vec::new();
-    // A path of any method takes the methods that a better path of axum lacks.
-    let any: Vec<HostPath> =
-        wanted.iter().filter(|(_, methods)| methods.others).map(|(path, _)| path.clone()).collect();
+    // axum stays at its best path, also where only a lesser one has the method.
+    let declared = wanted.clone();
     for (path, methods) in &mut wanted {
-        methods.others |= any.iter().any(|any| overlaps(any, path));
+        let lesser = declared.iter().filter(|(other, _)| rank(other).gt(rank(path)));
+        for (_, others) in lesser.filter(|(other, _)| overlaps(other, path)) {
+            methods.add_all(*others);
+        }
     }
     for (path, methods) in &wanted {
         let home = rests.iter().find(|rest| swallows(rest, path)).unwrap_or(path);
@@ -155,6 +157,16 @@ fn overlaps(one: &HostPath, other: &HostPath) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Returns the order in which axum tries paths that match the same request: a text
+/// comes before a parameter, and that before a rest.
+fn rank(path: &HostPath) -> impl Iterator<Item = u8> {
+    path.segments().iter().map(|segment| match segment {
+        HostSegment::Text(_) => 0,
+        HostSegment::One(_) => 1,
+        _ => 2,
+    })
 }
 
 fn has_rest(path: &HostPath) -> bool {
