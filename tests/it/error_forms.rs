@@ -275,6 +275,48 @@ fn problem_details_are_what_the_function_gets() {
     assert_eq!(header_of(&app, "GET /x", "content-type"), "application/problem+json");
 }
 
+#[test]
+fn problem_details_name_the_status_that_is_set() {
+    let check_form = |form: fn(&mut ErrorReply), expected: &str| {
+        let options = RouterOptions::new().problem_details(true).error_handling(form);
+        check(&app(create_router(api(), options)), "GET /x", expected);
+    };
+    check_form(
+        |error| error.set_status(StatusCode::GONE),
+        r#"410 {"type":"about:blank","title":"Gone","status":410}"#,
+    );
+    // The order of the two calls has no meaning.
+    check_form(
+        |error| {
+            let mut body = error.json().clone();
+            body["title"] = "No such page".into();
+            error.set_json(body);
+            error.set_status(StatusCode::GONE);
+        },
+        r#"410 {"type":"about:blank","title":"No such page","status":410}"#,
+    );
+    // A redirect has no standard text of an error.
+    check_form(
+        |error| error.set_status(StatusCode::SEE_OTHER),
+        r#"303 {"type":"about:blank","title":"Not Found","status":303}"#,
+    );
+    // A body of the function's own stays.
+    check_form(
+        |error| {
+            error.set_status(StatusCode::GONE);
+            error.set_json(json!({ "status": "gone" }));
+        },
+        r#"410 {"status":"gone"}"#,
+    );
+    check_form(
+        |error| {
+            error.set_status(StatusCode::GONE);
+            error.set_body("application/json", r#"{"status":404}"#);
+        },
+        r#"410 {"status":404}"#,
+    );
+}
+
 /// A value that serde cannot write.
 struct Broken;
 

@@ -473,7 +473,7 @@ fn a_mounted_app_answers_its_own_errors() {
     check(&app, "GET /plain/x", r#"404 {"error":"Not Found"}"#);
     check(&app, "GET /own/x", r#"404 ["inner",404]"#);
     check(&app, "GET /plain-entry/x", r#"404 ["mount",404]"#);
-    check(&app, "GET /own-entry/x", r#"404 ["mount",404]"#);
+    check(&app, "GET /own-entry/x", r#"404 ["inner",404]"#);
     // What comes before the service is the router's own.
     check(&app, "GET /plain/../x", r#"400 ["node",400]"#);
 }

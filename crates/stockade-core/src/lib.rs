@@ -91,6 +91,7 @@ pub mod __internal {
     pub use crate::endpoint::{
         EndpointParts, ErrorContextExt, Overloaded, RunningHandler, Settings, run,
     };
+    pub use crate::error_handler::keep_form;
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::params::Params;

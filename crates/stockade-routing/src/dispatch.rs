@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use http::{Method, Version};
 use stockade_core::__internal::{
-    ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, run,
+    ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, keep_form, run,
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
@@ -234,6 +234,7 @@ pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut P
     if let Poll::Ready(response) = slot {
         future.app.stages.finish_headers(response, &future.scope);
         finish_response(response, future.is_head, future.version);
+        keep_form(response);
         future.scope.end(response);
     }
 }

@@ -16,7 +16,8 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
-    EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings, run,
+    EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings,
+    keep_form, run,
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
@@ -207,6 +208,7 @@ impl Future for HostResponseFuture {
         };
         finish::correct_framing(&mut response);
         finish::finish_response(&mut response, self.is_head, self.version);
+        keep_form(&mut response);
         Poll::Ready(response)
     }
 }

@@ -72,10 +72,10 @@ impl Router {
     ///
     /// - An error of the service is a 500 that is logged, unless it is an
     ///   [`ApiError`], or one of the request's body, which has its own status.
-    /// - An [`App`](crate::App) answers its errors itself, in its own form: the
-    ///   `error_handling` and the `validation_status` of the router, of a group and of a
-    ///   node do not reach them. Only the `error_handling` of the mount itself does, and
-    ///   it replaces a form of the `App`.
+    /// - An [`App`](crate::App) answers its errors itself: the `error_handling` and the
+    ///   `validation_status` of the router, of a group and of a node do not reach them.
+    ///   The `error_handling` of the mount itself gives a form to those that have none
+    ///   from the `App`: of several forms the innermost counts.
     /// - A service that redirects by what it sees of the path has to be told the path
     ///   of its mount, as by `ServeDir::redirect_path_prefix("/assets")`.
     /// - A service that wants the connection itself (a WebSocket of axum) does not

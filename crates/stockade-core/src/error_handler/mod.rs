@@ -136,7 +136,7 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
                     Err(error) => handler.answer(error, &context),
                 };
                 if error_of(&response).is_some() {
-                    response.extensions_mut().insert(Answered);
+                    response.extensions_mut().insert(Form { is_final: true });
                 }
                 response
             }
@@ -145,10 +145,23 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
     }
 }
 
-/// Marks the answer of an error handler, so that one further outside leaves it
+/// Marks the answer of an error handler. One further outside leaves a final form
 /// alone: the innermost one counts.
 #[derive(Clone, Copy)]
-struct Answered;
+struct Form {
+    /// False for the form of a router, a group or a node, which inner middleware
+    /// sees before that of the route replaces it.
+    is_final: bool,
+}
+
+/// Makes the form of an error final, at the exit of the application that has
+/// answered it.
+#[inline]
+pub fn keep_form(response: &mut Response) {
+    if let Some(form) = response.extensions_mut().get_mut::<Form>() {
+        form.is_final = true;
+    }
+}
 
 impl ErrorHandler {
     /// Logs an error and makes its response.
@@ -164,7 +177,8 @@ impl ErrorHandler {
                 Some(logger) => logger(&error, context),
                 None => context.log(&error),
             }
-            let start = respond_with(context.settings(), error.clone(), HttpBody::empty());
+            let mut start = respond_with(context.settings(), error.clone(), HttpBody::empty());
+            start.extensions_mut().insert(Form { is_final: false });
             self.change(start, error, context)
         });
         response.and_then(|made| made).unwrap_or_else(|failure| context.answer_plainly(failure))
@@ -178,7 +192,7 @@ impl ErrorHandler {
         };
         // Inner middleware has replaced the answer by its own.
         let is_replaced = error.status() != response.status().as_u16() || !is_error_body(&response);
-        if is_replaced || response.extensions().get::<Answered>().is_some() {
+        if is_replaced || response.extensions().get::<Form>().is_some_and(|form| form.is_final) {
             return response;
         }
         for gone in [CONTENT_LENGTH, CONTENT_ENCODING, ETAG] {

@@ -6,7 +6,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
-use stockade_errors::{ApiError, ErrorKind, FieldError};
+use stockade_errors::{ApiError, ErrorKind, FieldError, status_text};
 use stockade_serialization::to_json;
 
 use crate::endpoint::{ErrorContext, Settings};
@@ -71,8 +71,11 @@ impl ErrorReply {
     }
 
     /// Returns the response, or the error of the function that has changed it.
-    pub(super) fn finish(self) -> Result<Response, ApiError> {
+    pub(super) fn finish(mut self) -> Result<Response, ApiError> {
         let status = self.response.status().as_u16();
+        if self.settings.problem_details && status != self.error.status() {
+            self.correct_problem();
+        }
         match self.failure {
             Some(failure) => Err(failure),
             None if (200..=599).contains(&status) => Ok(self.response),
@@ -81,6 +84,32 @@ impl ErrorReply {
                 Err(ApiError::new(500, message))
             }
         }
+    }
+
+    /// Gives problem details the status that the response has now: RFC 9457,
+    /// section 3.1.3, wants both to be the same.
+    fn correct_problem(&mut self) {
+        let is_problem = |value: &HeaderValue| value == "application/problem+json";
+        if !self.response.headers().get(CONTENT_TYPE).is_some_and(is_problem) {
+            return;
+        }
+        // A body that comes in pieces, or is no JSON, is the function's own.
+        let text = self.response.body().as_bytes();
+        let Some(Ok(mut body)) = text.map(serde_json::from_slice::<Value>) else {
+            return;
+        };
+        let (old, new) = (self.error.status(), self.response.status());
+        let Some(members) = body.as_object_mut().filter(|it| it.get("status") == Some(&old.into()))
+        else {
+            return;
+        };
+        members.insert("status".to_owned(), new.as_u16().into());
+        // The title of `about:blank` is the text of the status.
+        let is_error = new.is_client_error() || new.is_server_error();
+        if is_error && members.get("title").is_some_and(|title| title == status_text(old)) {
+            members.insert("title".to_owned(), status_text(new.as_u16()).into());
+        }
+        *self.response.body_mut() = body.to_string().into();
     }
 
     /// Returns the kind of the error.
@@ -164,7 +193,8 @@ impl ErrorReply {
     }
 
     /// Sets the status of the response, from 200 to 599; any other becomes the
-    /// plain 500. The body stays as it is.
+    /// plain 500. The body stays as it is, but for `status` and `title` of problem
+    /// details that still name the status of the error.
     pub fn set_status(&mut self, status: StatusCode) {
         *self.response.status_mut() = status;
     }
