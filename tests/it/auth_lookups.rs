@@ -193,6 +193,50 @@ fn an_error_of_a_function_of_credentials_is_answered() {
     }
 }
 
+/// As a handler fails: by a status, by a type of the application, by a reply.
+#[test]
+fn a_lookup_fails_as_a_handler_does() {
+    #[derive(Debug, ApiError)]
+    #[status(429, "too often")]
+    struct TooOften;
+
+    let ways = [
+        (
+            "status",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(StatusCode::SERVICE_UNAVAILABLE)),
+            r#"503 {"error":"Service Unavailable"}"#,
+        ),
+        (
+            "text",
+            Auth::api_key(async |_: ApiKeyHash, _: State<Db>| {
+                Err::<Option<u8>, _>((StatusCode::CONFLICT, "two users"))
+            }),
+            r#"409 {"error":"two users"}"#,
+        ),
+        (
+            "own",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(TooOften)),
+            r#"429 {"error":"too often"}"#,
+        ),
+        (
+            "redirect",
+            Auth::lookup(async |_: Headers| Err::<Option<u8>, _>(Redirect::to("/login"))),
+            "303",
+        ),
+        (
+            "alone",
+            Auth::api_key(|_: ApiKeyHash| Err::<Option<u8>, _>(StatusCode::SERVICE_UNAVAILABLE)),
+            r#"503 {"error":"Service Unavailable"}"#,
+        ),
+    ];
+    for (name, auth, expected) in ways {
+        let fallback = Auth::verify(|_: &Request| Some("fallback"));
+        let app = app(router([(name, auth.or(fallback))], true));
+        check(&app, &format!("GET /{name}/7\nx-api-key: k"), expected);
+        check(&app, &format!("GET /open/{name}/7\nx-api-key: k"), expected);
+    }
+}
+
 #[test]
 fn a_challenge_has_scheme_and_realm() {
     #[track_caller]

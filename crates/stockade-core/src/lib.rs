@@ -66,7 +66,7 @@ pub(crate) use bug::bug;
 pub use clock::Clock;
 pub(crate) use endpoint::Settings;
 pub use endpoint::{Endpoint, ErrorContext, error_of};
-pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
+pub use error_handler::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
 pub use extract::FromRequest;
 pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
@@ -95,6 +95,7 @@ pub mod __internal {
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::params::Params;
+    pub use crate::reply::failure::answer_of;
     pub use crate::request::RequestExt;
     pub use crate::route_description::RouteDocExt;
     pub use crate::state::States;

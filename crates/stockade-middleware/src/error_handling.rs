@@ -3,7 +3,9 @@
 //!
 //! Spec: Errors › Response rules, rule 4.
 
-use stockade_core::{ErrorHandler, ErrorHandlerOptions, IntoMiddleware as _, Middleware};
+use stockade_core::{
+    ErrorHandler, ErrorHandlerOptions, IntoErrorHandler, IntoMiddleware as _, Middleware,
+};
 
 /// Makes an error handler: middleware for the routes that it covers, and for
 /// other hosts [`ErrorHandler::answer`].
@@ -40,6 +42,6 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
 ///
 /// Spec: Errors › Response rules, rule 4.
 #[doc(alias = "withErrorHandling")]
-pub fn with_error_handling(handler: impl Into<ErrorHandler>) -> Middleware {
-    handler.into().into_middleware()
+pub fn with_error_handling(handler: impl IntoErrorHandler) -> Middleware {
+    handler.into_error_handler().into_middleware()
 }

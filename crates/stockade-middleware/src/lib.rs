@@ -156,8 +156,8 @@ mod validation;
 
 pub use api_middleware::create_api_middleware;
 pub use auth::{
-    Auth, CurrentSession, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, Permission,
-    SameSite, SessionCookie, Verify, hash_password_async, hash_password_with_async,
+    Auth, CurrentSession, IntoAuth, IntoDecision, IntoRoles, IntoUser, Lookup, LookupArguments,
+    Permission, SameSite, SessionCookie, Verify, hash_password_async, hash_password_with_async,
     verify_password_async, with_auth, with_permission, with_role,
 };
 pub use body_hooks::{BodyHooks, BodyPiece, with_body_hooks};
@@ -194,7 +194,7 @@ pub use spans::{RequestSpans, with_tracing};
 #[doc(inline)]
 pub use stockade_core::middleware::*;
 #[doc(inline)]
-pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply};
+pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
 pub use timeout::{Timeout, with_timeout};
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 

@@ -7,8 +7,8 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_core::{
-    Accepts, Docs, ErrorHandler, Handler, IntoMiddlewareList, IntoSchema, Middleware, Shape,
-    Signature, Validation,
+    Accepts, Docs, ErrorHandler, Handler, IntoErrorHandler, IntoMiddlewareList, IntoSchema,
+    Middleware, Shape, Signature, Validation,
 };
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::rate_limit::OwnLimit;
@@ -347,8 +347,8 @@ setters! {
     /// also answers what comes before all middleware: the router's 429, and a
     /// body that is announced too large or not accepted.
     #[doc(alias = "errorHandling")]
-    fn error_handling(entry, handler: impl Into<ErrorHandler>) {
-        let handler = handler.into();
+    fn error_handling(entry, handler: impl IntoErrorHandler) {
+        let handler = handler.into_error_handler();
         entry.error_handler = Some(handler.clone());
         entry.put_ahead(Key::ErrorHandling, Some(with_error_handling(handler)));
     }

@@ -5,7 +5,9 @@
 use serde::Deserialize;
 use stockade_core::__internal::States;
 pub use stockade_core::Clock;
-use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{
+    ErrorHandler, IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature,
+};
 use stockade_errors::__internal::setters;
 #[cfg(feature = "tracing")]
 use stockade_middleware::__internal::optional_request_spans;
@@ -227,6 +229,29 @@ impl RouterOptions {
         tracing: into Option<RequestSpans>;
     }
 
+    /// Answers errors by a handler of its own: a function that changes an
+    /// [`ErrorReply`], the options of a handler, or the outcome of
+    /// `create_error_handler`. Default: none.
+    ///
+    /// It sees every error that leaves the router: unknown paths (404), wrong
+    /// methods (405), bodies that are too large (413) or of another type
+    /// (415), the rate limit (429), failed validations, panics, and requests
+    /// that the own server refuses (no `Host`, for instance). Requests that
+    /// cannot be read at all, and those in the wrong framing, keep their fixed
+    /// answer.
+    ///
+    /// Of several handlers the innermost answers: that of the entry, of the
+    /// node or group nearest to it, of the router. A request without a route
+    /// has that of the router.
+    ///
+    /// [`ErrorReply`]: stockade_core::ErrorReply
+    #[doc(alias = "errorHandling")]
+    #[must_use]
+    pub fn error_handling(mut self, handler: impl IntoErrorHandler) -> Self {
+        self.error_handling = Some(handler.into_error_handler());
+        self
+    }
+
     setters! {
         /// Sets the path that stands before that of every route; `""` and `"/"` are
         /// none. Default: none.
@@ -278,25 +303,6 @@ impl RouterOptions {
         /// Sends errors as problem details (RFC 9457) if true, instead of
         /// `{"error": …}`. Default: false.
         problem_details: bool;
-
-        /// Answers errors by a handler of its own: a function that changes an
-        /// [`ErrorReply`], the options of a handler, or the outcome of
-        /// `create_error_handler`. Default: none.
-        ///
-        /// It sees every error that leaves the router: unknown paths (404), wrong
-        /// methods (405), bodies that are too large (413) or of another type
-        /// (415), the rate limit (429), failed validations, panics, and requests
-        /// that the own server refuses (no `Host`, for instance). Requests that
-        /// cannot be read at all, and those in the wrong framing, keep their fixed
-        /// answer.
-        ///
-        /// Of several handlers the innermost answers: that of the entry, of the
-        /// node or group nearest to it, of the router. A request without a route
-        /// has that of the router.
-        ///
-        /// [`ErrorReply`]: stockade_core::ErrorReply
-        #[doc(alias = "errorHandling")]
-        error_handling: some into ErrorHandler;
 
         /// Sets the status of a failed validation, from 400 to 499, such as 422.
         /// Another one is a mistake, found when the router is built. Default: 400.

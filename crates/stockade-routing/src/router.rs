@@ -8,7 +8,7 @@
 use std::panic::Location;
 
 use http::Method;
-use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
@@ -344,8 +344,8 @@ impl Router {
     /// of the routes in it, whether they are added before or after this call, but
     /// not for paths that no route has.
     #[doc(alias = "errorHandling")]
-    pub fn error_handling(&mut self, handler: impl Into<ErrorHandler>) -> &mut Self {
-        self.options.error_handling = Some(handler.into());
+    pub fn error_handling(&mut self, handler: impl IntoErrorHandler) -> &mut Self {
+        self.options.error_handling = Some(handler.into_error_handler());
         self
     }
 

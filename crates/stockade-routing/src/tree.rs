@@ -19,7 +19,7 @@
 use std::panic::Location;
 
 use http::Method;
-use stockade_core::{ErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
@@ -161,8 +161,8 @@ impl RouteTree {
     /// alone. A path that no route has is the router's:
     /// [`RouterOptions::error_handling`](crate::RouterOptions::error_handling).
     #[doc(alias = "errorHandling")]
-    pub fn error_handling(mut self, handler: impl Into<ErrorHandler>) -> Self {
-        self.settings.error_handling = Some(handler.into());
+    pub fn error_handling(mut self, handler: impl IntoErrorHandler) -> Self {
+        self.settings.error_handling = Some(handler.into_error_handler());
         self
     }
 

@@ -113,6 +113,40 @@ pub struct ErrorHandler {
     options: Arc<ErrorHandlerOptions>,
 }
 
+/// A value that `error_handling` and `with_error_handling` take: a function that
+/// changes an [`ErrorReply`], the options of an [`ErrorHandler`], or a handler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no error handler",
+    label = "not a synchronous function of one argument, `&mut ErrorReply`",
+    note = "it is `fn(&mut ErrorReply)`, which changes the answer: `|error: &mut ErrorReply| error.set_json(…)`",
+    note = "the request is asked through `ErrorReply`: `route`, `method`, `path`, `request_id`",
+    note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
+)]
+pub trait IntoErrorHandler {
+    /// Makes the handler.
+    fn into_error_handler(self) -> ErrorHandler;
+}
+
+impl IntoErrorHandler for ErrorHandler {
+    fn into_error_handler(self) -> ErrorHandler {
+        self
+    }
+}
+
+impl IntoErrorHandler for ErrorHandlerOptions {
+    fn into_error_handler(self) -> ErrorHandler {
+        self.into()
+    }
+}
+
+// The message of the trait says more than one about a bound of `Fn`.
+#[diagnostic::do_not_recommend]
+impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler for F {
+    fn into_error_handler(self) -> ErrorHandler {
+        self.into()
+    }
+}
+
 impl From<ErrorHandlerOptions> for ErrorHandler {
     fn from(options: ErrorHandlerOptions) -> Self {
         Self { options: Arc::new(options) }

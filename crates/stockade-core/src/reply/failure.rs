@@ -98,7 +98,10 @@ pub trait Failure: Sized {
 }
 
 /// Makes the answer of a failure, and notes that a 5xx has to be logged.
-pub(crate) fn answer_of<E: Failure>(failure: E) -> Result<Response, ApiError> {
+///
+/// # Errors
+/// The error that the failure is, unless it is a response.
+pub fn answer_of<E: Failure>(failure: E) -> Result<Response, ApiError> {
     failure.into_answer().map(noted)
 }
 

@@ -20,7 +20,7 @@
 //!
 //! Spec: Handler contract.
 
-mod failure;
+pub(crate) mod failure;
 mod json;
 mod plain;
 mod sse;

@@ -8,7 +8,8 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Expr, LitStr, Token, braced, token};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Token, braced, token};
 
 use super::tree::{
     ENTRY_KEYS, Item, METHODS, MOUNT, Method, NODE_SETTINGS, Node, Route, WEB_SOCKET,
@@ -269,10 +270,17 @@ fn field(
     }
     if key == "handler" {
         route.handler = Some(value);
+    } else if key == "timeout" && is_number(&value) {
+        let text = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
+        errors.push(value.span(), text);
     } else {
         route.fields.push((key, value));
     }
     Ok(())
+}
+
+fn is_number(value: &Expr) -> bool {
+    matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }))
 }
 
 /// Reads `[first, second]`, or a single one.

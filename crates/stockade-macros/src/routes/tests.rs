@@ -212,6 +212,14 @@ fn unknown_keys_of_an_entry_are_named() {
 }
 
 #[test]
+fn a_timeout_without_a_unit_is_named() {
+    let message = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
+    check("GET: { h, timeout: 5 }", &[&format!("1:19 {message}")]);
+    check("GET: { handler: h, timeout: 2.5 }", &[&format!("1:28 {message}")]);
+    check("GET: { h, timeout: LIMIT }", &[]);
+}
+
+#[test]
 fn wrong_shapes_are_explained() {
     let holds = "a path segment holds `{ … }`: write `\"a\": { GET: … }` for a handler, \
                  `\"a\": { ..… }` for a tree";

@@ -1,11 +1,11 @@
 //! [`Authenticator`]: tries the methods of an [`Auth`] for a request.
 
 use stockade_core::__internal::RequestExt as _;
-use stockade_core::Request;
+use stockade_core::{Flow, Request};
 use stockade_errors::ApiError;
 
 use super::Auth;
-use super::method::{AuthMethod, Found};
+use super::method::{AuthMethod, Failed, Found};
 
 /// An [`Auth`] with its usual refusals prepared, because an invalid token must
 /// cost the server little.
@@ -35,7 +35,7 @@ impl Authenticator {
         Self { auth, bearers, missing, other_scheme, invalid }
     }
 
-    pub(super) fn authenticate(&self, req: &mut Request) -> Result<(), ApiError> {
+    pub(super) fn authenticate(&self, req: &mut Request) -> Result<Flow, ApiError> {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find_sync(req).unwrap_or(Found::Nothing);
@@ -43,10 +43,10 @@ impl Authenticator {
                 break;
             }
         }
-        self.decide(req, &outcome)
+        self.decide(req, outcome)
     }
 
-    pub(super) async fn authenticate_async(&self, req: &mut Request) -> Result<(), ApiError> {
+    pub(super) async fn authenticate_async(&self, req: &mut Request) -> Result<Flow, ApiError> {
         let mut outcome = AuthOutcome::default();
         for (index, method) in self.auth.methods.iter().enumerate() {
             let found = method.find(req).await;
@@ -54,21 +54,21 @@ impl Authenticator {
                 break;
             }
         }
-        self.decide(req, &outcome)
+        self.decide(req, outcome)
     }
 
-    fn decide(&self, req: &mut Request, outcome: &AuthOutcome) -> Result<(), ApiError> {
+    fn decide(&self, req: &mut Request, outcome: AuthOutcome) -> Result<Flow, ApiError> {
         if outcome.found {
-            return Ok(());
+            return Ok(Flow::Continue);
         }
         req.set_user(None);
-        if let Some(error) = &outcome.refused {
-            return Err(error.clone());
+        if let Some(answer) = outcome.refused {
+            return answer.map(|response| Flow::Respond(*response));
         }
         if self.auth.required {
             Err(self.refusal(outcome.invalid, outcome.is_other_scheme))
         } else {
-            Ok(())
+            Ok(Flow::Continue)
         }
     }
 
@@ -121,9 +121,9 @@ pub(super) struct AuthOutcome {
     invalid: MethodSet,
     /// True if the header held credentials of another scheme.
     is_other_scheme: bool,
-    /// The error of a method that failed, or whose credentials must not be used
+    /// The answer of a method that failed, or whose credentials must not be used
     /// for this request.
-    refused: Option<ApiError>,
+    refused: Option<Failed>,
 }
 
 impl AuthOutcome {
@@ -139,9 +139,9 @@ impl AuthOutcome {
         match found {
             Found::Nothing => {}
             Found::OtherScheme => self.is_other_scheme = true,
-            Found::Refused(error) => self.refused = Some(error),
-            Found::Failed(error) => {
-                self.refused = Some(error);
+            Found::Refused(error) => self.refused = Some(Err(error)),
+            Found::Failed(failed) => {
+                self.refused = Some(failed);
                 return true;
             }
             Found::Invalid => self.invalid.add(index),

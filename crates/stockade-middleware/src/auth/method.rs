@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stockade_core::{BoxFuture, Request, RouteDoc};
+use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::challenge::{Challenge, Scheme};
@@ -20,8 +20,8 @@ pub(super) enum Found {
     Invalid,
     /// The credentials must not be used for this request; the error to answer.
     Refused(ApiError),
-    /// The function that finds the user failed; the error to answer.
-    Failed(ApiError),
+    /// The function that finds the user failed; the answer to that.
+    Failed(Failed),
     User(Value),
     /// A user as JSON, and as a value if it was parsed before.
     Json(String, Option<Value>),
@@ -30,14 +30,17 @@ pub(super) enum Found {
 impl Found {
     /// Makes the finding of a function that finds the user; `none` if it has found
     /// none.
-    pub(super) fn of(user: Result<Option<Value>, ApiError>, none: Self) -> Self {
+    pub(super) fn of(user: Result<Option<Value>, Failed>, none: Self) -> Self {
         match user {
             Ok(Some(user)) => Self::User(user),
             Ok(None) => none,
-            Err(error) => Self::Failed(error),
+            Err(failed) => Self::Failed(failed),
         }
     }
 }
+
+/// The answer to a failure: a response that is sent as it is, or an error.
+pub(super) type Failed = Result<Box<Response>, ApiError>;
 
 #[derive(Clone)]
 pub(super) struct AuthMethod {

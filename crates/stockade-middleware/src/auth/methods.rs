@@ -6,15 +6,15 @@ use http::HeaderName;
 use serde::Serialize;
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
-use stockade_core::{Arguments, Request, Shape};
+use stockade_core::reply::Failure;
+use stockade_core::{Request, Shape};
 use stockade_errors::__internal::setters;
-use stockade_errors::ApiError;
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
 use super::method::{AuthMethod, Find, Found};
 use super::verify::find_with;
-use super::{CredentialReader, Lookup, SessionCookie, Verify};
+use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
 /// The methods that find the user of a request. A user is required by default.
@@ -96,14 +96,14 @@ impl Auth {
     }
 
     /// Authenticates by an asynchronous function that may fail. It takes
-    /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E`
-    /// becomes an [`ApiError`].
+    /// extractors, as handlers do, and returns `Result<Option<U>, E>`, where `E` is
+    /// a [`Failure`], as of a handler.
     ///
     /// | result | answer |
     /// |---|---|
     /// | `Ok(Some(user))` | the request goes on with the user |
     /// | `Ok(None)` | no user: 401, or on without one where none is [`required`](Self::required) |
-    /// | `Err(error)` | that error, also where no user is required; no further method of [`or`](Self::or) is tried |
+    /// | `Err(error)` | that error, or the reply that it is (a `Redirect`), also where no user is required; no further method of [`or`](Self::or) is tried |
     ///
     /// So a database that is down is a 503, and nobody is logged out or let in by
     /// it. An argument that cannot be taken from the request is answered as in a
@@ -143,9 +143,9 @@ impl Auth {
     where
         F: Shape<Args, Output = Result<Option<U>, E>>,
         F::Future: Send,
-        Args: Arguments + 'static,
+        Args: LookupArguments + 'static,
         U: Serialize,
-        E: Into<ApiError>,
+        E: Failure,
     {
         let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
         Self::one(method.describing(|doc| doc.middleware_arguments::<Args>("with_auth")))
@@ -159,9 +159,10 @@ impl Auth {
     /// error of the function means. No credentials, no call.
     ///
     /// Every error of the function is answered. Of a function of the token alone
-    /// the status is that of an [`ApiError`], and 500 for an error of another
-    /// type, also of one with `#[derive(ApiError)]`; of a function that takes
-    /// extractors too it is the status that the type becomes.
+    /// the status is that of an [`ApiError`](stockade_errors::ApiError) or a
+    /// `StatusCode`, and 500 for an error of another type, also of one with
+    /// `#[derive(ApiError)]`; of a function that takes extractors too it is the
+    /// status of the [`Failure`].
     ///
     /// ```
     /// use stockade::ApiError;

@@ -30,5 +30,7 @@ pub use password::{hash_password_async, hash_password_with_async, verify_passwor
 pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
-pub use verify::{CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, Verify, form};
+pub use verify::{
+    CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
+};
 pub use with_auth::{IntoAuth, with_auth};

@@ -7,16 +7,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
-use stockade_core::__internal::escaped;
+use stockade_core::__internal::{answer_of, escaped};
 use stockade_core::middleware::BorrowingFn;
+use stockade_core::reply::Failure;
 use stockade_core::{Arguments, BoxFuture, Request, Shape};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 
 use super::challenge::{Challenge, Scheme};
-use super::method::{AuthMethod, Find, Found};
+use super::method::{AuthMethod, Failed, Find, Found};
 
 /// The result of a function that finds a user: an `Option` of a serialisable
 /// value, a JSON value, or a `Result` of these. An error, null, false, 0 and
@@ -37,7 +39,8 @@ pub trait IntoUser {
     ///
     /// # Errors
     /// Fails with the error of the function: an [`ApiError`] as it is, also one
-    /// in a [`BoxError`], and any other as a 500, whose text is withheld.
+    /// in a [`BoxError`], a `StatusCode` from 400 on as its error, and any other as
+    /// a 500, whose text is withheld.
     fn try_into_user(self) -> Result<Option<Value>, ApiError>
     where
         Self: Sized,
@@ -96,9 +99,12 @@ fn answered<E: Display + 'static>(error: &E) -> ApiError {
     // The type of the error decides, and the compiler knows it here.
     let any: &dyn Any = error;
     let boxed = any.downcast_ref::<BoxError>().and_then(|error| error.downcast_ref());
-    match any.downcast_ref::<ApiError>().or(boxed) {
-        Some(error) => error.clone(),
-        None => ApiError::new(500, format!("the function that finds the user failed: {error}")),
+    if let Some(error) = any.downcast_ref::<ApiError>().or(boxed) {
+        return error.clone();
+    }
+    match any.downcast_ref::<StatusCode>() {
+        Some(status) if status.as_u16() >= 400 => ApiError::new(status.as_u16(), ""),
+        _ => ApiError::new(500, format!("the function that finds the user failed: {error}")),
     }
 }
 
@@ -167,8 +173,8 @@ where
 ///
 /// | function | an error |
 /// |---|---|
-/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered: an [`ApiError`] as it is, any other one as a 500 |
-/// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` becomes an [`ApiError`] | is answered |
+/// | `fn(I) -> V` or `async fn(I) -> V`, where `V` is an [`IntoUser`] | is answered: an [`ApiError`] as it is, a `StatusCode` from 400 on as its error, any other one as a 500 |
+/// | `async fn(I, A, …) -> Result<Option<U>, E>` with up to seven extractors `A`, where `E` is a [`Failure`] | is answered |
 ///
 /// An error that is answered is the answer also where no user is required, and
 /// no further method is tried: see [`Auth::lookup`](super::Auth::lookup). A
@@ -177,12 +183,27 @@ where
     message = "`{Self}` cannot find a user",
     label = "not a function from `{I}` to a user",
     note = "it is `fn({I}) -> Option<User>` or `async fn({I}) -> Option<User>`; a Result does as well",
-    note = "with extractors it is `async fn({I}, State<Db>, …) -> Result<Option<User>, ApiError>`"
+    note = "with extractors it is `async fn({I}, State<Db>, …) -> Result<Option<User>, ApiError>`",
+    note = "a function of extractors alone is for `Auth::lookup`"
 )]
 pub trait Lookup<I, Marker>: Sized {
     #[doc(hidden)]
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod;
 }
+
+/// The arguments of a function of [`Auth::lookup`](super::Auth::lookup): up to
+/// eight extractors.
+#[diagnostic::on_unimplemented(
+    message = "`Auth::lookup` takes a function of extractors, and not all of `{Self}` are extractors",
+    label = "this function cannot find a user by the request",
+    note = "it is `async fn(Headers, State<Db>, …) -> Result<Option<User>, ApiError>`",
+    note = "a function of a token is for `Auth::bearer`, and others of credentials for `Auth::api_key`, `Auth::basic` and `Auth::session`"
+)]
+pub trait LookupArguments: Arguments {}
+
+// The message of the trait says more than one about a single argument.
+#[diagnostic::do_not_recommend]
+impl<Args: Arguments> LookupArguments for Args {}
 
 /// The reader of credentials in a request.
 #[doc(hidden)]
@@ -226,7 +247,7 @@ where
         let find = Find::Sync(Arc::new(move |req, scheme| match read(req, scheme) {
             Ok(credentials) => {
                 let user = catch_panic(|| self(credentials).try_into_user());
-                Found::of(user.and_then(|user| user), Found::Invalid)
+                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
             }
             Err(found) => found,
         }));
@@ -248,7 +269,7 @@ where
             Box::pin(async move {
                 let user = async { lookup(credentials).await.try_into_user() };
                 let user = catch_panic_async(user).await;
-                Found::of(user.and_then(|user| user), Found::Invalid)
+                Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
             })
         }))
     }
@@ -263,7 +284,7 @@ macro_rules! lookup_with_extractors {
             F::Future: Send,
             ($($Arg,)*): Arguments + 'static,
             U: Serialize,
-            E: Into<ApiError>,
+            E: Failure,
         {
             fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
                 let method = reader.into_async(move |credentials, req| {
@@ -295,7 +316,7 @@ where
     F::Future: Send,
     Args: Arguments + 'static,
     U: Serialize,
-    E: Into<ApiError>,
+    E: Failure,
 {
     Find::Async(Arc::new(move |req, _| {
         let lookup = lookup.clone();
@@ -311,16 +332,17 @@ where
 async fn user_of<Args, Fut, U, E>(
     req: &mut Request,
     call: impl FnOnce(Args) -> Fut,
-) -> Result<Option<Value>, ApiError>
+) -> Result<Option<Value>, Failed>
 where
     Args: Arguments,
     Fut: Future<Output = Result<Option<U>, E>>,
     U: Serialize,
-    E: Into<ApiError>,
+    E: Failure,
 {
-    let args = Args::extract(req).await?;
-    let Some(user) = call(args).await.map_err(Into::into)? else { return Ok(None) };
-    let user = serde_json::to_value(user).map_err(ApiError::internal)?;
+    let args = Args::extract(req).await.map_err(Err)?;
+    let failed = |failure| answer_of(failure).map(Box::new);
+    let Some(user) = call(args).await.map_err(failed)? else { return Ok(None) };
+    let user = serde_json::to_value(user).map_err(|error| Err(ApiError::internal(error)))?;
     Ok(user.into_user())
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use stockade_core::__internal::unauthorized;
-use stockade_core::{Flow, Middleware, Request, RouteDoc};
+use stockade_core::{Middleware, Request, RouteDoc};
 use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
@@ -60,7 +60,7 @@ impl Auth {
                 let authenticator = Arc::clone(&authenticator);
                 async move {
                     let outcome = authenticator.authenticate_async(&mut req).await;
-                    (req, outcome.map(|()| Flow::Continue))
+                    (req, outcome)
                 }
             });
         }
