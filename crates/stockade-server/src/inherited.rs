@@ -38,11 +38,14 @@ use crate::{LocalAddr, ServeError, tcp, unix};
 #[derive(Debug, Default)]
 pub struct InheritedSockets {
     sockets: VecDeque<Inherited>,
+    /// The name by which they were taken out of all that were passed.
+    taken_by: Option<String>,
 }
 
 #[derive(Debug)]
 struct Inherited {
-    name: String,
+    /// `None` where the environment has no names.
+    name: Option<String>,
     kind: Kind,
 }
 
@@ -62,12 +65,13 @@ impl InheritedSockets {
     /// other means than the standard library.
     ///
     /// # Errors
-    /// Fails when one of them is no listening socket of TCP or Unix, and when
-    /// `LISTEN_FDNAMES` has another number of names.
+    /// Fails when one of them is no listening socket of TCP or Unix, when
+    /// `LISTEN_FDNAMES` has another number of names, and when `LISTEN_FDS` or
+    /// `LISTEN_PID` is no number.
     pub fn from_env() -> Result<Self, ServeError> {
         let names = env::var("LISTEN_FDNAMES").ok();
-        let fds = ListenFd::from_env();
-        take(fds, names.as_deref()).map_err(|source| ServeError::Inherited { source })
+        let taken = check_numbers().and_then(|()| take(ListenFd::from_env(), names.as_deref()));
+        taken.map_err(|source| ServeError::Inherited { source })
     }
 
     /// Returns the number of sockets.
@@ -88,16 +92,23 @@ impl InheritedSockets {
     /// own name, such as `app.socket`. A socket without a name is `unknown`.
     #[must_use]
     pub fn take(&mut self, name: &str) -> Self {
-        let (taken, left) =
-            std::mem::take(&mut self.sockets).into_iter().partition(|it| it.name == name);
+        let has_name = |it: &Inherited| it.name.as_deref().unwrap_or(UNNAMED) == name;
+        let (taken, left) = std::mem::take(&mut self.sockets).into_iter().partition(has_name);
         self.sockets = left;
-        Self { sockets: taken }
+        Self { sockets: taken, taken_by: Some(name.to_owned()) }
     }
 
     /// Returns the listeners with their addresses.
     pub(crate) fn open(self) -> Result<(Vec<Bound>, Vec<LocalAddr>), ServeError> {
         if self.sockets.is_empty() {
-            let source = io::Error::new(ErrorKind::NotFound, "no sockets were passed");
+            let text = match &self.taken_by {
+                Some(name) => format!(
+                    "no socket with the name {name:?} was passed; a unit of systemd gives it by \
+                     `FileDescriptorName={name}`"
+                ),
+                None => "no sockets were passed".to_owned(),
+            };
+            let source = io::Error::new(ErrorKind::NotFound, text);
             return Err(ServeError::Inherited { source });
         }
         let mut all = Vec::new();
@@ -112,11 +123,33 @@ impl InheritedSockets {
     }
 }
 
+/// Fails for numbers in the environment that cannot be read: no sockets are
+/// another thing than a mistake.
+fn check_numbers() -> io::Result<()> {
+    let value = |name| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+    let wrong = |name, value, what| {
+        let text = format!("{name} is {value:?}, which is no {what}");
+        Err(io::Error::new(ErrorKind::InvalidInput, text))
+    };
+    let Some(count) = value("LISTEN_FDS") else { return Ok(()) };
+    // Without a process they are for whoever finds them.
+    let pid = value("LISTEN_PID").filter(|pid| !pid.is_empty());
+    match pid.map(|pid| pid.parse::<u32>().map_err(|_| pid)) {
+        Some(Err(pid)) => return wrong("LISTEN_PID", pid, "process id"),
+        Some(Ok(pid)) if pid != std::process::id() => return Ok(()),
+        _ => {}
+    }
+    if count.parse::<u16>().is_err() {
+        return wrong("LISTEN_FDS", count, "number of sockets");
+    }
+    Ok(())
+}
+
 fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> {
     let count = fds.len();
     let names: Vec<_> = match names {
-        Some(names) if count > 0 => names.split(':').collect(),
-        _ => vec![UNNAMED; count],
+        Some(names) if count > 0 => names.split(':').map(Some).collect(),
+        _ => vec![None; count],
     };
     if names.len() != count {
         let text = format!("LISTEN_FDNAMES has {} names for {count} sockets", names.len());
@@ -133,12 +166,19 @@ fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> 
             },
         };
         if !listens(&kind)? {
-            let text = format!("the socket {name} was passed without listening on it");
+            let which = name.map_or_else(
+                || format!("socket {} of {count}, which has no name,", index + 1),
+                |name| format!("the socket {name:?}"),
+            );
+            let text = format!(
+                "{which} does not listen: it was passed after its connection was accepted \
+                 (`Accept=yes` in a unit of systemd; write `Accept=no`), or before `listen`"
+            );
             return Err(io::Error::new(ErrorKind::InvalidInput, text));
         }
-        sockets.push_back(Inherited { name: name.to_owned(), kind });
+        sockets.push_back(Inherited { name: name.map(str::to_owned), kind });
     }
-    Ok(InheritedSockets { sockets })
+    Ok(InheritedSockets { sockets, taken_by: None })
 }
 
 /// Returns true if clients can connect. Where the system does not tell, they are
@@ -154,5 +194,5 @@ fn listens(kind: &Kind) -> io::Result<bool> {
     Ok(socket.local_addr().is_ok())
 }
 
-/// The name of a socket without one.
+/// The name by which a socket without one is taken.
 const UNNAMED: &str = "unknown";

@@ -60,10 +60,18 @@ struct Prepared {
 struct Files {
     cert: PathBuf,
     key: PathBuf,
-    /// A hash of what was in them when they were looked at last, `None` if they
-    /// could not be read.
-    seen: Mutex<Option<u64>>,
+    seen: Mutex<Seen>,
     hasher: RandomState,
+}
+
+/// The files as they were when they were looked at last.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// A hash of what was in them, `None` if they could not be read.
+    hash: Option<u64>,
+    /// True if they could not be used for the first time. They are tried once more
+    /// before that is an error, because a certificate is written before its key.
+    is_doubtful: bool,
 }
 
 impl TlsConfig {
@@ -100,8 +108,8 @@ impl TlsConfig {
             seen: Mutex::default(),
             hasher: RandomState::new(),
         };
-        let (prepared, seen) = files.load().map_err(|text| mistake(text, location))?;
-        *files.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+        let (prepared, hash) = files.load().map_err(|text| mistake(text, location))?;
+        files.see(hash);
         Ok(Self { files: Some(Arc::new(files)), ..Self::of(prepared) })
     }
 
@@ -145,16 +153,17 @@ impl TlsConfig {
             let text = "this TLS configuration was not read from files".to_owned();
             return Err(mistake(text, location));
         };
-        let (prepared, seen) = files.load().map_err(|text| mistake(text, location))?;
-        *files.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+        let (prepared, hash) = files.load().map_err(|text| mistake(text, location))?;
+        files.see(hash);
         self.set(prepared);
         Ok(())
     }
 
     /// Looks at its files at this interval while a server runs with it, and reloads
-    /// them when they have changed. Each new certificate is logged, and so is one that
-    /// cannot be used, once: then the old one stays. No effect if it was not made by
-    /// [`from_files`](Self::from_files).
+    /// them when they have changed. Each new certificate is logged. Files that cannot
+    /// be used leave the old one in place; they are logged once, when they cannot be
+    /// used at the next look either, because a certificate is written before its key.
+    /// No effect if it was not made by [`from_files`](Self::from_files).
     #[must_use]
     pub fn reload_every(mut self, interval: Duration) -> Self {
         self.reload_every = Some(interval.max(SHORTEST_INTERVAL));
@@ -210,19 +219,27 @@ impl TlsConfig {
     }
 
     /// Returns true if the files have changed and were taken. Fails once for each
-    /// state of them that cannot be.
-    fn reload_if_changed(&self) -> Result<bool, String> {
+    /// state of them that cannot be, unless the next look finds one that can.
+    pub(crate) fn reload_if_changed(&self) -> Result<bool, String> {
         let Some(files) = &self.files else { return Ok(false) };
         let mut seen = files.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let read = files.read();
-        let now = read.as_ref().ok().map(|(_, _, hash)| *hash);
-        if now == *seen {
+        let hash = read.as_ref().ok().map(|(_, _, hash)| *hash);
+        if hash == seen.hash && !seen.is_doubtful {
             return Ok(false);
         }
-        *seen = now;
-        let (cert, key, _) = read?;
-        self.set(Prepared::read(&cert, &key)?);
-        Ok(true)
+        match read.and_then(|(cert, key, _)| Prepared::read(&cert, &key)) {
+            Ok(prepared) => {
+                self.set(prepared);
+                *seen = Seen { hash, is_doubtful: false };
+                Ok(true)
+            }
+            Err(text) => {
+                let was_doubtful = seen.is_doubtful;
+                *seen = Seen { hash, is_doubtful: !was_doubtful };
+                if was_doubtful { Err(text) } else { Ok(false) }
+            }
+        }
     }
 }
 
@@ -235,6 +252,12 @@ impl Files {
         let (cert, key) = (read(&self.cert)?, read(&self.key)?);
         let hash = self.hasher.hash_one((&cert, &key));
         Ok((cert, key, hash))
+    }
+
+    /// Notes that they were read and can be used.
+    fn see(&self, hash: u64) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) =
+            Seen { hash: Some(hash), is_doubtful: false };
     }
 
     fn load(&self) -> Result<(Prepared, u64), String> {

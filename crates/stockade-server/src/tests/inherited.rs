@@ -169,7 +169,12 @@ fn what_is_no_listener_is_an_error_and_what_is_for_others_is_left() {
     let named = r#"exec 3<&0 0</dev/null
         LISTEN_FDNAMES=a:b LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
     let others = r#"exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=1 exec "$0" "$@""#;
-    let none = r#"exec 3<&0 0</dev/null; LISTEN_FDS=x LISTEN_PID=$$ exec "$0" "$@""#;
+    let no_count = r#"exec 3<&0 0</dev/null; LISTEN_FDS=abc LISTEN_PID=$$ exec "$0" "$@""#;
+    let negative = r#"exec 3<&0 0</dev/null; LISTEN_FDS=-1 exec "$0" "$@""#;
+    let no_pid = r#"exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=me exec "$0" "$@""#;
+    let others_none = r#"exec 3<&0 0</dev/null; LISTEN_FDS=abc LISTEN_PID=1 exec "$0" "$@""#;
+    let one_name = r#"exec 3<&0 0</dev/null
+        LISTEN_FDNAMES=web LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let connected = || OwnedFd::from(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
     let file = OwnedFd::from(fs::File::open("/dev/null").unwrap());
@@ -178,14 +183,44 @@ fn what_is_no_listener_is_an_error_and_what_is_for_others_is_left() {
     for (passed, script, expected) in [
         (file, mine, format!("found {cannot}fd 3 is not a socket")),
         (datagrams, mine, format!("found {cannot}fd 3 is not a valid unix stream socket")),
-        (connected(), mine, format!("found {cannot}the socket unknown was passed without ")),
+        (
+            connected(),
+            mine,
+            format!("found {cannot}socket 1 of 1, which has no name, does not listen: "),
+        ),
+        (connected(), one_name, format!(r#"found {cannot}the socket "web" does not listen: "#)),
         (connected(), named, format!("found {cannot}LISTEN_FDNAMES has 2 names for 1 sockets")),
         (connected(), others, "found 0".to_owned()),
-        (connected(), none, "found 0".to_owned()),
+        (connected(), others_none, "found 0".to_owned()),
+        (
+            connected(),
+            no_count,
+            format!(r#"found {cannot}LISTEN_FDS is "abc", which is no number of sockets"#),
+        ),
+        (
+            connected(),
+            negative,
+            format!(r#"found {cannot}LISTEN_FDS is "-1", which is no number of sockets"#),
+        ),
+        (
+            connected(),
+            no_pid,
+            format!(r#"found {cannot}LISTEN_PID is "me", which is no process id"#),
+        ),
     ] {
         let text = outcome(NAME, passed, script);
         assert!(text.contains(&expected), "{expected}: {text}");
     }
+}
+
+#[tokio::test]
+async fn a_name_that_no_socket_has_is_named() {
+    let missing = InheritedSockets::default().take("web");
+    let server = Router::new().create_server().unwrap();
+    let error = server.listen(missing).await.unwrap_err().to_string();
+    let expected = "cannot use inherited sockets: no socket with the name \"web\" was passed; a \
+                    unit of systemd gives it by `FileDescriptorName=web`";
+    assert_eq!(error, expected);
 }
 
 fn serve_at(test: &str, role: &str, path: &Path) -> Process {

@@ -374,6 +374,38 @@ fn files_are_looked_at_and_a_broken_one_is_logged_once() {
     assert!(line.contains("; the certificate stays as it was"), "{line}");
 }
 
+#[test]
+fn files_that_fit_at_the_next_look_are_not_logged() {
+    let (first, second) = (certificate(), certificate());
+    let files = Files::new("doubt");
+    files.write(&first.0, &first.1);
+    let tls = TlsConfig::from_files(&files.cert, &files.key).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(false));
+    std::fs::write(&files.cert, &second.0).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(false));
+    std::fs::write(&files.key, &second.1).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(true));
+    assert_eq!(tls.reload_if_changed(), Ok(false));
+
+    // One that lasts is an error, once, and so is another one after it.
+    for broken in ["", "-----BEGIN CERTIFICATE-----"] {
+        std::fs::write(&files.cert, broken).unwrap();
+        assert_eq!(tls.reload_if_changed(), Ok(false));
+        assert!(tls.reload_if_changed().is_err());
+        assert_eq!(tls.reload_if_changed(), Ok(false));
+    }
+    // A file that is away for a moment, while the other is moved to its place.
+    std::fs::remove_file(&files.cert).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(false));
+    std::fs::write(&files.cert, &second.0).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(true));
+    // The pair that is in use comes back.
+    std::fs::write(&files.cert, &first.0).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(false));
+    std::fs::write(&files.cert, &second.0).unwrap();
+    assert_eq!(tls.reload_if_changed(), Ok(true));
+}
+
 #[tokio::test]
 async fn a_server_looks_at_its_files() {
     let (first, second) = (certificate(), certificate());
