@@ -3,3 +3,5 @@
 //! Each file in `src/bin` is one program: `cargo run --bin hello-world`.
 //! `list.md` has the lines of both. This library holds small stand-ins for
 //! databases and other services, which the programs would reach by a network.
+
+pub mod logged;

@@ -1,0 +1,184 @@
+//! Holds `list.md` to the programs: each has a row, with the lines that it has.
+//!
+//! The lines of axum's programs are facts about one commit of its repository. With
+//! a checkout of it they are counted again:
+//!
+//! ```text
+//! AXUM=../../../axum cargo test --test list -- --ignored
+//! ```
+//!
+//! `SAVE=1 cargo test --test list` sorts the rows, and writes our lines and the sums
+//! anew.
+
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests; clippy.toml knows only functions with `#[test]`"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A row of the table.
+struct Row {
+    example: String,
+    axum_lines: usize,
+    /// `None` where there is no program.
+    our_lines: Option<usize>,
+    how: String,
+    remark: String,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { example, axum_lines, our_lines, how, remark } = self;
+        let ours = our_lines.map_or("–".to_owned(), |lines| lines.to_string());
+        write!(f, "| `{example}` | {axum_lines} | {ours} | {how} | {remark} |")
+    }
+}
+
+fn list() -> String {
+    fs::read_to_string(root().join("list.md")).unwrap()
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in list().lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [example, axum_lines, our_lines, how, remark] = cells[..] else {
+            panic!("a row of list.md has five cells: {line}");
+        };
+        rows.push(Row {
+            example: example.trim_matches('`').to_owned(),
+            axum_lines: axum_lines.parse().unwrap(),
+            our_lines: (our_lines != "–").then(|| our_lines.parse().unwrap()),
+            how: how.to_owned(),
+            remark: remark.to_owned(),
+        });
+    }
+    rows
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Counts the lines of code: without blank lines, lines that are a comment, and
+/// the module of tests at the end.
+fn lines_of(source: &str) -> usize {
+    let mut count = 0;
+    let mut lines = source.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if line == "#[cfg(test)]" {
+            match lines.next() {
+                Some("mod tests {") => return count,
+                Some("mod tests;") => continue,
+                other => panic!("no module of tests: {other:?}"),
+            }
+        }
+        if !line.is_empty() && !line.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Counts the files of a folder, with those below it, without `tests.rs`.
+fn lines_in(folder: &Path) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            count += lines_in(&path);
+        } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("tests.rs") {
+            count += lines_of(&fs::read_to_string(&path).unwrap());
+        }
+    }
+    count
+}
+
+/// Returns the programs by their names.
+fn programs() -> BTreeMap<String, PathBuf> {
+    let files = fs::read_dir(root().join("src/bin")).unwrap().map(|entry| entry.unwrap().path());
+    let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    sources.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
+}
+
+#[test]
+fn each_program_has_a_row() {
+    let mut programs = programs();
+    for row in rows() {
+        programs.remove(&row.example);
+    }
+    assert!(programs.is_empty(), "not in the list: {:?}", programs.keys());
+}
+
+#[test]
+fn each_row_says_how() {
+    for Row { example, our_lines, how, remark, .. } in &rows() {
+        match how.as_str() {
+            "directly" => assert!(our_lines.is_some(), "{example}: no program"),
+            "work-around" => assert!(our_lines.is_some() && !remark.is_empty(), "{example}: why?"),
+            "not" => assert!(our_lines.is_none() && !remark.is_empty(), "{example}: why?"),
+            other => panic!("{example}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn the_list_is_as_it_would_be_saved() {
+    let mut rows = rows();
+    rows.sort_by(|a, b| a.example.cmp(&b.example));
+    let programs = programs();
+    for row in &mut rows {
+        let source = programs.get(&row.example).map(|path| fs::read_to_string(path).unwrap());
+        row.our_lines = source.map(|source| lines_of(&source));
+    }
+    let (path, old) = (root().join("list.md"), list());
+    let (head, rest) = old.split_once(SUMS).unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    let (legend, _) = rest.split_once("\n| `").unwrap();
+    let table = rows.iter().map(Row::to_string).collect::<Vec<_>>().join("\n");
+    let new = format!("{head}{SUMS}{}\n{legend}\n{table}\n", sums(&rows));
+    if std::env::var_os("SAVE").is_some() {
+        fs::write(path, new).unwrap();
+    } else {
+        assert!(old == new, "SAVE=1 cargo test --test list");
+    }
+}
+
+/// The beginning of the line with the sums.
+const SUMS: &str = "Of these ";
+
+fn sums(rows: &[Row]) -> String {
+    let of = |how: &str| rows.iter().filter(|row| row.how == how).count();
+    let written = rows.iter().filter_map(|row| Some((row.axum_lines, row.our_lines?)));
+    let (theirs, ours) = written.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+    format!(
+        "{} examples {} are written directly, {} by a work-around, {} not. \
+         Those that are written have {theirs} lines there and {ours} here.",
+        rows.len(),
+        of("directly"),
+        of("work-around"),
+        of("not"),
+    )
+}
+
+#[test]
+fn code_alone_is_counted() {
+    let source = "//! Text.\n\nuse a; // why\n\n    // Text.\n    b();\n/// Text.\nfn c() {}\n";
+    assert_eq!(lines_of(source), 3);
+    assert_eq!(lines_of("a();\n\n#[cfg(test)]\nmod tests {\n    b();\n}\n"), 1);
+    assert_eq!(lines_of("a();\n#[cfg(test)]\nmod tests;\nb();\n"), 2);
+}
+
+#[test]
+#[ignore = "needs a checkout of axum, named by AXUM"]
+fn axum_lines_are_true() {
+    let examples = PathBuf::from(std::env::var_os("AXUM").unwrap()).join("examples");
+    for Row { example, axum_lines, .. } in rows() {
+        assert_eq!(lines_in(&examples.join(&example).join("src")), axum_lines, "{example}");
+    }
+}
