@@ -1,0 +1,43 @@
+//! Functions that return `anyhow::Error`, and a handler that returns it by `?`.
+//! The text of the error is the answer.
+
+use stockade::ErrorReply;
+use stockade::prelude::*;
+
+async fn handler() -> Result<(), BoxError> {
+    try_thing()?;
+    Ok(())
+}
+
+fn try_thing() -> anyhow::Result<()> {
+    anyhow::bail!("it failed!")
+}
+
+/// Shows clients the text of every error, which of a 5xx only the log has otherwise.
+fn tell(reply: &mut ErrorReply) {
+    let text = format!("Something went wrong: {}", reply.error());
+    reply.set_body("text/plain; charset=utf-8", text);
+}
+
+fn router() -> Router {
+    create_router(routes! { GET: handler }, RouterOptions::new().error_handling(tell))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    router().create_server()?.listen(3000).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::TestClient;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_error_is_told() {
+        let response = TestClient::new(router()).get("/").await;
+        response.assert_status(500).assert_text("Something went wrong: it failed!");
+    }
+}

@@ -1,0 +1,34 @@
+//! The program `auto-reload`, started with a listener and without one.
+
+#![cfg(unix)]
+
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+
+use stockade::testing::TestClient;
+
+/// The program, which ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Whether it still runs does not matter any more.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_listener_is_taken_over() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TestClient::live(&format!("http://{}", listener.local_addr().unwrap()));
+    // The first inherited descriptor is 3; the process is that of the shell.
+    let script = r#"exec 3<&0; LISTEN_FDS=1 LISTEN_PID=$$ exec "$1""#;
+    let program = env!("CARGO_BIN_EXE_auto-reload");
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", program]).stdin(Stdio::from(OwnedFd::from(listener)));
+    let _program = Program(command.spawn().unwrap());
+    // The connection waits in the queue of the listener until the program runs.
+    client.get("/").await.assert_status(200).assert_text("<h1>Hello, World!</h1>");
+}
