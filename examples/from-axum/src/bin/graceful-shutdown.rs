@@ -1,0 +1,55 @@
+//! A server that answers what has begun before it ends, on Ctrl-C and on SIGTERM.
+//! No request takes longer than ten seconds, and so the end does not either.
+
+use std::time::Duration;
+
+use stockade::middleware::with_timeout;
+use stockade::prelude::*;
+use tokio::time::sleep;
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+fn router(slow: Duration) -> Router {
+    let api = routes! {
+        middleware: [with_timeout(LIMIT).status(408)],
+        "slow": { GET: async move || sleep(slow).await },
+        "forever": { GET: std::future::pending::<()> },
+    };
+    create_router(api, RouterOptions::new().access_log(true))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt::init();
+    router(Duration::from_secs(5)).create_server()?.listen("0.0.0.0:3000").await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::TestClient;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_has_begun_is_answered() {
+        let server = router(Duration::from_millis(500)).create_server().unwrap();
+        let server = server.bind(0).await.unwrap();
+        let (handle, client) =
+            (server.handle(), TestClient::live(&format!("http://{}", server.local_addr())));
+        let served = tokio::spawn(server.serve());
+        let slow = tokio::spawn(client.get("/slow").send());
+        sleep(Duration::from_millis(200)).await;
+        handle.shutdown();
+        slow.await.unwrap().assert_status(204);
+        served.await.unwrap().unwrap();
+        assert!(client.get("/slow").try_send().await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_takes_longer_than_the_limit() {
+        let client = TestClient::new(router(Duration::ZERO)).with_timeout(None);
+        client.get("/slow").await.assert_status(204);
+        client.get("/forever").await.assert_status(408);
+    }
+}
