@@ -1,0 +1,32 @@
+//! A stand-in for `deadpool-diesel`: queries that block, on threads of their own.
+
+use std::time::Duration;
+
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::diesel::PgConnection;
+use super::pool::{self, Pooled};
+
+/// A pool of connections.
+pub type Pool = pool::Pool<PgConnection>;
+
+/// Makes a pool of 10 connections to the database at `url`.
+#[must_use]
+pub fn build(_url: &str) -> Pool {
+    Pool::new(PgConnection::default(), 10, Duration::from_secs(5))
+}
+
+impl Pooled<PgConnection> {
+    /// Runs a function that blocks on the connection.
+    ///
+    /// # Errors
+    /// Fails when the function panics.
+    pub async fn interact<F, T>(&self, function: F) -> Result<T, JoinError>
+    where
+        F: FnOnce(&mut PgConnection) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let mut connection = PgConnection::clone(self);
+        spawn_blocking(move || function(&mut connection)).await
+    }
+}

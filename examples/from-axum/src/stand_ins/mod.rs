@@ -1,0 +1,7 @@
+//! Stand-ins for clients of databases: everything is in memory, and the calls
+//! have the names and the shape of those of the real crates.
+
+pub mod deadpool_diesel;
+pub mod diesel;
+pub mod diesel_async;
+pub mod pool;
