@@ -4,4 +4,8 @@
 pub mod deadpool_diesel;
 pub mod diesel;
 pub mod diesel_async;
+pub mod mongodb;
 pub mod pool;
+pub mod redis;
+pub mod sqlx;
+pub mod tokio_postgres;
