@@ -95,13 +95,38 @@ impl Middleware {
         self
     }
 
-    /// Sets the function that describes the effect of the middleware on the
-    /// routes that it covers.
+    /// Adds a function that describes the effect of the middleware on the routes
+    /// that it covers: its answers, the headers that it reads, its needs.
     ///
-    /// `describe` is called once for each route while the router is built.
+    /// `describe` is called for each route while the router is built, and again
+    /// whenever somebody asks for a description of the route. Middleware without
+    /// such a function is opaque: it may answer anything.
+    ///
+    /// ```
+    /// use stockade::{ApiError, Middleware, Request};
+    ///
+    /// fn has_credit(req: &mut Request) -> Result<(), ApiError> {
+    ///     match req.headers().contains_key("x-credit") {
+    ///         true => Ok(()),
+    ///         false => Err(ApiError::new(402, "No credit")),
+    ///     }
+    /// }
+    ///
+    /// let paid = Middleware::new(has_credit).describing(|doc| {
+    ///     doc.reads_header("x-credit", true);
+    ///     doc.may_answer(402, "No credit");
+    /// });
+    /// assert!(paid.name().ends_with("has_credit"));
+    /// ```
     #[must_use]
     pub fn describing(mut self, describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static) -> Self {
-        self.describe = Some(Arc::new(describe));
+        self.describe = Some(match self.describe.take() {
+            None => Arc::new(describe),
+            Some(earlier) => Arc::new(move |doc: &mut RouteDoc| {
+                earlier(doc);
+                describe(doc);
+            }),
+        });
         self
     }
 

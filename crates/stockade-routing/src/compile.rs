@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{EndpointParts, RouteDocExt as _, Settings};
+use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{Cors, LimitsConcurrency};
-use stockade_middleware::with_concurrency_limit;
+use stockade_middleware::{RateLimit, with_concurrency_limit};
 use stockade_path::Pattern;
 use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
@@ -258,12 +259,19 @@ impl<'o> Compiler<'o> {
         let mut doc = RouteDoc::new(method.clone(), params.collect());
         *doc.common_mut() = std::mem::take(&mut self.common);
         doc.set_validation_status(entry.inherited.validation_status);
-        if let Some(limit) = &self.options.rate_limit {
-            doc.limited(&limit.name);
+        if let Some(limit) = self.charged_limit(entry) {
+            let quota = (limit.max_requests.into(), limit.window);
+            doc.counted(QuotaFact::new(limit.name.as_str(), Some(quota)));
         }
         middleware.iter().for_each(|middleware| middleware.describe(&mut doc));
         entry.handler.describe(&mut doc);
         doc
+    }
+
+    /// Returns the rate limit of the router, if it is charged for a route.
+    fn charged_limit(&self, entry: &RouteEntry) -> Option<&RateLimit> {
+        let is_charged = entry.rate_limited && !self.is_hosted;
+        self.options.rate_limit.as_ref().filter(|_| is_charged)
     }
 
     /// Returns the types that the body of a route may have: its own, or the

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{Answer, SecurityScheme};
+use super::{AddedHeader, Answer, InputFact, SecurityScheme};
 
 /// What middleware, extractors and reply of a route have said about it, in the
 /// order in which they run.
@@ -16,6 +16,9 @@ pub struct RouteFacts {
     pub reads: Vec<ReadField>,
     /// The methods that find the user; none where nobody is asked.
     pub user: Option<UserFact>,
+    /// The methods of middleware in front of that, whose user is replaced. Each
+    /// of them may have required one.
+    pub earlier_users: Vec<UserFact>,
     /// True if an argument of the handler is the user.
     pub takes_user: bool,
     /// The roles, one of which the user must have; several lists are asked one
@@ -29,6 +32,13 @@ pub struct RouteFacts {
     pub timeout: Option<TimeoutFact>,
     /// The middleware.
     pub middleware: Vec<MiddlewareFact>,
+    /// The headers that middleware adds to the answers of what comes behind it.
+    pub added_headers: Vec<AddedHeader>,
+    /// The schemas by which middleware checks parts of the request.
+    pub inputs: Vec<InputFact>,
+    /// True if an error handler of the application writes the errors of what
+    /// comes behind it, in a form of its own: an object with any members.
+    pub error_form_is_own: bool,
 }
 
 /// A header or a cookie of the request that a route reads.

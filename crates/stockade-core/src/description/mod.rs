@@ -27,11 +27,13 @@
 //! ```
 
 mod answer;
+mod around;
 mod facts;
 mod security;
 
 pub use answer::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, SchemaOf};
+pub use around::{AddedHeader, InputFact, InputFrom};
 pub use facts::{
     MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, TimeoutFact, UserFact,
 };
-pub use security::SecurityScheme;
+pub use security::{SecurityScheme, UserMethod};

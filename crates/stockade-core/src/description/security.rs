@@ -1,4 +1,5 @@
-//! [`SecurityScheme`]: a way by which a client says who it is.
+//! [`SecurityScheme`]: a way by which a client says who it is; [`UserMethod`]:
+//! such a way with its challenge.
 
 use std::borrow::Cow;
 
@@ -56,5 +57,54 @@ impl SecurityScheme {
         // Object").
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         name.chars().map(|c| if allowed(c) { c } else { '-' }).collect()
+    }
+}
+
+/// A method that finds a user: its scheme, and the challenge of a 401.
+///
+/// A scheme alone becomes one, with the usual challenge.
+///
+/// ```
+/// use stockade::description::{SecurityScheme, UserMethod};
+///
+/// let basic = UserMethod::new(SecurityScheme::basic());
+/// assert_eq!(basic.challenge, "Basic");
+/// let key = UserMethod::new(SecurityScheme::Header("x-key".into()));
+/// assert_eq!(key.challenge, r#"ApiKey header="x-key""#);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct UserMethod {
+    /// The scheme.
+    pub scheme: SecurityScheme,
+    /// The value of `WWW-Authenticate` for a request without a user (RFC 9110,
+    /// section 11.6.1).
+    pub challenge: Cow<'static, str>,
+}
+
+impl UserMethod {
+    /// Makes a method with the usual challenge of its scheme.
+    #[must_use]
+    pub fn new(scheme: SecurityScheme) -> Self {
+        let challenge = match &scheme {
+            SecurityScheme::Http { scheme, .. } => scheme.clone(),
+            SecurityScheme::Header(name) => format!("ApiKey header=\"{name}\"").into(),
+            SecurityScheme::Cookie(name) => format!("Session cookie=\"{name}\"").into(),
+            SecurityScheme::Other(_) => scheme.name().into(),
+        };
+        Self { scheme, challenge }
+    }
+
+    /// Sets [`challenge`](Self#structfield.challenge).
+    #[must_use]
+    pub fn challenge(mut self, challenge: impl Into<Cow<'static, str>>) -> Self {
+        self.challenge = challenge.into();
+        self
+    }
+}
+
+impl From<SecurityScheme> for UserMethod {
+    fn from(scheme: SecurityScheme) -> Self {
+        Self::new(scheme)
     }
 }

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use stockade_validation::{Schema, ValidationOptions};
+
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    Answer, MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, SecurityScheme,
-    TimeoutFact, UserFact,
+    AddedHeader, Answer, AnswerStatus, HeaderDoc, InputFact, InputFrom, MiddlewareFact, Permission,
+    QuotaFact, ReadField, ReadFrom, TimeoutFact, UserFact, UserMethod,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -54,17 +56,23 @@ impl RouteDoc {
         self.facts.reads.push(ReadField { from, name, required, by });
     }
 
-    /// Notes that middleware finds the user by any of `schemes`, and answers 401
-    /// without one if it is `required`. It replaces what earlier middleware
-    /// said, because the user is found anew.
-    pub fn finds_user(
+    /// Notes that middleware finds the user by any of `methods`, and answers 401
+    /// with their challenges if one is `required`. They replace those of
+    /// earlier middleware, because the user is found anew.
+    pub fn finds_user<M: Into<UserMethod>>(
         &mut self,
-        schemes: impl IntoIterator<Item = SecurityScheme>,
+        methods: impl IntoIterator<Item = M>,
         required: bool,
     ) {
         let by = self.describer.clone();
-        let schemes = schemes.into_iter().collect();
-        self.facts.user = Some(UserFact { schemes, required, by });
+        let mut schemes = Vec::new();
+        self.challenges.clear();
+        for UserMethod { scheme, challenge } in methods.into_iter().map(Into::into) {
+            schemes.push(scheme);
+            self.challenges.push(challenge.into_owned());
+        }
+        let earlier = self.facts.user.replace(UserFact { schemes, required, by });
+        self.facts.earlier_users.extend(earlier);
     }
 
     /// Notes that the user must have one of these roles. Several calls ask for
@@ -84,8 +92,12 @@ impl RouteDoc {
         self.facts.takes_user = true;
     }
 
-    /// Notes the quota of a rate limit that counts the requests to the route.
+    /// Notes a rate limit that counts the requests to the route. Two limits of
+    /// the same name are a mistake, because they could not be told apart.
     pub fn counted(&mut self, quota: QuotaFact) {
+        if self.facts.quotas.iter().any(|known| known.name == quota.name) {
+            self.mistake(format!("two rate limits are called {:?}", quota.name));
+        }
         self.facts.quotas.push(quota);
     }
 
@@ -95,6 +107,28 @@ impl RouteDoc {
         if self.facts.timeout.is_none_or(|known| after < known.after) {
             self.facts.timeout = Some(TimeoutFact { after, status });
         }
+    }
+
+    /// Notes that middleware adds a header to the answers of what comes behind
+    /// it: to those of a status, or to all.
+    ///
+    /// An answer that the middleware gives itself has the headers that are noted
+    /// with it.
+    pub fn adds_header(&mut self, header: HeaderDoc, to: Option<AnswerStatus>) {
+        let (by, from_answer) = (self.describer.clone(), self.facts.answers.len());
+        self.facts.added_headers.push(AddedHeader { header, to, from_answer, by });
+    }
+
+    /// Notes that middleware checks a part of the request by a schema.
+    pub fn checks(&mut self, from: InputFrom, schema: &Schema, options: &ValidationOptions) {
+        let (by, schema, options) = (self.describer.clone(), schema.clone(), options.clone());
+        self.facts.inputs.push(InputFact { from, schema, options, by });
+    }
+
+    /// Notes that middleware writes the errors of what comes behind it in a form
+    /// of its own.
+    pub fn writes_errors(&mut self) {
+        self.facts.error_form_is_own = true;
     }
 
     /// Lets a middleware describe itself.

@@ -41,7 +41,6 @@ pub struct RouteDoc {
     described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
-    limits: Vec<String>,
     challenges: Vec<String>,
     guards_origin: bool,
     validation_status: Option<u16>,
@@ -124,23 +123,6 @@ impl RouteDoc {
                 "`{reader}` reads the body before `{name}` has decoded it: put `{name}` first"
             ));
         }
-    }
-
-    /// Notes that a rate limit of this name counts the requests to the route.
-    /// Two limits of the same name are a mistake, because they could not be
-    /// told apart.
-    pub fn limited(&mut self, name: &str) {
-        if self.limits.iter().any(|known| known == name) {
-            self.mistake(format!("two rate limits are called {name:?}"));
-        }
-        self.limits.push(name.to_owned());
-    }
-
-    /// Notes the ways by which middleware finds the user, each a challenge such
-    /// as `Bearer`. They replace those of earlier middleware, because the user
-    /// is found anew.
-    pub fn authenticates<C: Into<String>>(&mut self, challenges: impl IntoIterator<Item = C>) {
-        self.challenges = challenges.into_iter().map(Into::into).collect();
     }
 
     /// Notes that middleware refuses requests of other origins. Then the router

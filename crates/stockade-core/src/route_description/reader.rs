@@ -53,7 +53,6 @@ impl RouteDocExt for RouteDoc {
             upgrades: 0,
             described: None,
             body_reader: None,
-            limits: Vec::new(),
             challenges: Vec::new(),
             guards_origin: false,
             validation_status: None,

@@ -102,6 +102,11 @@ impl Challenge {
         &self.scheme
     }
 
+    /// Returns the name of the scheme.
+    pub(super) fn scheme_name(&self) -> &str {
+        self.scheme.as_str()
+    }
+
     /// Returns the challenge for a request without credentials.
     pub(super) fn as_str(&self) -> &str {
         &self.text

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
+use stockade_core::description::{SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 
@@ -46,8 +47,10 @@ pub(super) type Failed = Result<Box<Response>, ApiError>;
 pub(super) struct AuthMethod {
     /// The value of `WWW-Authenticate`.
     pub(super) challenge: Challenge,
+    /// The way of its credentials, for documents.
+    pub(super) scheme: SecurityScheme,
     find: Find,
-    /// Says what the arguments of the function need.
+    /// Says what the arguments of the function need, and if it may fail.
     describe: fn(&mut RouteDoc),
     /// The cookie by which the method finds a user, if it is one of sessions.
     pub(super) session: Option<Arc<SessionCookie>>,
@@ -64,10 +67,11 @@ pub(super) enum Find {
 
 impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
-        Self { challenge, find, describe: |_| {}, session: None }
+        let scheme = SecurityScheme::bearer();
+        Self { challenge, scheme, find, describe: |_| {}, session: None }
     }
 
-    /// Sets the description of the arguments of the function.
+    /// Sets the description of the function.
     pub(super) fn describing(self, describe: fn(&mut RouteDoc)) -> Self {
         Self { describe, ..self }
     }
@@ -77,6 +81,11 @@ impl AuthMethod {
         if let Some(cookie) = &self.session {
             CurrentSession::note(cookie, req);
         }
+    }
+
+    /// Returns the method as documents name it.
+    pub(super) fn documented(&self) -> UserMethod {
+        UserMethod::new(self.scheme.clone()).challenge(self.challenge.as_str().to_owned())
     }
 
     pub(super) fn describe(&self, doc: &mut RouteDoc) {

@@ -1,11 +1,13 @@
 //! [`Auth`]: the methods by which a route authenticates users.
 
+use std::iter;
 use std::sync::Arc;
 
 use http::HeaderName;
 use serde::Serialize;
 use stockade_auth::__internal::into_parts;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
+use stockade_core::description::SecurityScheme;
 use stockade_core::reply::Failure;
 use stockade_core::{Request, Shape};
 use stockade_errors::__internal::setters;
@@ -13,7 +15,7 @@ use stockade_errors::__internal::setters;
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
 use super::method::{AuthMethod, Find, Found};
-use super::verify::find_with;
+use super::verify::{find_with, may_fail};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
@@ -68,7 +70,8 @@ impl Auth {
                 Err(error) => refused(value, scheme, &error),
             }
         };
-        Self::one(AuthMethod::new(Challenge::BEARER, Find::Sync(Arc::new(find))))
+        let method = AuthMethod::new(Challenge::BEARER, Find::Sync(Arc::new(find)));
+        Self::one(method).documented_as(SecurityScheme::jwt())
     }
 
     /// Authenticates by a function from the request to a user: `fn(&Request) ->
@@ -89,6 +92,9 @@ impl Auth {
     /// other pages too. A function that reads such credentials needs
     /// [`with_cross_origin_protection`](crate::with_cross_origin_protection)
     /// beside it; [`session`](Self::session) has that protection itself.
+    ///
+    /// Documents of the API name a bearer token, unless
+    /// [`documented_as`](Self::documented_as) says otherwise.
     ///
     /// Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Verify<M>) -> Self {
@@ -148,7 +154,10 @@ impl Auth {
         E: Failure,
     {
         let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
-        Self::one(method.describing(|doc| doc.middleware_arguments::<Args>("with_auth")))
+        Self::one(method.describing(|doc| {
+            doc.middleware_arguments::<Args>("with_auth");
+            may_fail(doc);
+        }))
     }
 
     /// Authenticates by a token in `Authorization: Bearer`, or in another
@@ -199,8 +208,9 @@ impl Auth {
     /// Authenticates as [`api_key`](Self::api_key) does, by another header.
     pub fn api_key_in<M>(header: HeaderName, lookup: impl Lookup<ApiKeyHash, M>) -> Self {
         let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
+        let scheme = SecurityScheme::Header(header.as_str().to_owned().into());
         let read = move |req: &Request, _: &Scheme| only(req, &header).map(ApiKeyHash::of);
-        Self::by(challenge, read, lookup)
+        Self::by(challenge, read, lookup).documented_as(scheme)
     }
 
     /// Authenticates by a name and a password in `Authorization: Basic` (RFC
@@ -218,7 +228,7 @@ impl Auth {
         let read = |req: &Request, _: &Scheme| {
             BasicCredentials::parse(authorization(req)?).ok_or(Found::Invalid)
         };
-        Self::by(Challenge::basic(realm), read, lookup)
+        Self::by(Challenge::basic(realm), read, lookup).documented_as(SecurityScheme::basic())
     }
 
     /// Authenticates by a signed session id in a cookie. `lookup` gets the id
@@ -266,6 +276,7 @@ impl Auth {
     /// The specification has no sessions.
     pub fn session<M>(cookie: SessionCookie, lookup: impl Lookup<SessionId, M>) -> Self {
         let challenge = Challenge::other("Session", format!("cookie=\"{}\"", cookie.full_name()));
+        let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
         let cookie = Arc::new(cookie);
         let session = Arc::clone(&cookie);
@@ -274,7 +285,7 @@ impl Auth {
         for method in &mut auth.methods {
             method.session = Some(Arc::clone(&session));
         }
-        Self { protections, ..auth }
+        Self { protections, ..auth }.documented_as(scheme)
     }
 
     /// Adds the methods of `other`, which are tried where the own ones find no
@@ -314,7 +325,12 @@ impl Auth {
     pub fn scheme(mut self, name: &str) -> Self {
         for method in &mut self.methods {
             match method.challenge.clone().with_scheme(name) {
-                Ok(challenge) => method.challenge = challenge,
+                Ok(challenge) => {
+                    if let SecurityScheme::Http { scheme, .. } = &mut method.scheme {
+                        *scheme = challenge.scheme_name().to_owned().into();
+                    }
+                    method.challenge = challenge;
+                }
                 Err(mistake) => self.mistakes.push(mistake),
             }
         }
@@ -327,6 +343,33 @@ impl Auth {
     pub fn realm(mut self, realm: &str) -> Self {
         for method in &mut self.methods {
             method.challenge = method.challenge.clone().with_realm(realm);
+        }
+        self
+    }
+
+    /// Sets the way of the credentials of the methods so far, as documents of the
+    /// API name it. It has no effect on requests. Default: a JSON web token for
+    /// [`secret`](Self::secret) and [`tokens`](Self::tokens), the header, the
+    /// cookie or Basic where the method reads that, and a bearer token for
+    /// [`verify`](Self::verify) and [`lookup`](Self::lookup).
+    ///
+    /// ```
+    /// use stockade::Request;
+    /// use stockade::description::SecurityScheme;
+    /// use stockade::middleware::{Auth, with_auth};
+    ///
+    /// let internal = Auth::verify(|req: &Request| {
+    ///     req.headers().contains_key("x-internal").then_some("internal")
+    /// });
+    /// let internal = internal.documented_as(SecurityScheme::Header("x-internal".into()));
+    /// assert_eq!(with_auth(internal).name(), "with_auth");
+    /// ```
+    ///
+    /// # Beyond the spec
+    /// The specification has no such documents.
+    pub fn documented_as(mut self, scheme: SecurityScheme) -> Self {
+        for (method, scheme) in self.methods.iter_mut().zip(iter::repeat(scheme)) {
+            method.scheme = scheme;
         }
         self
     }

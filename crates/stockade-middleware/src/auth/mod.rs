@@ -25,12 +25,20 @@ mod session;
 mod verify;
 mod with_auth;
 
+use stockade_core::description::{Answer, HeaderDoc};
+
 pub use methods::Auth;
 pub use password::{hash_password_async, hash_password_with_async, verify_password_async};
-pub use permission::{CheckFn, IntoDecision, Permission, with_permission};
+pub use permission::{CheckFn, IntoDecision, NamedPermission, Permission, named, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
 pub use verify::{
     CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
 };
 pub use with_auth::{IntoAuth, with_auth};
+
+/// Returns the 401 of a request without a user, for a description.
+fn no_user() -> Answer {
+    let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to authenticate");
+    Answer::error(401).meaning("No user, or no valid credentials").header(challenge)
+}

@@ -33,7 +33,41 @@ use super::verify::form;
 /// Spec: Middleware helpers › `withPermission`.
 #[doc(alias = "withPermission")]
 pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
-    check.into_middleware().named("with_permission")
+    let name = check.name().map(str::to_owned);
+    check.into_middleware().named("with_permission").describing(move |doc| {
+        doc.needs_permission(name.as_deref());
+        doc.answers(super::no_user());
+        doc.may_answer(403, "The user lacks the permission");
+    })
+}
+
+/// Gives a permission check a name, by which documents and lists of the routes
+/// tell it. A check without a name is only known to be there.
+///
+/// ```
+/// use stockade::Request;
+/// use stockade::middleware::{named, with_permission};
+/// use stockade::serde_json::Value;
+///
+/// fn is_own(user: &Value, req: &Request) -> bool {
+///     user["id"].as_str() == req.param("id").as_deref()
+/// }
+/// let own = with_permission(named("own account", is_own));
+/// assert_eq!(own.name(), "with_permission");
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no names of permissions.
+pub fn named<M, P: Permission<M>>(name: impl Into<String>, check: P) -> NamedPermission<P> {
+    NamedPermission { name: name.into(), check }
+}
+
+/// A permission check with a name, which [`named`] makes.
+#[derive(Clone, Debug)]
+#[must_use = "it checks nothing until `with_permission` makes middleware of it"]
+pub struct NamedPermission<P> {
+    name: String,
+    check: P,
 }
 
 /// The result of a permission check: a `bool`, or a `Result` of one.
@@ -74,6 +108,21 @@ impl<E: Display> IntoDecision for Result<bool, E> {
 pub trait Permission<Marker> {
     #[doc(hidden)]
     fn into_middleware(self) -> Middleware;
+
+    #[doc(hidden)]
+    fn name(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl<P: Permission<M>, M> Permission<form::Named<M>> for NamedPermission<P> {
+    fn into_middleware(self) -> Middleware {
+        self.check.into_middleware()
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.name)
+    }
 }
 
 impl<F, D> Permission<form::Sync<D>> for F

@@ -1,5 +1,7 @@
 //! [`with_role`]: lets users through by their role.
 
+use std::sync::Arc;
+
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
 
@@ -16,7 +18,8 @@ use stockade_errors::ApiError;
 /// Spec: Authentication › `withRole`.
 #[doc(alias = "withRole")]
 pub fn with_role(roles: impl IntoRoles) -> Middleware {
-    let roles = roles.into_roles();
+    let roles: Arc<[String]> = roles.into_roles().into();
+    let described = Arc::clone(&roles);
     Middleware::new(move |req: &mut Request| {
         let user = req.user().ok_or_else(|| req.unauthorized())?;
         let role = user.get("role").and_then(serde_json::Value::as_str);
@@ -26,6 +29,11 @@ pub fn with_role(roles: impl IntoRoles) -> Middleware {
         }
     })
     .named("with_role")
+    .describing(move |doc| {
+        doc.needs_role(&described);
+        doc.answers(super::no_user());
+        doc.may_answer(403, "The user has another role");
+    })
 }
 
 /// The argument of [`with_role`]: one role, or several.

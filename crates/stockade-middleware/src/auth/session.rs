@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId};
 use stockade_core::extract::OptionalFromRequest;
-use stockade_core::{FromRequest, Request};
+use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::__internal::setters;
 use stockade_errors::ApiError;
 
@@ -220,6 +220,10 @@ impl CurrentSession {
 impl FromRequest for CurrentSession {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Self::read(req).ok_or_else(|| req.unauthorized())
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(super::no_user());
     }
 }
 

@@ -11,9 +11,10 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_core::__internal::{answer_of, escaped};
+use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::reply::Failure;
-use stockade_core::{Arguments, BoxFuture, Request, Shape};
+use stockade_core::{Arguments, BoxFuture, Request, RouteDoc, Shape};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 
@@ -31,6 +32,10 @@ use super::method::{AuthMethod, Failed, Find, Found};
     note = "return an Option of a type that implements Serialize, a serde_json::Value, or a Result of them"
 )]
 pub trait IntoUser {
+    /// True if the function may fail.
+    #[doc(hidden)]
+    const MAY_FAIL: bool = false;
+
     /// Returns the user as JSON, if there is one.
     fn into_user(self) -> Option<Value>;
 
@@ -75,6 +80,8 @@ impl<U: Serialize> IntoUser for Option<U> {
 }
 
 impl<T: IntoUser, E: Display + 'static> IntoUser for Result<T, E> {
+    const MAY_FAIL: bool = true;
+
     fn into_user(self) -> Option<Value> {
         match self {
             Ok(user) => user.into_user(),
@@ -118,6 +125,9 @@ pub mod form {
     /// An `async` function.
     #[derive(Debug)]
     pub struct Async<V>(PhantomData<V>);
+    /// A function with a name.
+    #[derive(Debug)]
+    pub struct Named<M>(PhantomData<M>);
     /// An `async` function that takes extractors behind the credentials.
     #[derive(Debug)]
     pub struct Extracting<Args>(PhantomData<Args>);
@@ -251,7 +261,7 @@ where
             }
             Err(found) => found,
         }));
-        ErasedMethod(AuthMethod::new(challenge, find))
+        ErasedMethod(AuthMethod::new(challenge, find).describing(describe_errors::<V>))
     }
 }
 
@@ -264,14 +274,15 @@ where
 {
     fn into_method(self, reader: CredentialReader<I>) -> ErasedMethod {
         let lookup = Arc::new(self);
-        ErasedMethod(reader.into_async(move |credentials, _| {
+        let method = reader.into_async(move |credentials, _| {
             let lookup = Arc::clone(&lookup);
             Box::pin(async move {
                 let user = async { lookup(credentials).await.try_into_user() };
                 let user = catch_panic_async(user).await;
                 Found::of(user.and_then(|user| user).map_err(Err), Found::Invalid)
             })
-        }))
+        });
+        ErasedMethod(method.describing(describe_errors::<V>))
     }
 }
 
@@ -295,6 +306,7 @@ macro_rules! lookup_with_extractors {
                 });
                 ErasedMethod(method.describing(|doc| {
                     doc.middleware_arguments::<($($Arg,)*)>("with_auth");
+                    may_fail(doc);
                 }))
             }
         }
@@ -308,6 +320,19 @@ lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4);
 lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
 lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);
 lookup_with_extractors!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7);
+
+/// Describes the errors of a function that returns `V`.
+fn describe_errors<V: IntoUser>(doc: &mut RouteDoc) {
+    if V::MAY_FAIL {
+        may_fail(doc);
+    }
+}
+
+/// Notes that the function that finds the user may fail, with any error.
+pub(super) fn may_fail(doc: &mut RouteDoc) {
+    let meaning = "An error of the function that finds the user";
+    doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+}
 
 /// Makes the finding of a function of extractors alone.
 pub(super) fn find_with<F, Args, U, E>(lookup: F) -> Find

@@ -9,7 +9,7 @@ use stockade_errors::ApiError;
 
 use super::authenticator::{Authenticator, MethodSet};
 use super::method::AuthMethod;
-use super::{Auth, Lookup};
+use super::{Auth, Lookup, no_user};
 
 /// Finds the user of a request and attaches it, or answers 401.
 ///
@@ -35,20 +35,17 @@ pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
 
 impl Auth {
     fn into_middleware(self) -> Middleware {
-        let challenges: Vec<String> = self.challenges().map(str::to_owned).collect();
-        let Self { methods, protections, mistakes, .. } = self.clone();
+        let Self { methods, protections, mistakes, required, .. } = self.clone();
         let describe = move |doc: &mut RouteDoc| {
-            doc.authenticates(&challenges);
+            doc.finds_user(methods.iter().map(AuthMethod::documented), required);
+            if required {
+                doc.answers(no_user());
+            }
             mistakes.iter().for_each(|mistake| doc.mistake(format!("with_auth: {mistake}")));
             methods.iter().for_each(|method| method.describe(doc));
             protections.iter().for_each(|protection| protection.describe(doc));
         };
         self.into_check().describing(describe)
-    }
-
-    /// Returns the challenges of a 401 for a request without credentials.
-    fn challenges(&self) -> impl Iterator<Item = &str> {
-        self.methods.iter().map(|method| method.challenge.as_str())
     }
 
     fn into_check(self) -> Middleware {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use stockade_core::description::HeaderDoc;
 
 use super::decision::Decision;
 use super::quota::{Policy, whole_seconds};
@@ -132,6 +133,21 @@ fn write_rest(charged: &[(&Policy, Decision)], headers: &mut HeaderMap) {
         text.extend_from_slice(line.as_bytes());
     }
     insert(headers, RATE_LIMIT, text);
+}
+
+/// Returns the headers of a limited response, for its description.
+pub(super) fn documented(legacy: bool) -> impl Iterator<Item = HeaderDoc> {
+    let names = [
+        ("RateLimit-Policy", "The quotas, such as `\"default\";q=100;w=60`"),
+        ("RateLimit", "The requests that are left, such as `\"default\";r=42;t=17`"),
+    ];
+    let older = [
+        ("X-RateLimit-Limit", "The number of requests in a window"),
+        ("X-RateLimit-Remaining", "The requests that are left"),
+        ("X-RateLimit-Reset", "The seconds until the window ends"),
+    ];
+    let names = names.into_iter().chain(older.into_iter().filter(move |_| legacy));
+    names.map(|(name, meaning)| HeaderDoc::new(name, meaning))
 }
 
 /// Returns the value of `RateLimit` for one limiter alone.

@@ -9,12 +9,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
-use stockade_core::{BoxFuture, Request};
+use stockade_core::description::{Answer, AnswerStatus, HeaderDoc, QuotaFact};
+use stockade_core::{BoxFuture, Request, RouteDoc};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 
 use super::decision::Decision;
-use super::headers::{left, write_headers};
+use super::headers::{documented, left, write_headers};
 use super::key::RateKey;
 use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
@@ -187,6 +188,10 @@ pub trait RateLimiterExt {
     /// charged, for a response whose other headers are prepared.
     #[must_use]
     fn left(&self, decision: Decision) -> Option<HeaderValue>;
+
+    /// Describes the limit as a part of a route: its quota, its refusal, and the
+    /// headers that it adds.
+    fn describe(&self, doc: &mut RouteDoc);
 }
 
 impl RateLimiterExt for RateLimiter {
@@ -197,6 +202,20 @@ impl RateLimiterExt for RateLimiter {
 
     fn left(&self, decision: Decision) -> Option<HeaderValue> {
         left(&self.policy, &decision)
+    }
+
+    fn describe(&self, doc: &mut RouteDoc) {
+        let quota = (self.policy.limit().get().into(), self.policy.window());
+        doc.counted(QuotaFact::new(self.policy.name(), Some(quota)));
+        let headers = || documented(self.legacy_headers);
+        let retry_after = HeaderDoc::new("Retry-After", "The seconds until a request may pass");
+        let refusal = Answer::error(429).meaning("Too many requests of this client");
+        doc.answers(headers().fold(refusal.header(retry_after), Answer::header));
+        if self.waits() && self.on_store_failure == StoreFailure::Refuse {
+            let meaning = "An error of the store that counts requests";
+            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+        }
+        headers().for_each(|header| doc.adds_header(header, None));
     }
 }
 

@@ -13,6 +13,7 @@ use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, 
 use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
+use super::limiter::RateLimiterExt as _;
 use super::{Charge, Decision, RateLimit, RateLimiter};
 
 /// Limits the requests of each client to a route, beside the limit of the
@@ -117,7 +118,7 @@ impl Counting {
         }
         let names = doc.common_mut().get_or_insert_default::<LimitNames>();
         match self.built.get_or_init(|| self.build(names).map(Arc::new)) {
-            Ok(limiter) => doc.limited(limiter.policy().name()),
+            Ok(limiter) => limiter.describe(doc),
             Err(mistakes) => doc.schema_mistakes(HELPER, mistakes),
         }
     }

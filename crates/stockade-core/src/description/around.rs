@@ -1,0 +1,144 @@
+//! The facts about middleware that checks a request, or changes a response:
+//! [`InputFact`], [`AddedHeader`].
+
+use std::borrow::Cow;
+
+use stockade_validation::{Schema, ValidationOptions};
+
+use super::{Answer, AnswerStatus, HeaderDoc, RouteFacts};
+
+/// A schema by which middleware checks a part of the request.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InputFact {
+    /// The part.
+    pub from: InputFrom,
+    /// The schema.
+    pub schema: Schema,
+    /// The options of the check, such as the treatment of unknown members.
+    pub options: ValidationOptions,
+    /// The middleware that checks.
+    pub by: Cow<'static, str>,
+}
+
+/// The part of a request that an [`InputFact`] is about.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum InputFrom {
+    /// The parameters of the path.
+    Params,
+    /// The query.
+    Query,
+    /// The body.
+    Body,
+}
+
+/// A header that middleware adds to the answers of what comes behind it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AddedHeader {
+    /// The header.
+    pub header: HeaderDoc,
+    /// The status of the answers that get it; none for all answers.
+    pub to: Option<AnswerStatus>,
+    /// The number of answers that were noted before: those at this index of
+    /// [`RouteFacts::answers`] and behind it get the header.
+    pub from_answer: usize,
+    /// The middleware that adds it.
+    pub by: Cow<'static, str>,
+}
+
+impl AddedHeader {
+    /// Returns the header as an answer of this status has it, if it may have it.
+    fn on(&self, status: AnswerStatus) -> Option<HeaderDoc> {
+        use AnswerStatus::{Class, Default, Exact};
+
+        let header = self.header.clone();
+        match (self.to, status) {
+            (None, _) => Some(header),
+            (Some(to), status) if to == status => Some(header),
+            (Some(Class(class)), Exact(status)) => {
+                (u16::from(class) == status / 100).then_some(header)
+            }
+            (Some(Exact(to)), Class(class)) => {
+                (u16::from(class) == to / 100).then(|| header.sometimes())
+            }
+            (Some(_), Default) => Some(header.sometimes()),
+            (Some(_), _) => None,
+        }
+    }
+}
+
+impl RouteFacts {
+    /// Returns the headers of the answer at this index: its own, and those that
+    /// middleware in front of it adds. A name is there once.
+    ///
+    /// ```
+    /// use stockade::description::{Answer, RouteFacts};
+    ///
+    /// let facts = RouteFacts::default();
+    /// assert!(facts.headers_of(0).is_empty());
+    /// ```
+    #[must_use]
+    pub fn headers_of(&self, answer: usize) -> Vec<HeaderDoc> {
+        let Some(Answer { status, headers, .. }) = self.answers.get(answer) else {
+            return Vec::new();
+        };
+        let mut all = headers.clone();
+        for added in self.added_headers.iter().filter(|added| added.from_answer <= answer) {
+            let Some(header) = added.on(*status) else { continue };
+            match all.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&header.name)) {
+                Some(known) => known.always |= header.always,
+                None => all.push(header),
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(name: &'static str, to: Option<AnswerStatus>, from_answer: usize) -> AddedHeader {
+        AddedHeader { header: HeaderDoc::new(name, ""), to, from_answer, by: "test".into() }
+    }
+
+    #[track_caller]
+    fn check(to: Option<AnswerStatus>, status: AnswerStatus, expected: Option<bool>) {
+        let header = added("X", to, 0).on(status);
+        assert_eq!(header.map(|header| header.always), expected, "{to:?} {status}");
+    }
+
+    #[test]
+    fn a_header_goes_to_the_answers_of_its_status() {
+        use AnswerStatus::{Class, Default, Exact};
+
+        for status in [Exact(204), Class(2), Default] {
+            check(None, status, Some(true));
+            check(Some(status), status, Some(true));
+        }
+        check(Some(Class(2)), Exact(204), Some(true));
+        check(Some(Class(2)), Exact(404), None);
+        check(Some(Class(2)), Class(4), None);
+        check(Some(Exact(200)), Class(2), Some(false));
+        check(Some(Exact(200)), Class(3), None);
+        check(Some(Exact(200)), Exact(201), None);
+        check(Some(Exact(200)), Default, Some(false));
+        check(Some(Default), Exact(200), None);
+    }
+
+    #[test]
+    fn answers_in_front_do_not_get_it() {
+        let own = HeaderDoc::new("retry-after", "").sometimes();
+        let facts = RouteFacts {
+            answers: vec![Answer::error(401), Answer::error(429).header(own)],
+            added_headers: vec![added("X-Request-Id", None, 1), added("Retry-After", None, 1)],
+            ..RouteFacts::default()
+        };
+        assert!(facts.headers_of(0).is_empty());
+        let headers = facts.headers_of(1);
+        let headers: Vec<_> = headers.iter().map(|header| (&*header.name, header.always)).collect();
+        assert_eq!(headers, [("retry-after", true), ("X-Request-Id", true)]);
+    }
+}
