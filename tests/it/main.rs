@@ -22,6 +22,7 @@ mod json_values;
 mod json_vectors;
 mod limits;
 mod load;
+mod map;
 mod middleware;
 mod options;
 mod validation;

@@ -46,6 +46,11 @@ impl Accepts {
         Ok(Self { types: types.into_iter().map(Into::into).collect(), refusal })
     }
 
+    /// Returns the types, in lower case.
+    pub fn types(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|item| &**item)
+    }
+
     /// Returns true if a handler can read a body of one of these types in the
     /// form that it takes.
     #[must_use]
@@ -72,7 +77,9 @@ impl Accepts {
         essence.is_some_and(|essence| self.admits(essence))
     }
 
-    fn admits(&self, essence: &str) -> bool {
+    /// Returns true for a media type, without parameters, that it lets through.
+    #[must_use]
+    pub fn admits(&self, essence: &str) -> bool {
         self.types.iter().any(|item| match item.strip_suffix('*') {
             None => item.eq_ignore_ascii_case(essence),
             Some("*/") => essence.contains('/'),

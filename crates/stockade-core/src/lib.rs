@@ -89,17 +89,20 @@ pub mod __internal {
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
-        EndpointParts, ErrorContextExt, Overloaded, RunningHandler, Settings, run,
+        EndpointExt, EndpointKind, EndpointParts, ErrorContextExt, Overloaded, RunningHandler,
+        Settings, run,
     };
     pub use crate::error_handler::keep_form;
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
+    pub use crate::middleware::{Level, MiddlewareExt};
     pub use crate::params::Params;
     pub use crate::reply::failure::answer_of;
     pub use crate::request::RequestExt;
     pub use crate::route_description::RouteDocExt;
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
+    pub use crate::validation::Source;
 }
 
 /// A response: that of the `http` crate, with our body.

@@ -8,6 +8,7 @@
 use std::any::{Any, type_name};
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_errors::ApiError;
@@ -29,6 +30,18 @@ pub struct Middleware {
     arguments: fn(&mut RouteDoc, &str),
     describe: Option<Arc<Describe>>,
     mark: Option<Arc<dyn Any + Send + Sync>>,
+    added: Option<(Level, &'static Location<'static>)>,
+}
+
+/// The part of a definition that middleware was added to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Level {
+    /// The router, or one of its groups.
+    Router,
+    /// A node of the tree.
+    Node,
+    /// The entry of a route.
+    Entry,
 }
 
 type Describe = dyn Fn(&mut RouteDoc) + Send + Sync;
@@ -178,13 +191,32 @@ impl Middleware {
 
     fn of<F>(run: Run) -> Self {
         let name = type_name::<F>().into();
-        Self { name, run, arguments: |_, _| {}, describe: None, mark: None }
+        Self { name, run, arguments: |_, _| {}, describe: None, mark: None, added: None }
     }
 
     /// Makes middleware of a function of type `F` that takes these extractors.
     fn with_arguments<F, Args: Arguments>(run: Run) -> Self {
         let arguments = |doc: &mut RouteDoc, name: &str| doc.middleware_arguments::<Args>(name);
         Self { arguments, ..Self::of::<F>(run) }
+    }
+}
+
+/// The methods of [`Middleware`] for the router.
+pub trait MiddlewareExt {
+    /// Notes the place where it was added, unless one is noted.
+    fn note_place(&mut self, level: Level, location: &'static Location<'static>);
+
+    /// Returns the place where it was added.
+    fn place(&self) -> Option<(Level, &'static Location<'static>)>;
+}
+
+impl MiddlewareExt for Middleware {
+    fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
+        self.added.get_or_insert((level, location));
+    }
+
+    fn place(&self) -> Option<(Level, &'static Location<'static>)> {
+        self.added
     }
 }
 

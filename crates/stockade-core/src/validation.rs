@@ -38,7 +38,7 @@ pub struct Validation {
 /// The schema of a type that a handler takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    source: Source,
+    pub(crate) source: Source,
     type_id: TypeId,
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
@@ -59,9 +59,12 @@ impl Input {
 
 /// The source of a value, in the order in which values are judged.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Source {
+pub enum Source {
+    /// The parameters of the path.
     Params,
+    /// The query.
     Query,
+    /// The body.
     Body,
 }
 

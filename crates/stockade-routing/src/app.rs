@@ -14,6 +14,7 @@ use stockade_middleware::__internal::Cors;
 use crate::call_options::CallOptions;
 use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
+use crate::map::{self, ExplainError, Explanation, RouteMap};
 use crate::matcher::{Table, Tables};
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
@@ -147,6 +148,38 @@ impl App {
         Ok(Self { resolved: Arc::new(resolved) })
     }
 
+    /// Returns everything that the application knows about its routes. It is
+    /// computed anew by each call, in about a millisecond for a hundred routes.
+    #[must_use]
+    pub fn route_map(&self) -> RouteMap {
+        map::map_of(&self.resolved, false)
+    }
+
+    /// Says what happens to a request such as `POST /users/7`: the route that
+    /// takes it with everything that runs in front of it, or the routes that
+    /// nearly do. `WS /chat` asks for a WebSocket.
+    ///
+    /// It goes through the look-up of real requests, and calls nothing.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    ///
+    /// let api = routes! { "users": { GET: async || "all", POST: async || "new" } };
+    /// let app = create_router(api, RouterOptions::new()).build()?;
+    /// let found = app.explain("GET /users").map_err(|error| error.to_string()).unwrap();
+    /// assert_eq!(found.route.as_ref().map(|route| route.path.as_str()), Some("/users"));
+    ///
+    /// let missed = app.explain("DELETE /users").map_err(|error| error.to_string()).unwrap();
+    /// assert_eq!((missed.status, missed.misses[0].method.as_str()), (Some(405), "GET"));
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the line is no method and path.
+    pub fn explain(&self, line: &str) -> Result<Explanation, ExplainError> {
+        map::explain(&self.resolved, line)
+    }
+
     /// Answers a request that a host refuses by itself, such as one with a
     /// malformed `Host`: in the same form as every other error, and charged to
     /// the rate limit, so that the answer may be its 429.
@@ -211,13 +244,15 @@ impl App {
     }
 
     fn build_for(router: Router, is_hosted: bool) -> Result<Self, ConfigError> {
-        let Router { options, routes, mistakes, .. } = router;
+        let Router { options, routes, mistakes, inspectors, .. } = router;
         let mut compiler = Compiler::new(&options, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
         compiler.add_fallback();
-        compiler.finish()
+        let app = compiler.finish()?;
+        inspectors.run(|| map::map_of(&app.resolved, is_hosted))?;
+        Ok(app)
     }
 }
 

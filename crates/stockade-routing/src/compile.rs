@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::__internal::{EndpointParts, RouteDocExt as _, Settings};
+use stockade_core::__internal::{EndpointKind, EndpointParts, RouteDocExt as _, Settings};
 use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
@@ -179,6 +179,12 @@ impl<'o> Compiler<'o> {
             validation_status: entry.inherited.validation_status,
             docs: entry.docs,
             public: entry.public.map(Into::into),
+            kind: match is_web_socket {
+                true => EndpointKind::WebSocket,
+                false if entry.is_mount => EndpointKind::Mount,
+                false => EndpointKind::Http,
+            },
+            location: entry.location,
             ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
         };
         (parts, cors)

@@ -6,6 +6,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use stockade_core::__internal::{Level, MiddlewareExt as _};
 use stockade_core::{
     Accepts, Docs, ErrorHandler, Handler, IntoErrorHandler, IntoMiddlewareList, IntoSchema,
     Middleware, Shape, Signature, Validation,
@@ -17,6 +18,15 @@ use stockade_middleware::{
 };
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
+
+/// Returns the middleware of a list, each with the place where it was added.
+#[track_caller]
+pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Middleware> {
+    let place = Location::caller();
+    let mut list = list.into_list();
+    list.iter_mut().for_each(|middleware| middleware.note_place(level, place));
+    list
+}
 
 /// The value of a method in the tree: a handler with its middleware, checks and
 /// limits.
@@ -143,7 +153,11 @@ impl RouteEntry {
 
     /// Puts the middleware of a key in front of that of the route, instead of the
     /// one that the key had before.
-    fn put_ahead(&mut self, key: Key, middleware: Option<Middleware>) {
+    #[track_caller]
+    fn put_ahead(&mut self, key: Key, mut middleware: Option<Middleware>) {
+        if let Some(middleware) = &mut middleware {
+            middleware.note_place(Level::Entry, Location::caller());
+        }
         let key = key as usize;
         let at = self.own + self.ahead[..key].iter().filter(|is_set| **is_set).count();
         let had = std::mem::replace(&mut self.ahead[key], middleware.is_some());
@@ -219,7 +233,7 @@ setters! {
     /// Adds middleware that runs after that of the router, its groups and the
     /// tree, in list order.
     fn middleware<M>(entry, list: impl IntoMiddlewareList<M>) {
-        entry.middleware.extend(list.into_list());
+        entry.middleware.extend(added(list, Level::Entry));
     }
 
     /// Sets the rules of CORS of this route, instead of the router's and those of a

@@ -20,6 +20,7 @@
 // - `url`: paths of named routes.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
+// - `map`: `RouteMap`, everything that an application knows about its routes.
 // - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
 mod app;
@@ -31,6 +32,7 @@ mod finish;
 mod health;
 mod host;
 mod lookup;
+pub mod map;
 mod matcher;
 mod mount;
 mod no_route;

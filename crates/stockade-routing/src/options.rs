@@ -3,6 +3,7 @@
 //! Spec: Router options.
 
 use serde::Deserialize;
+use stockade_core::__internal::Level;
 use stockade_core::__internal::States;
 pub use stockade_core::Clock;
 use stockade_core::{
@@ -20,7 +21,7 @@ use stockade_middleware::{
     AccessLog, CorsOptions, CorsOrigin, RateLimit, RequestIds, SecurityHeaders, TrustProxy,
 };
 
-use crate::entry::{Inherited, RouteEntry};
+use crate::entry::{Inherited, RouteEntry, added};
 
 /// The options of a router.
 ///
@@ -145,8 +146,9 @@ impl RouterOptions {
     /// Adds middleware for every route, in list order, after the middleware of
     /// earlier calls. Default: none.
     #[must_use]
+    #[track_caller]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
-        self.middleware.extend(list.into_list());
+        self.middleware.extend(added(list, Level::Router));
         self
     }
 

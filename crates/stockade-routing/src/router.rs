@@ -9,11 +9,13 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::__internal::Level;
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
 use crate::app::App;
-use crate::entry::{Inherited, RouteEntry, RouteRef};
+use crate::entry::{Inherited, RouteEntry, RouteRef, added};
+use crate::map::{Inspectors, RouteMap};
 use crate::options::RouterOptions;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
@@ -66,6 +68,8 @@ pub struct Router {
     used: Vec<Middleware>,
     /// The last call of `map_options`, which a group must not have.
     options_mapped: Option<&'static Location<'static>>,
+    /// The functions that look at the map at the end of the build.
+    pub(crate) inspectors: Inspectors,
 }
 
 /// A route as it was declared, below the router's prefix.
@@ -299,16 +303,18 @@ impl Router {
     /// `Vec` or array of [`Middleware`].
     ///
     /// Spec: Router construction and members › group.
+    #[track_caller]
     pub fn group<M>(
         &mut self,
         prefix: &str,
         middleware: impl IntoMiddlewareList<M>,
         define: impl FnOnce(&mut Self),
     ) -> &mut Self {
-        let mut inner = Self { used: middleware.into_list(), ..Self::default() };
+        let mut inner = Self { used: added(middleware, Level::Router), ..Self::default() };
         inner.used.splice(0..0, self.used.iter().cloned());
         define(&mut inner);
         self.mistakes.extend(inner.mistakes);
+        self.inspectors.extend(inner.inspectors);
         let settings = inner.options.inherited();
         if let Some(fallback) = &inner.options.fallback {
             let mistake = Mistake::new("a group has no fallback of its own: the router has one");
@@ -334,8 +340,9 @@ impl Router {
     ///
     /// Spec: Router construction and members › use.
     #[doc(alias = "use")]
+    #[track_caller]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {
-        self.used.extend(middleware.into_list());
+        self.used.extend(added(middleware, Level::Router));
         self
     }
 
@@ -400,6 +407,35 @@ impl Router {
         let pattern = Pattern::parse(&route.below(&self.options.prefix));
         let pattern = pattern.map_err(|_| UrlError::unknown_name(name))?;
         build_named(&UrlPattern::new(pattern), params)
+    }
+
+    /// Lets a function look at the map of the routes at the end of the build. The
+    /// mistakes that it returns are mistakes of the build: rules of a project's
+    /// own become part of what its routers must keep.
+    ///
+    /// Functions are called in the order in which they were given, once every
+    /// other check has passed, and the mistakes of all of them are reported
+    /// together. A function of a group sees the whole map.
+    ///
+    /// ```
+    /// use stockade::errors::Mistake;
+    /// use stockade::prelude::*;
+    ///
+    /// let mut router = Router::new();
+    /// router.get("/users", async || "all users");
+    /// router.inspect(|map| {
+    ///     let unnamed = map.routes.iter().filter(|route| route.name.is_none());
+    ///     let mistakes = unnamed.map(|route| Mistake::new("a route needs a name").on(&route.path));
+    ///     ConfigError::check(mistakes.collect())
+    /// });
+    /// assert!(router.build().unwrap_err().to_string().contains("needs a name"));
+    /// ```
+    pub fn inspect(
+        &mut self,
+        inspect: impl FnOnce(&RouteMap) -> Result<(), ConfigError> + Send + 'static,
+    ) -> &mut Self {
+        self.inspectors.push(inspect);
+        self
     }
 
     /// Checks everything and compiles it.

@@ -126,6 +126,16 @@ impl Stages {
         peer.map(|ip| ip.to_canonical())
     }
 
+    /// Returns the headers of security.
+    pub(crate) fn security_headers(&self) -> &SecurityHeaders {
+        &self.security
+    }
+
+    /// Returns the clock of the router.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// Returns true when a proxy is trusted.
     pub(crate) fn trusts_proxy(&self) -> bool {
         self.trust.is_set()

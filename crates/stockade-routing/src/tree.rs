@@ -20,10 +20,11 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::__internal::Level;
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
-use crate::entry::{Inherited, RouteEntry};
+use crate::entry::{Inherited, RouteEntry, added};
 use crate::router::any_method;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
@@ -147,8 +148,9 @@ impl RouteTree {
 
     /// Adds middleware that covers everything at and below this node; it runs
     /// after that of the nodes above.
+    #[track_caller]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
-        self.middleware.extend(list.into_list());
+        self.middleware.extend(added(list, Level::Node));
         self
     }
 

@@ -8,6 +8,7 @@ mod chain;
 mod error_answer;
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 pub(crate) use chain::Chain;
@@ -15,9 +16,11 @@ pub use chain::{RunningHandler, run};
 pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, error_of};
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
+use stockade_validation::Schema;
 
 use crate::request::DEFAULT_MAX_JSON_VALUES;
-use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, States, Validation};
+use crate::validation::Source;
+use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -70,10 +73,28 @@ pub struct EndpointParts {
     pub docs: Docs,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Box<str>>,
+    /// Its kind. Default: HTTP.
+    pub kind: EndpointKind,
+    /// The file and line where it was declared. Default: those of the call that
+    /// makes the parts.
+    pub location: &'static Location<'static>,
+}
+
+/// The kind of a route.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EndpointKind {
+    /// Answers requests.
+    #[default]
+    Http,
+    /// Takes over the connection as a WebSocket.
+    WebSocket,
+    /// Hands requests to a tower service.
+    Mount,
 }
 
 impl EndpointParts {
     /// Returns the parts of a route without middleware, name or limits of its own.
+    #[track_caller]
     pub fn new(method: Method, pattern: impl Into<Box<str>>, handler: Handler) -> Self {
         Self {
             method,
@@ -95,6 +116,8 @@ impl EndpointParts {
             is_fallback: false,
             docs: Docs::default(),
             public: None,
+            kind: EndpointKind::default(),
+            location: Location::caller(),
         }
     }
 
@@ -215,9 +238,42 @@ impl Endpoint {
         self.parts.public.as_deref()
     }
 
+    /// Returns the file and line where the route was declared.
+    #[must_use]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.parts.location
+    }
+
     /// Returns the values that the application provides.
     pub(crate) fn states(&self) -> &States {
         &self.parts.states
+    }
+}
+
+/// The methods of [`Endpoint`] for the router.
+pub trait EndpointExt {
+    /// Returns the kind of the route.
+    fn kind(&self) -> EndpointKind;
+
+    /// Lets middleware and handler describe themselves to `doc`, anew.
+    fn describe(&self, doc: &mut RouteDoc);
+
+    /// Returns the schemas of the types that the handler takes.
+    fn inputs(&self) -> impl Iterator<Item = (Source, &Schema)>;
+}
+
+impl EndpointExt for Endpoint {
+    fn kind(&self) -> EndpointKind {
+        self.parts.kind
+    }
+
+    fn describe(&self, doc: &mut RouteDoc) {
+        self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
+        self.parts.handler.describe(doc);
+    }
+
+    fn inputs(&self) -> impl Iterator<Item = (Source, &Schema)> {
+        self.parts.validation.inputs.iter().map(|input| (input.source, &input.schema))
     }
 }
 

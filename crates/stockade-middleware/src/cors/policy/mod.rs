@@ -76,6 +76,15 @@ impl Cors {
         }
     }
 
+    /// Returns the origins that are allowed, and if they may send credentials.
+    #[must_use]
+    pub fn allowed(&self) -> (Vec<&HeaderValue>, bool) {
+        match &self.rule {
+            Rule::Listed(origins) => (origins.iter().collect(), true),
+            Rule::Always { origin, credentials } => (vec![origin], *credentials),
+        }
+    }
+
     /// Prepares the headers.
     ///
     /// Malformed options log a warning and never fail. A malformed origin

@@ -1,0 +1,111 @@
+//! The answers of a route: those of its parts, and those of the stages.
+
+use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _, Source};
+use stockade_core::description::{Answer, AnswerBody, HeaderDoc};
+use stockade_core::{BodyKind, Endpoint, RouteDoc};
+use stockade_path::{Part, Pattern, Segment};
+
+use super::build::{Described, content_of, schema_of};
+use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo};
+
+/// The stage that checks parameters, query and body.
+const VALIDATION: &str = "validation";
+
+/// Returns the answers of a route, those of the stages first.
+pub(super) fn of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Vec<AnswerInfo> {
+    let stages = before(app, endpoint).into_iter().chain(of_inputs(endpoint, doc));
+    let own = doc.facts().answers.iter().map(info_of);
+    let last = by("server", Answer::error(500));
+    stages.map(|answer| info_of(&answer)).chain(own).chain([info_of(&last)]).collect()
+}
+
+/// Returns the answers that come before the middleware of a route.
+fn before(app: Described<'_>, endpoint: &Endpoint) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    if app.limiter().is_some() && endpoint.is_rate_limited() {
+        let retry = HeaderDoc::new("Retry-After", "Seconds until a request is let through again");
+        let answer = Answer::error(429).meaning("Too many requests of this client");
+        answers.push(by("rate limit", answer.header(retry)));
+    }
+    if is_constrained(endpoint.pattern()) {
+        let answer = Answer::error(404).meaning("No route has a path with such a parameter");
+        answers.push(by("routing", answer));
+    }
+    answers
+}
+
+/// Returns the answers to parameters, a query or a body that cannot be read or
+/// fail their checks.
+fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
+    if endpoint.kind() != EndpointKind::Http {
+        return Vec::new();
+    }
+    let status = endpoint.validation_status();
+    let has_schema = |source| schema_of(endpoint, source).is_some();
+    let is_judged = [Source::Params, Source::Query, Source::Body].into_iter().any(has_schema);
+    let reads_body = doc.body().is_some() || has_schema(Source::Body);
+    let mut answers = Vec::new();
+    if is_judged {
+        let mut answer = Answer::error(status).meaning("A value breaks a rule of its schema");
+        answer.body = AnswerBody::ValidationError;
+        answers.push(by(VALIDATION, answer));
+    }
+    if reads_body {
+        if status != 400 || !is_judged {
+            let answer = Answer::error(400).meaning("The body cannot be read");
+            answers.push(by("body", answer));
+        }
+        answers.push(by("body", Answer::error(408).meaning("The body came too slowly")));
+        answers.push(by("body", Answer::error(413).meaning("The body is too large")));
+        let is_typed = !matches!(doc.body(), Some(BodyKind::Raw)) || has_schema(Source::Body);
+        if is_typed || endpoint.accepts().is_some() {
+            let answer = Answer::error(415).meaning("A body of this type is not read");
+            answers.push(by("body", answer));
+        }
+    }
+    answers
+}
+
+fn by(part: &'static str, answer: Answer) -> Answer {
+    let mut answer = answer;
+    answer.by = part.into();
+    answer
+}
+
+/// Returns true if a parameter of the path has an expression.
+fn is_constrained(path: &str) -> bool {
+    let is_constrained = |part: &Part| match part {
+        Part::Param(param) => param.constraint.is_some(),
+        _ => false,
+    };
+    let pattern = Pattern::parse(path);
+    let segments = pattern.iter().flat_map(Pattern::segments);
+    segments.into_iter().any(|segment| match segment {
+        Segment::Parts(parts) => parts.iter().any(is_constrained),
+        _ => false,
+    })
+}
+
+fn info_of(answer: &Answer) -> AnswerInfo {
+    let body = match &answer.body {
+        AnswerBody::None => AnswerBodyInfo::None,
+        AnswerBody::Error => AnswerBodyInfo::Error,
+        AnswerBody::ValidationError => AnswerBodyInfo::ValidationError,
+        AnswerBody::Content(content) => {
+            AnswerBodyInfo::Content(content.iter().map(content_of).collect())
+        }
+        _ => AnswerBodyInfo::Unknown,
+    };
+    let headers = answer.headers.iter().map(|header| HeaderInfo {
+        name: header.name.to_string(),
+        meaning: header.meaning.to_string(),
+        always: header.always,
+    });
+    AnswerInfo {
+        status: answer.status.to_string(),
+        body,
+        headers: headers.collect(),
+        meaning: answer.meaning.to_string(),
+        by: answer.by.to_string(),
+    }
+}

@@ -1,0 +1,348 @@
+//! Makes a [`RouteMap`] of a built application.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use stockade_core::__internal::{EndpointExt as _, MiddlewareExt as _, RouteDocExt as _, Source};
+use stockade_core::description::{
+    Content, ContentSchema, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SecurityScheme,
+};
+use stockade_core::{BodyKind, Docs, Endpoint, RouteDoc};
+use stockade_middleware::__internal::Cors;
+use stockade_middleware::rate_limit::{Policy, RateLimiter};
+use stockade_path::{Param, Part, Pattern, Segment};
+use stockade_validation::Schema;
+
+use super::path::{operation_id, templates};
+use super::{
+    Access, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo, Limits, MiddlewareInfo, Need,
+    ParamInfo, QuotaInfo, RouteInfo, RouteMap, RouterInfo, SchemeInfo, answers,
+};
+use crate::app::Resolved;
+
+/// Makes the map of an application. For the routes of another host, where no
+/// stage of ours runs, none is in it.
+pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
+    let app = Described { app, is_hosted };
+    let routes = app.routes.endpoints.iter().map(|endpoint| info_of(app, endpoint));
+    RouteMap { router: router_of(app), routes: routes.collect() }
+}
+
+/// An application whose map is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'a> {
+    pub(crate) app: &'a Resolved,
+    pub(crate) is_hosted: bool,
+}
+
+impl Described<'_> {
+    /// Returns the rate limit of the router, if it runs here.
+    pub(super) fn limiter(&self) -> Option<&RateLimiter> {
+        self.app.stages.limiter.as_deref().filter(|_| !self.is_hosted)
+    }
+}
+
+impl Deref for Described<'_> {
+    type Target = Resolved;
+
+    fn deref(&self) -> &Resolved {
+        self.app
+    }
+}
+
+fn router_of(app: Described<'_>) -> RouterInfo {
+    let mut headers = HeaderMap::new();
+    let cors = app.stages.cors.as_deref().filter(|_| !app.is_hosted);
+    if !app.is_hosted {
+        app.stages.security_headers().apply(&mut headers);
+    }
+    let headers = headers.iter().map(|(name, value)| (name.to_string(), text_of(value)));
+    let limiter = app.limiter();
+    RouterInfo {
+        security_headers: headers.collect(),
+        cors: cors.map(cors_of),
+        rate_limit: limiter.map(|limiter| quota_of_policy(limiter.policy())),
+        max_body: app.max_body,
+        trusts_proxy: app.stages.trusts_proxy(),
+        exposes_errors: app.settings.expose_errors,
+        problem_details: app.settings.problem_details,
+        has_fallback: app.routes.fallback.is_some(),
+    }
+}
+
+/// Makes the description of one route.
+pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo {
+    let doc = described(app, endpoint);
+    let facts = doc.facts();
+    let method = endpoint.method().as_str();
+    let pattern = Pattern::parse(endpoint.pattern());
+    // The router has read the path, so that it can be read.
+    let pattern = pattern.as_ref().ok();
+    let generated = || pattern.map(|pattern| operation_id(method, pattern)).unwrap_or_default();
+    RouteInfo {
+        kind: endpoint.kind().into(),
+        method: method.to_owned(),
+        path: endpoint.pattern().to_owned(),
+        templates: pattern.map(templates).unwrap_or_default(),
+        name: endpoint.name().map(str::to_owned),
+        operation_id: endpoint.name().map_or_else(generated, str::to_owned),
+        location: endpoint.location().into(),
+        params: pattern.map(|pattern| params_of(endpoint, pattern)).unwrap_or_default(),
+        query: schema_of(endpoint, Source::Query).map(Schema::to_json_schema),
+        headers: fields_of(facts, ReadFrom::Header),
+        cookies: fields_of(facts, ReadFrom::Cookie),
+        body: body_of(endpoint, &doc),
+        answers: answers::of(app, endpoint, &doc),
+        access: access_of(endpoint, facts),
+        limits: limits_of(app, endpoint, facts),
+        cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
+        middleware: middleware_of(endpoint, facts),
+        docs: docs_of(endpoint.docs()),
+    }
+}
+
+/// Lets the parts of a route describe themselves anew.
+fn described(app: Described<'_>, endpoint: &Endpoint) -> RouteDoc {
+    let params = Pattern::parse(endpoint.pattern()).map(|pattern| {
+        pattern.params().map(|(name, optional)| (name.to_owned(), optional)).collect()
+    });
+    let mut doc = RouteDoc::new(endpoint.method().clone(), params.unwrap_or_default());
+    doc.common_mut().insert(app.stages.clock().clone());
+    doc.set_validation_status(Some(endpoint.validation_status()));
+    endpoint.describe(&mut doc);
+    doc
+}
+
+/// Returns the schema that judges a source: that of the entry, or that of the
+/// type which the handler takes.
+pub(super) fn schema_of(endpoint: &Endpoint, source: Source) -> Option<&Schema> {
+    let validation = endpoint.validation();
+    let own = match source {
+        Source::Params => &validation.params,
+        Source::Query => &validation.query,
+        Source::Body => &validation.body,
+    };
+    let typed = || endpoint.inputs().find(|(from, _)| *from == source).map(|(_, schema)| schema);
+    own.as_ref().or_else(typed)
+}
+
+fn params_of(endpoint: &Endpoint, pattern: &Pattern) -> Vec<ParamInfo> {
+    let schema = schema_of(endpoint, Source::Params).map(Schema::to_json_schema);
+    let names: Vec<(&str, bool)> = pattern.params().collect();
+    let parts = pattern.segments().iter().flat_map(|segment| match segment {
+        Segment::Parts(parts) => parts.iter().filter_map(param).map(Some).collect(),
+        Segment::Literal(_) => Vec::new(),
+        _ => vec![None],
+    });
+    let is_rest = |index: usize| {
+        index + 1 == names.len() && matches!(pattern.segments().last(), Some(Segment::Rest))
+    };
+    let infos = names.iter().zip(parts).enumerate().map(|(index, ((name, optional), param))| {
+        let constraint = param.and_then(|param| param.constraint.as_ref());
+        ParamInfo {
+            name: (*name).to_owned(),
+            constraint: constraint.map(|constraint| constraint.as_str().to_owned()),
+            optional: *optional,
+            is_rest: is_rest(index),
+            schema: param_schema(schema.as_ref(), name, index),
+        }
+    });
+    infos.collect()
+}
+
+fn param(part: &Part) -> Option<&Param> {
+    match part {
+        Part::Param(param) => Some(param),
+        _ => None,
+    }
+}
+
+/// Returns the part of the schema of all parameters for one of them: the
+/// schema of an object by its name, that of a tuple by its place, and that of a
+/// single value as it is.
+fn param_schema(schema: Option<&Value>, name: &str, index: usize) -> Value {
+    let Some(schema) = schema else { return json!({ "type": "string" }) };
+    let definition = schema.get("$ref").and_then(Value::as_str);
+    let inner = definition.and_then(|path| schema.pointer(path.trim_start_matches('#')));
+    let inner = inner.unwrap_or(schema);
+    let own = match inner.get("type").and_then(Value::as_str) {
+        Some("object") => inner.get("properties").and_then(|fields| fields.get(name)),
+        Some("array") => inner.get("prefixItems").and_then(|items| items.get(index)),
+        _ => Some(inner),
+    };
+    own.cloned().unwrap_or_else(|| json!({ "type": "string" }))
+}
+
+fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
+    let info = |field: &ReadField| FieldInfo {
+        name: field.name.to_string(),
+        required: field.required,
+        by: field.by.to_string(),
+    };
+    let mut infos: Vec<FieldInfo> = Vec::new();
+    for field in facts.reads.iter().filter(|field| field.from == from) {
+        match infos.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&field.name)) {
+            Some(known) => known.required |= field.required,
+            None => infos.push(info(field)),
+        }
+    }
+    infos
+}
+
+fn body_of(endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
+    let schema = schema_of(endpoint, Source::Body).map(Schema::to_json_schema);
+    let kind = doc.body();
+    if kind.is_none() && schema.is_none() {
+        return None;
+    }
+    let content =
+        |media_type: &str, schema: Value| ContentInfo { media_type: media_type.to_owned(), schema };
+    let content = match (kind, schema) {
+        (Some(BodyKind::Multipart), schema) => {
+            let open = || json!({ "type": "object" });
+            vec![content("multipart/form-data", schema.unwrap_or_else(open))]
+        }
+        (_, Some(schema)) => read_forms(&schema).map(|it| content(it, schema.clone())).collect(),
+        (_, None) => vec![content("*/*", Value::Bool(true))],
+    };
+    let accepts = endpoint.accepts();
+    let content = content.into_iter().filter(|content| {
+        accepts.is_none_or(|accepts| {
+            content.media_type == "*/*" || accepts.admits(&content.media_type)
+        })
+    });
+    // A raw body may be empty.
+    let required = matches!(kind, Some(BodyKind::Typed | BodyKind::Multipart))
+        || (kind.is_none() && endpoint.validation().body.is_some());
+    Some(BodyInfo { required, content: content.collect() })
+}
+
+/// Returns the media types that a value of a schema is read from.
+fn read_forms(schema: &Value) -> impl Iterator<Item = &'static str> {
+    let may_be = |wanted: &str| match schema.get("type") {
+        Some(Value::String(one)) => one == wanted,
+        Some(Value::Array(several)) => several.iter().any(|one| one == wanted),
+        _ => true,
+    };
+    let json = Some("application/json");
+    let form = may_be("object").then_some("application/x-www-form-urlencoded");
+    let text = may_be("string").then_some("text/plain");
+    json.into_iter().chain(form).chain(text)
+}
+
+fn access_of(endpoint: &Endpoint, facts: &RouteFacts) -> Access {
+    let user = facts.user.as_ref();
+    let need = match user {
+        Some(user) if user.required => Need::Required,
+        _ if facts.takes_user || !facts.roles.is_empty() || !facts.permissions.is_empty() => {
+            Need::Required
+        }
+        Some(_) => Need::Optional,
+        None => Need::None,
+    };
+    let permissions = facts.permissions.iter().map(|permission| match permission {
+        Permission::Named(name) => Some(name.clone()),
+        _ => None,
+    });
+    Access {
+        user: need,
+        schemes: user.into_iter().flat_map(|user| &user.schemes).map(scheme_of).collect(),
+        roles: facts.roles.clone(),
+        permissions: permissions.collect(),
+        public: endpoint.public_reason().map(str::to_owned),
+    }
+}
+
+fn scheme_of(scheme: &SecurityScheme) -> SchemeInfo {
+    let name = scheme.name();
+    match scheme {
+        SecurityScheme::Http { scheme, bearer_format } => SchemeInfo::Http {
+            name,
+            scheme: scheme.to_string(),
+            bearer_format: bearer_format.as_deref().map(str::to_owned),
+        },
+        SecurityScheme::Header(header) => SchemeInfo::Header { name, header: header.to_string() },
+        SecurityScheme::Cookie(cookie) => SchemeInfo::Cookie { name, cookie: cookie.to_string() },
+        SecurityScheme::Other(text) => SchemeInfo::Other { name, text: text.to_string() },
+        other => SchemeInfo::Other { name, text: format!("{other:?}") },
+    }
+}
+
+fn limits_of(app: Described<'_>, endpoint: &Endpoint, facts: &RouteFacts) -> Limits {
+    let router = app.limiter().filter(|_| endpoint.is_rate_limited());
+    let router = router.map(|limiter| quota_of_policy(limiter.policy()));
+    let timeout = facts.timeout.map(|timeout| (millis(timeout.after), timeout.status));
+    Limits {
+        rate: router.into_iter().chain(facts.quotas.iter().map(quota_of)).collect(),
+        rate_exempt: !endpoint.is_rate_limited(),
+        max_body: endpoint.max_body().unwrap_or(app.max_body),
+        timeout,
+        accepts: endpoint.accepts().map(|accepts| accepts.types().map(str::to_owned).collect()),
+    }
+}
+
+fn quota_of_policy(policy: &Policy) -> QuotaInfo {
+    let quota = (u64::from(policy.limit().get()), policy.window());
+    quota_of(&QuotaFact::new(policy.name(), Some(quota)))
+}
+
+fn quota_of(fact: &QuotaFact) -> QuotaInfo {
+    QuotaInfo {
+        name: fact.name.clone(),
+        limit: fact.quota.map(|(limit, _)| limit),
+        window_ms: fact.quota.map(|(_, window)| millis(window)),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    // No limit is longer than 584 million years.
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn cors_of(cors: &Cors) -> CorsInfo {
+    let (origins, credentials) = cors.allowed();
+    CorsInfo { origins: origins.into_iter().map(text_of).collect(), credentials }
+}
+
+fn text_of(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}
+
+fn middleware_of(endpoint: &Endpoint, facts: &RouteFacts) -> Vec<MiddlewareInfo> {
+    let pairs = endpoint.middleware().iter().zip(&facts.middleware);
+    let info = pairs.map(|(middleware, fact)| MiddlewareInfo {
+        name: fact.name.clone(),
+        level: middleware.place().map(|(level, _)| level.into()),
+        location: middleware.place().map(|(_, location)| location.into()),
+        is_opaque: fact.is_opaque,
+    });
+    info.collect()
+}
+
+fn docs_of(docs: &Docs) -> DocsInfo {
+    DocsInfo {
+        summary: docs.summary.clone(),
+        description: docs.description.clone(),
+        tags: docs.tags.clone(),
+        deprecated: docs.deprecated,
+        responses: docs.responses.clone(),
+    }
+}
+
+/// Returns the content of an answer as data.
+pub(super) fn content_of(content: &Content) -> ContentInfo {
+    let schema = match &content.schema {
+        ContentSchema::Text => json!({ "type": "string" }),
+        ContentSchema::Of(schema) => {
+            // A schema that cannot work is a mistake of the build where values
+            // are read by it; of a reply nothing is known then.
+            schema.schema().map_or(Value::Bool(true), |schema| schema.to_json_schema())
+        }
+        ContentSchema::Json(schema) => schema.clone(),
+        _ => Value::Bool(true),
+    };
+    ContentInfo { media_type: content.media_type.to_string(), schema }
+}

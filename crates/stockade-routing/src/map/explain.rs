@@ -1,0 +1,329 @@
+//! [`Explanation`]: what happens to a request, and why.
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+use http::Method;
+use serde::Serialize;
+use stockade_core::__internal::Params;
+use stockade_core::{Endpoint, HttpBody, Request};
+use stockade_path::{Pattern, Segment};
+
+use super::build::{Described, info_of};
+use super::{Place, RouteInfo, RouteKind};
+use crate::app::Resolved;
+use crate::lookup::{find, find_in, is_sound};
+use crate::matcher::TableBuilder;
+
+/// The largest number of routes that are named where none takes a request.
+const MISSES: usize = 5;
+
+/// The nearness of a route whose path fits whole.
+const OTHER_METHOD: (usize, bool) = (usize::MAX, true);
+
+/// What happens to a request, and why.
+///
+/// [`App::explain`](crate::App::explain) makes it. Its text is for people; serde
+/// writes it as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The method that was asked for; `WS` for a WebSocket.
+    pub method: String,
+    /// The path that was asked for, without a query.
+    pub path: String,
+    /// The route that takes the request.
+    pub route: Option<RouteInfo>,
+    /// The parameters of the path, as they stand there.
+    pub params: Vec<(String, String)>,
+    /// The steps of the request, in order, until the handler.
+    pub steps: Vec<Step>,
+    /// The status of the answer where no route takes the request; none where
+    /// the fallback does.
+    pub status: Option<u16>,
+    /// The routes that nearly take the request, the nearest first.
+    pub misses: Vec<Miss>,
+}
+
+/// A step of a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Step {
+    /// Its kind.
+    pub kind: StepKind,
+    /// What runs: the name of a stage or of a middleware, with its settings.
+    pub name: String,
+    /// The place where it was added, if it was added by the application.
+    pub location: Option<Place>,
+}
+
+/// The kind of a step.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StepKind {
+    /// A stage of the router.
+    Stage,
+    /// Middleware.
+    Middleware,
+    /// A check of parameters, query or body.
+    Check,
+    /// The handler.
+    Handler,
+}
+
+/// A route that nearly takes a request.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Miss {
+    /// Its method.
+    pub method: String,
+    /// Its path.
+    pub path: String,
+    /// The place where it was declared.
+    pub location: Place,
+    /// The reason why it does not take the request.
+    pub reason: String,
+    /// By which misses are sorted: the number of segments that fit, and if the
+    /// path has as many as the route.
+    #[serde(skip)]
+    nearness: (usize, bool),
+}
+
+/// A line that [`App::explain`](crate::App::explain) cannot read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ExplainError {
+    message: String,
+}
+
+impl fmt::Display for ExplainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ExplainError {}
+
+/// Explains a line such as `POST /users/7`.
+pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, ExplainError> {
+    let (method, path) = read(line)?;
+    let method = &*method;
+    let app = Described { app, is_hosted: false };
+    let mut explanation = Explanation {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        route: None,
+        params: Vec::new(),
+        steps: Vec::new(),
+        status: None,
+        misses: Vec::new(),
+    };
+    let Some((endpoint, params)) = look_up(&app, method, path)? else {
+        explanation.misses = misses(&app, method, path);
+        let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
+        explanation.status = match has_other_method && app.routes.method_not_allowed {
+            true => Some(405),
+            false if app.routes.fallback.is_some() => None,
+            false => Some(404),
+        };
+        explanation.misses.truncate(MISSES);
+        return Ok(explanation);
+    };
+    let route = info_of(app, &endpoint);
+    let values = params.iter(path);
+    let values = values.map(|(name, value)| (name.to_owned(), value.into_owned()));
+    explanation.params = values.collect();
+    explanation.steps = steps(app, &route);
+    explanation.route = Some(route);
+    Ok(explanation)
+}
+
+/// Reads a method and a path, without a query.
+/// A method is written in capitals, for those who type it otherwise.
+fn read(line: &str) -> Result<(String, &str), ExplainError> {
+    let fault = |message: String| ExplainError { message };
+    let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(|| {
+        fault(format!("{line:?} is no method and path, such as \"GET /users/7\""))
+    })?;
+    let target = target.trim();
+    let path = target.split(['?', '#']).next().unwrap_or(target);
+    if !path.starts_with('/') || path.contains(char::is_whitespace) {
+        return Err(fault(format!("{path:?} is no path: it begins with `/` and has no spaces")));
+    }
+    Ok((method.to_ascii_uppercase(), path))
+}
+
+fn look_up(
+    app: &Resolved,
+    method: &str,
+    path: &str,
+) -> Result<Option<(Arc<Endpoint>, Params)>, ExplainError> {
+    if !is_sound(path) {
+        return Ok(None);
+    }
+    if method == "WS" {
+        let table = app.routes.web_sockets.as_ref();
+        return Ok(table.and_then(|table| find_in(table, path)));
+    }
+    let method = Method::from_bytes(method.as_bytes())
+        .map_err(|_| ExplainError { message: format!("{method:?} is no method") })?;
+    let request = http::Request::builder().method(method).uri(path).body(HttpBody::default());
+    let request =
+        request.map_err(|error| ExplainError { message: format!("{path:?}: {error}") })?;
+    Ok(find(&app.routes, &Request::from(request), path))
+}
+
+/// Returns the steps of a request to a route, in order.
+fn steps(app: Described<'_>, route: &RouteInfo) -> Vec<Step> {
+    let stage = |name: String| Step { kind: StepKind::Stage, name, location: None };
+    let mut steps = Vec::new();
+    if app.stages.trusts_proxy() {
+        steps.push(stage("client address, from a trusted proxy".to_owned()));
+    }
+    if app.stages.cors.is_some() || route.cors.is_some() {
+        steps.push(stage("CORS: preflights are answered here".to_owned()));
+    }
+    if !route.limits.rate_exempt
+        && let Some(limit) = app.limiter()
+    {
+        let policy = limit.policy();
+        let (limit, window) = (policy.limit(), policy.window());
+        steps.push(stage(format!("rate limit {}: {limit} in {window:?}", policy.name())));
+    }
+    if route.body.is_some() {
+        steps.push(stage(format!("bodies up to {} bytes", route.limits.max_body)));
+    }
+    if let Some(types) = &route.limits.accepts {
+        steps.push(stage(format!("bodies of {}", types.join(", "))));
+    }
+    steps.extend(route.middleware.iter().map(|middleware| Step {
+        kind: StepKind::Middleware,
+        name: middleware.name.clone(),
+        location: middleware.location.clone(),
+    }));
+    let check = |name: &str| Step { kind: StepKind::Check, name: name.to_owned(), location: None };
+    let has_params = route.params.iter().any(|param| param.schema["type"] != "string");
+    steps.extend(has_params.then(|| check("parameters")));
+    steps.extend(route.query.is_some().then(|| check("query")));
+    let is_judged =
+        |body: &super::BodyInfo| body.content.iter().any(|content| content.media_type != "*/*");
+    steps.extend(route.body.as_ref().filter(|body| is_judged(body)).map(|_| check("body")));
+    let location = Some(route.location.clone());
+    steps.push(Step { kind: StepKind::Handler, name: "handler".to_owned(), location });
+    steps
+}
+
+/// Returns all routes that share something with the path, the nearest first.
+fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
+    let mut misses: Vec<Miss> =
+        app.routes.endpoints.iter().filter_map(|route| miss(route, method, path)).collect();
+    misses.sort_by_key(|miss| Reverse(miss.nearness));
+    misses
+}
+
+/// Returns the reason why a route does not take a request, unless nothing of its
+/// path fits.
+fn miss(route: &Endpoint, method: &str, path: &str) -> Option<Miss> {
+    let pattern = Pattern::parse(route.pattern()).ok()?;
+    let miss = |nearness, reason| {
+        Some(Miss {
+            method: route.method().as_str().to_owned(),
+            path: route.pattern().to_owned(),
+            location: route.location().into(),
+            reason,
+            nearness,
+        })
+    };
+    if matches(&pattern, path) {
+        return miss(OTHER_METHOD, format!("its method is {}, not {method}", route.method()));
+    }
+    let asked: Vec<&str> = path.split('/').skip(1).collect();
+    let known = pattern.segments();
+    let fits = known.iter().zip(&asked).take_while(|(segment, text)| fits(segment, text)).count();
+    let nearness = (fits, known.len() == asked.len());
+    match (known.get(fits), asked.get(fits)) {
+        (Some(segment), Some(text)) if fits > 0 || known.len() == asked.len() => {
+            miss(nearness, format!("`{text}` does not match `{segment}`"))
+        }
+        (Some(segment), None) => miss(nearness, format!("the path ends before `{segment}`")),
+        (None, Some(text)) if fits > 0 => {
+            let reason = if text.is_empty() {
+                "the slash at the end is too much".to_owned()
+            } else {
+                format!("the path goes on with `{text}`")
+            };
+            miss(nearness, reason)
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if a segment of a pattern takes a text.
+fn fits(segment: &Segment, text: &str) -> bool {
+    Pattern::parse(&format!("/{segment}")).is_ok_and(|one| matches(&one, &format!("/{text}")))
+}
+
+fn matches(pattern: &Pattern, path: &str) -> bool {
+    let mut table = TableBuilder::new();
+    table.insert(pattern, ()).is_ok() && table.build().find(path).is_some()
+}
+
+/// Shows it for people: the route, what runs, and what it may answer; or the
+/// routes that nearly take the request.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.method, self.path)?;
+        match (&self.route, self.status) {
+            (Some(route), _) => self.write_route(f, route),
+            (None, Some(status)) => {
+                writeln!(f, "  no route takes it: {status}")?;
+                self.write_misses(f)
+            }
+            (None, None) => {
+                writeln!(f, "  no route takes it: the fallback answers")?;
+                self.write_misses(f)
+            }
+        }
+    }
+}
+
+impl Explanation {
+    fn write_route(&self, f: &mut fmt::Formatter<'_>, route: &RouteInfo) -> fmt::Result {
+        let method = match route.kind {
+            RouteKind::WebSocket => "WS",
+            _ => &route.method,
+        };
+        writeln!(f, "  route    {method} {}  {}", route.path, route.location)?;
+        if let Some(name) = &route.name {
+            writeln!(f, "  name     {name}")?;
+        }
+        for (name, value) in &self.params {
+            writeln!(f, "  param    {name} = {value}")?;
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            let head = if index == 0 { "  steps    " } else { "           " };
+            write!(f, "{head}{}", step.name)?;
+            match &step.location {
+                Some(place) => writeln!(f, "  {place}")?,
+                None => writeln!(f)?,
+            }
+        }
+        for (index, answer) in route.answers.iter().enumerate() {
+            let head = if index == 0 { "  answers  " } else { "           " };
+            write!(f, "{head}{:<7}  {}", answer.status, answer.by)?;
+            match answer.meaning.as_str() {
+                "" => writeln!(f)?,
+                meaning => writeln!(f, ": {meaning}")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_misses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for miss in &self.misses {
+            writeln!(f, "  not {} {}: {}  {}", miss.method, miss.path, miss.reason, miss.location)?;
+        }
+        Ok(())
+    }
+}

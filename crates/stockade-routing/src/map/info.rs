@@ -1,0 +1,407 @@
+//! The data of a [`RouteMap`].
+
+use std::fmt;
+use std::panic::Location;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stockade_core::__internal::{EndpointKind, Level};
+
+/// Everything that a built application knows about its routes, as data.
+///
+/// [`App::route_map`](crate::App::route_map) makes it. Its text is a table, a
+/// line for each route; serde writes and reads it as JSON.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RouteMap {
+    /// The settings that hold for all routes.
+    pub router: RouterInfo,
+    /// The routes, in the order in which they were added.
+    pub routes: Vec<RouteInfo>,
+}
+
+/// The settings of a router that hold for all of its routes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RouterInfo {
+    /// The headers of security that each response has, unless it has its own:
+    /// name and value.
+    pub security_headers: Vec<(String, String)>,
+    /// The rules of CORS; none where CORS is off.
+    pub cors: Option<CorsInfo>,
+    /// The rate limit of each client; none where it is off.
+    pub rate_limit: Option<QuotaInfo>,
+    /// The largest body, in bytes, of routes that have no limit of their own.
+    pub max_body: u64,
+    /// True if proxies say who the client is.
+    pub trusts_proxy: bool,
+    /// True if clients get the messages of 5xx errors.
+    pub exposes_errors: bool,
+    /// True if errors are problem details (RFC 9457).
+    pub problem_details: bool,
+    /// True if a handler takes the requests that no route takes.
+    pub has_fallback: bool,
+}
+
+/// A route.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RouteInfo {
+    /// Its kind.
+    pub kind: RouteKind,
+    /// Its method; `ANY` for every method that has no route of its own.
+    pub method: String,
+    /// Its path as it was declared, with prefixes: `/users/:id`.
+    pub path: String,
+    /// Its path in braces, such as `/users/{id}`: one for each choice of its
+    /// optional parameters, the longest first.
+    pub templates: Vec<String>,
+    /// Its name for `generate_url`.
+    pub name: Option<String>,
+    /// Its name, or one made of method and path: `getUsersById`.
+    pub operation_id: String,
+    /// The place where it was declared.
+    pub location: Place,
+    /// The parameters of the path, in order.
+    pub params: Vec<ParamInfo>,
+    /// The JSON Schema of the query; none where it is not read by a schema.
+    pub query: Option<Value>,
+    /// The headers of the request that are read.
+    pub headers: Vec<FieldInfo>,
+    /// The cookies of the request that are read.
+    pub cookies: Vec<FieldInfo>,
+    /// The body of the request; none where it is not read.
+    pub body: Option<BodyInfo>,
+    /// The answers, in the order in which the parts of the route give them. A
+    /// status may stand here several times, each time with another giver.
+    pub answers: Vec<AnswerInfo>,
+    /// The users whom it lets through.
+    pub access: Access,
+    /// Its limits.
+    pub limits: Limits,
+    /// The rules of CORS, if they are others than those of the router.
+    pub cors: Option<CorsInfo>,
+    /// The middleware, in the order in which it runs.
+    pub middleware: Vec<MiddlewareInfo>,
+    /// Its documentation for people.
+    pub docs: DocsInfo,
+}
+
+/// The kind of a route.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RouteKind {
+    /// Answers requests.
+    Http,
+    /// Takes over the connection as a WebSocket.
+    WebSocket,
+    /// Hands requests to a tower service.
+    Mount,
+}
+
+impl From<EndpointKind> for RouteKind {
+    fn from(kind: EndpointKind) -> Self {
+        match kind {
+            EndpointKind::Http => Self::Http,
+            EndpointKind::WebSocket => Self::WebSocket,
+            EndpointKind::Mount => Self::Mount,
+        }
+    }
+}
+
+/// A file and a line.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file, as the compiler names it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl From<&Location<'_>> for Place {
+    fn from(location: &Location<'_>) -> Self {
+        Self { file: location.file().to_owned(), line: location.line() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A parameter of a path.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ParamInfo {
+    /// Its name; `splat` for `*` and `**`.
+    pub name: String,
+    /// The expression that its value matches, if it has one: `\d+`.
+    pub constraint: Option<String>,
+    /// True if it may be absent.
+    pub optional: bool,
+    /// True if it may hold slashes, as that of `**`.
+    pub is_rest: bool,
+    /// Its JSON Schema; that of a text where nothing is known.
+    pub schema: Value,
+}
+
+/// A header or a cookie of the request that a route reads.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: String,
+    /// True if a request without it is refused.
+    pub required: bool,
+    /// The part of the route that reads it.
+    pub by: String,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct BodyInfo {
+    /// True if a request without one is refused.
+    pub required: bool,
+    /// The forms that are read, each a media type and the JSON Schema of what it
+    /// holds.
+    pub content: Vec<ContentInfo>,
+}
+
+/// A form of a body: a media type, and the JSON Schema of what it holds.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ContentInfo {
+    /// The media type without parameters; `*/*` for any.
+    pub media_type: String,
+    /// The JSON Schema; `true` for any value.
+    pub schema: Value,
+}
+
+/// An answer of a route.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AnswerInfo {
+    /// The status as OpenAPI writes it: `200`, `2XX`, `default`.
+    pub status: String,
+    /// Its body.
+    pub body: AnswerBodyInfo,
+    /// The headers that belong to it.
+    pub headers: Vec<HeaderInfo>,
+    /// The meaning, for people; empty for the standard text of the status.
+    pub meaning: String,
+    /// The part of the route that gives it: `handler`, the name of a
+    /// middleware, or a stage such as `validation`.
+    pub by: String,
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AnswerBodyInfo {
+    /// No body.
+    None,
+    /// The body of an error, in the form of the application.
+    Error,
+    /// The body of an error that lists the fields that failed.
+    ValidationError,
+    /// A body in one of these forms.
+    Content(Vec<ContentInfo>),
+    /// A body, or none: nothing is known.
+    Unknown,
+}
+
+/// A header of an answer.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct HeaderInfo {
+    /// Its name, as it is written in documents.
+    pub name: String,
+    /// The meaning, for people.
+    pub meaning: String,
+    /// True if each such answer has it.
+    pub always: bool,
+}
+
+/// The users whom a route lets through.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Access {
+    /// The need of a user.
+    pub user: Need,
+    /// The methods that find the user, each of which suffices: short names such
+    /// as `bearer`.
+    pub schemes: Vec<SchemeInfo>,
+    /// The roles, one of each list.
+    pub roles: Vec<Vec<String>>,
+    /// The names of the permissions that are asked for; `None` stands for a
+    /// function that has no name.
+    pub permissions: Vec<Option<String>>,
+    /// The reason why the route is open to everybody, if its entry gives one.
+    pub public: Option<String>,
+}
+
+/// A method that finds the user.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum SchemeInfo {
+    /// `Authorization` with this scheme.
+    #[non_exhaustive]
+    Http {
+        /// The name in documents.
+        name: String,
+        /// The scheme, as it stands in the header.
+        scheme: String,
+        /// The format of the token, if it is known.
+        bearer_format: Option<String>,
+    },
+    /// A key in a header.
+    #[non_exhaustive]
+    Header {
+        /// The name in documents.
+        name: String,
+        /// The name of the header.
+        header: String,
+    },
+    /// A cookie.
+    #[non_exhaustive]
+    Cookie {
+        /// The name in documents.
+        name: String,
+        /// The name of the cookie.
+        cookie: String,
+    },
+    /// A way of the application's own.
+    #[non_exhaustive]
+    Other {
+        /// The name in documents.
+        name: String,
+        /// The text for people.
+        text: String,
+    },
+}
+
+impl SchemeInfo {
+    /// Returns its name in documents.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Http { name, .. }
+            | Self::Header { name, .. }
+            | Self::Cookie { name, .. }
+            | Self::Other { name, .. } => name,
+        }
+    }
+}
+
+/// The need of a user.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Need {
+    /// Nobody is asked.
+    None,
+    /// A user is found where there is one.
+    Optional,
+    /// A request without a user is answered with 401.
+    Required,
+}
+
+/// The limits of a route.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The rate limits that count its requests, that of the router first.
+    pub rate: Vec<QuotaInfo>,
+    /// True if it is taken out of the rate limit of the router.
+    pub rate_exempt: bool,
+    /// The largest body, in bytes.
+    pub max_body: u64,
+    /// The time until the head of the response, in milliseconds, and the status
+    /// of the answer when it is over.
+    pub timeout: Option<(u64, u16)>,
+    /// The types that a body may have; none where any may come.
+    pub accepts: Option<Vec<String>>,
+}
+
+/// A rate limit.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuotaInfo {
+    /// Its name: `default` for that of the router.
+    pub name: String,
+    /// The number of requests of one client in a window; none where it depends
+    /// on the request.
+    pub limit: Option<u64>,
+    /// The length of the window in milliseconds; none as `limit`.
+    pub window_ms: Option<u64>,
+}
+
+/// Rules of CORS.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CorsInfo {
+    /// The origins whose pages read answers: `*` for all.
+    pub origins: Vec<String>,
+    /// True if they may send cookies and other credentials.
+    pub credentials: bool,
+}
+
+/// A middleware of a route.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MiddlewareInfo {
+    /// Its name.
+    pub name: String,
+    /// The part of the definition that it was added to; none for one that the
+    /// framework adds.
+    pub level: Option<MiddlewareLevel>,
+    /// The place where it was added.
+    pub location: Option<Place>,
+    /// True if it does not describe itself, so that it may answer anything.
+    pub is_opaque: bool,
+}
+
+/// The part of a definition that middleware was added to.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum MiddlewareLevel {
+    /// The router, or one of its groups.
+    Router,
+    /// A node of the tree.
+    Node,
+    /// The entry of the route.
+    Entry,
+}
+
+impl From<Level> for MiddlewareLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Router => Self::Router,
+            Level::Node => Self::Node,
+            Level::Entry => Self::Entry,
+        }
+    }
+}
+
+/// The documentation of a route, for people.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DocsInfo {
+    /// A few words.
+    pub summary: Option<String>,
+    /// The description, as Markdown.
+    pub description: Option<String>,
+    /// The groups under which it is listed.
+    pub tags: Vec<String>,
+    /// True if it should no longer be used.
+    pub deprecated: bool,
+    /// Statuses with their meanings.
+    pub responses: Vec<(u16, String)>,
+}

@@ -1,0 +1,35 @@
+//! [`RouteMap`]: everything that a built application knows about its routes.
+//!
+//! It is computed when it is asked for; a request costs nothing for it.
+//!
+//! ```
+//! use stockade::prelude::*;
+//!
+//! let api = routes! {
+//!     "users": { ":id": { GET: { handler: async |Path(id): Path<u64>| id.to_string(), name: "users.show" } } },
+//! };
+//! let map = create_router(api, RouterOptions::new()).build()?.route_map();
+//! let route = &map.routes[0];
+//! assert_eq!((route.method.as_str(), route.path.as_str()), ("GET", "/users/:id"));
+//! assert_eq!(route.templates, ["/users/{id}"]);
+//! assert!(route.answers.iter().any(|answer| answer.status == "400"));
+//! # Ok::<(), ConfigError>(())
+//! ```
+
+mod answers;
+mod build;
+mod explain;
+mod info;
+mod inspect;
+mod path;
+mod text;
+
+pub(crate) use build::map_of;
+pub(crate) use explain::explain;
+pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
+pub use info::{
+    Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
+    HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
+    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo,
+};
+pub(crate) use inspect::Inspectors;

@@ -1,0 +1,167 @@
+//! The map and the explanations of a small API.
+
+use std::time::Duration;
+
+use stockade::errors::Mistake;
+use stockade::middleware::with_timeout;
+use stockade::prelude::*;
+use stockade::routing::map::{RouteInfo, RouteKind, RouteMap};
+use stockade::{Docs, RouteDoc};
+
+#[derive(serde::Deserialize, Schema)]
+struct Search {
+    #[expect(dead_code, reason = "its schema alone matters")]
+    #[schema(max_length = 10)]
+    q: String,
+}
+
+fn paid(_: &mut Request) -> Result<(), ApiError> {
+    Ok(())
+}
+
+fn app() -> App {
+    let has_credit = Middleware::new(paid).named("has_credit").describing(|doc: &mut RouteDoc| {
+        doc.may_answer(402, "There is no credit left");
+    });
+    let api = routes! {
+        "search": { GET: async |Query(_): Query<Search>| "found" },
+        "users": {
+            middleware: [paid],
+            POST: {
+                handler: async |Body(_): Body<Search>| (),
+                middleware: [has_credit],
+                name: "users.create",
+                public: "anybody may join",
+                max_body: 10,
+                docs: Docs::new("New user").tags(["users"]).response(409, "There is one"),
+            },
+            r":id(\d+)": { GET: { handler: async |Path(_): Path<u64>| (), rate_limit: false } },
+        },
+        "files": { "**": { GET: async |Path(name): Path<String>| name } },
+    };
+    let options = RouterOptions::new().rate_limit(50 / MINUTE).prefix("/api");
+    create_router(api, options.middleware(with_timeout(Duration::from_secs(3)))).build().unwrap()
+}
+
+fn route<'m>(map: &'m RouteMap, path: &str) -> &'m RouteInfo {
+    map.routes.iter().find(|route| route.path == path).unwrap()
+}
+
+fn statuses<'r>(route: &'r RouteInfo, part: &str) -> Vec<&'r str> {
+    let given = route.answers.iter().filter(|answer| answer.by == part);
+    given.map(|answer| answer.status.as_str()).collect()
+}
+
+#[test]
+fn a_map_has_what_a_route_declares() {
+    let map = app().route_map();
+    let create = route(&map, "/api/users");
+    assert_eq!((create.kind, create.method.as_str()), (RouteKind::Http, "POST"));
+    assert_eq!(create.operation_id, "users.create");
+    assert!(create.location.file.ends_with("map.rs"));
+    assert_eq!(create.access.public.as_deref(), Some("anybody may join"));
+    assert_eq!(create.limits.max_body, 10);
+    assert_eq!(create.docs.responses, [(409, "There is one".to_owned())]);
+    let names: Vec<&str> = create.middleware.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names[0], "with_timeout");
+    assert!(names[1].ends_with("paid"), "{names:?}");
+    assert_eq!(names[2], "has_credit");
+    let levels: Vec<_> = create.middleware.iter().map(|it| json!(it.level)).collect();
+    assert_eq!(levels, ["router", "node", "entry"]);
+    assert_eq!((create.middleware[1].is_opaque, create.middleware[2].is_opaque), (true, false));
+    let lines: Vec<u32> =
+        create.middleware.iter().map(|it| it.location.as_ref().unwrap().line).collect();
+    assert!(lines[1] < lines[2] && lines[2] < lines[0], "{lines:?}");
+}
+
+#[test]
+fn answers_say_who_gives_them() {
+    let map = app().route_map();
+    let create = route(&map, "/api/users");
+    assert_eq!(statuses(create, "has_credit"), ["402"]);
+    assert_eq!(statuses(create, "rate limit"), ["429"]);
+    assert_eq!(statuses(create, "validation"), ["400"]);
+    assert_eq!(statuses(create, "body"), ["408", "413", "415"]);
+    let show = route(&map, r"/api/users/:id(\d+)");
+    assert_eq!(statuses(show, "rate limit"), [""; 0]);
+    assert_eq!(statuses(show, "routing"), ["404"]);
+    assert!(show.limits.rate_exempt && show.limits.rate.is_empty());
+    let search = route(&map, "/api/search");
+    assert_eq!(statuses(search, "body"), [""; 0]);
+    assert_eq!(search.limits.rate[0].limit, Some(50));
+}
+
+#[test]
+fn inputs_have_schemas() {
+    let map = app().route_map();
+    let search = route(&map, "/api/search").query.as_ref().unwrap();
+    assert!(search.to_string().contains("\"maxLength\":10"), "{search}");
+    let id = &route(&map, r"/api/users/:id(\d+)").params[0];
+    assert_eq!((id.name.as_str(), id.constraint.as_deref()), ("id", Some(r"\d+")));
+    assert_eq!(id.schema["type"], "integer");
+    let splat = &route(&map, "/api/files/**").params[0];
+    assert!(splat.is_rest && splat.name == "splat");
+    let body = route(&map, "/api/users").body.as_ref().unwrap();
+    let types: Vec<&str> = body.content.iter().map(|it| it.media_type.as_str()).collect();
+    assert_eq!(types, ["application/json", "application/x-www-form-urlencoded"]);
+    assert!(body.required);
+}
+
+#[test]
+fn a_map_is_the_same_when_made_again_and_when_read() {
+    let app = app();
+    let map = app.route_map();
+    assert_eq!(map, app.route_map());
+    let text = serde_json::to_string(&map).unwrap();
+    assert_eq!(serde_json::from_str::<RouteMap>(&text).unwrap(), map);
+    let table = map.to_string();
+    assert_eq!(table.lines().count(), 4);
+    assert!(table.contains("POST  /api/users"), "{table}");
+}
+
+#[test]
+fn an_explanation_names_the_steps() {
+    let found = app().explain("POST /api/users?x=1").unwrap();
+    let steps: Vec<&str> = found.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps[1], "rate limit default: 50 in 60s");
+    assert_eq!(&steps[steps.len() - 3..], ["has_credit", "body", "handler"]);
+    let text = found.to_string();
+    assert!(text.contains("402      has_credit: There is no credit left"), "{text}");
+    let found = app().explain("get /api/files/a/b").unwrap();
+    assert_eq!((found.method.as_str(), found.route.is_some()), ("GET", true));
+    let found = app().explain("HEAD /api/files/a/b").unwrap();
+    assert_eq!(found.params, [("splat".to_owned(), "a/b".to_owned())]);
+}
+
+#[test]
+fn an_explanation_names_what_nearly_fits() {
+    let check = |line: &str, status: Option<u16>, reason: &str| {
+        let missed = app().explain(line).unwrap();
+        assert!(missed.route.is_none(), "{line}");
+        assert_eq!(missed.status, status, "{line}");
+        assert!(missed.misses[0].reason.contains(reason), "{line}: {missed}");
+    };
+    check("DELETE /api/users", Some(405), "its method is POST");
+    check("GET /api/users/seven", Some(404), r"`seven` does not match `:id(\d+)`");
+    check("GET /api/users/7/x", Some(404), "the path goes on with `x`");
+    check("GET /api/search/", Some(404), "the slash at the end");
+    check("GET /api", Some(404), "the path ends before `search`");
+    for line in ["", "GET", "GET users", "GET /a b", "G(T /users"] {
+        assert!(app().explain(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn an_inspector_may_refuse() {
+    let mut router = Router::new();
+    router.get("/a", async || "a");
+    router.inspect(|map| {
+        assert_eq!(map.routes.len(), 1);
+        Err(ConfigError::from(Mistake::new("the first rule")))
+    });
+    router.group("/g", (), |group| {
+        group.inspect(|_| Err(ConfigError::from(Mistake::new("the second rule"))));
+    });
+    let error = router.build().unwrap_err().to_string();
+    assert!(error.contains("the first rule") && error.contains("the second rule"), "{error}");
+}
