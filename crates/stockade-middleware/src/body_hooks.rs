@@ -15,6 +15,8 @@ use stockade_core::{
 };
 use stockade_errors::__internal::catch_panic;
 
+use crate::described::unseen;
+
 /// Calls functions of the program with the pieces of request and response
 /// bodies as they pass, such as to log them.
 ///
@@ -173,7 +175,7 @@ impl IntoMiddleware<form::Ready> for BodyHooks {
                 })
             }
         };
-        Middleware::new(around).named("with_body_hooks")
+        Middleware::new(around).named("with_body_hooks").describing(unseen)
     }
 }
 

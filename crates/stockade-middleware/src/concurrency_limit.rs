@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use stockade_core::__internal::Overloaded;
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::middleware::form;
 use stockade_core::{BoxError, HttpBody, IntoMiddleware, Middleware, Next, Request};
 use stockade_errors::ApiError;
@@ -124,6 +125,9 @@ impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
         };
         let middleware = Middleware::new(around).named("with_concurrency_limit");
         middleware.marked(LimitsConcurrency).describing(move |doc| {
+            let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
+            let refusal = Answer::error(503).meaning("Too many requests are in flight");
+            doc.answers(refusal.header(retry_after));
             if is_zero {
                 doc.mistake("a concurrency limit must not be 0");
             }

@@ -18,7 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
+use stockade_core::description::{Answer, Content, ContentSchema, HeaderDoc};
 use stockade_core::extract::State;
+use stockade_core::{Reply, Response, RouteDoc};
+use stockade_errors::ApiError;
 
 /// The readiness of the program to take requests. Clones share one state.
 ///
@@ -57,19 +60,52 @@ impl Readiness {
 
 /// Handles `/health/live`: answers 200 `{"status":"ok"}` as long as the program
 /// answers at all.
-pub async fn live() -> (StatusCode, (HeaderMap, Value)) {
-    answer(StatusCode::OK, "ok")
+pub async fn live() -> Liveness {
+    Liveness(())
 }
 
 /// Handles `/health/ready`: answers 200 `{"status":"ok"}`, or 503
 /// `{"status":"unavailable"}` when requests should go elsewhere.
 ///
 /// The 503 is not logged as an error.
-pub async fn ready(readiness: State<Readiness>) -> (StatusCode, (HeaderMap, Value)) {
-    if readiness.is_ready() {
-        answer(StatusCode::OK, "ok")
-    } else {
-        answer(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+pub async fn ready(readiness: State<Readiness>) -> CurrentReadiness {
+    CurrentReadiness { is_ready: readiness.is_ready() }
+}
+
+/// The reply of [`live`].
+#[derive(Clone, Copy, Debug)]
+pub struct Liveness(());
+
+/// The reply of [`ready`].
+#[derive(Clone, Copy, Debug)]
+pub struct CurrentReadiness {
+    is_ready: bool,
+}
+
+impl Reply for Liveness {
+    fn into_response(self) -> Result<Response, ApiError> {
+        let Self(()) = self;
+        answer(StatusCode::OK, OK).into_response()
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(documented(StatusCode::OK, OK).meaning("The program is alive"));
+    }
+}
+
+impl Reply for CurrentReadiness {
+    fn into_response(self) -> Result<Response, ApiError> {
+        let (status, text) = match self.is_ready {
+            true => (StatusCode::OK, OK),
+            false => (StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE),
+        };
+        answer(status, text).into_response()
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(documented(StatusCode::OK, OK).meaning("The program takes requests"));
+        let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+        doc.answers(refuses.meaning("Requests should go elsewhere"));
     }
 }
 
@@ -77,3 +113,18 @@ fn answer(status: StatusCode, text: &str) -> (StatusCode, (HeaderMap, Value)) {
     let headers = HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static("no-store"))]);
     (status, (headers, json!({ "status": text })))
 }
+
+/// Returns an answer as [`answer`] makes it, for a description.
+fn documented(status: StatusCode, text: &str) -> Answer {
+    let schema = json!({
+        "type": "object",
+        "properties": { "status": { "const": text } },
+        "required": ["status"],
+    });
+    let content = Content::new("application/json", ContentSchema::Json(schema));
+    let no_store = HeaderDoc::new("Cache-Control", "Caches do not keep the answer");
+    Answer::new(status).content(content).header(no_store)
+}
+
+const OK: &str = "ok";
+const UNAVAILABLE: &str = "unavailable";

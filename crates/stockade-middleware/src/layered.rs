@@ -44,6 +44,9 @@ use tower_service::Service;
 ///   makes a new request without them, or calls the rest twice, gets a 500.
 /// - CORS, the security headers and the rate limit of the router stand around all
 ///   middleware, and so around every layer.
+///
+/// Nobody knows the answers of a layer before a request: descriptions of the
+/// route name it as opaque, unless [`Middleware::describing`] tells of them.
 pub fn layered<L, B>(layer: L) -> Middleware
 where
     L: Layer<Rest>,

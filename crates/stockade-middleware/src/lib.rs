@@ -133,6 +133,7 @@ pub mod conditional;
 pub mod cookies;
 pub mod cors;
 mod cross_origin_protection;
+mod described;
 mod error_handling;
 #[cfg(feature = "files")]
 pub mod files;

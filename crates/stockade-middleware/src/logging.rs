@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware, Next, Request};
 
+use crate::described::unseen;
 use crate::observation::{AccessLogLine, Observation};
 
 /// Logs each request when it comes, at debug level, and each response, at info
@@ -120,7 +121,7 @@ impl IntoMiddleware<form::Ready> for AccessLog {
             let observation = Observation::begin(req.method()).logging(Some(line));
             observation.observed(next.try_run(req).await)
         };
-        Middleware::new(around).named("with_logging")
+        Middleware::new(around).named("with_logging").describing(unseen)
     }
 }
 

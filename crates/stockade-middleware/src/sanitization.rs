@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use stockade_core::{Flow, Middleware, Request};
 use stockade_errors::ApiError;
 
+use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
+
 /// Escapes HTML in the texts of the body, the query and the parameters of the
 /// path, and drops keys called `__proto__`, at every depth.
 ///
@@ -41,7 +43,10 @@ pub fn with_sanitization() -> Middleware {
         (req, outcome.map(|()| Flow::Continue))
     })
     .named(HELPER)
-    .describing(|doc| doc.middleware_reads_body(HELPER))
+    .describing(|doc| {
+        reads_parsed_body(doc, HELPER);
+        doc.may_answer(400, TOO_MANY_PAIRS);
+    })
 }
 
 const HELPER: &str = "with_sanitization";

@@ -12,6 +12,8 @@ use stockade_core::{FromRequest, Middleware, Request};
 use stockade_errors::ApiError;
 use stockade_serialization::{Deserialization, Serialization, SerializationOptions};
 
+use crate::described::unseen;
+
 /// Sets the options of the helpers of the request and of the response writer:
 /// `req.deserialize().date(..)`, `res.serialize().map(..)`.
 ///
@@ -48,6 +50,7 @@ pub fn with_serialization(options: SerializationOptions) -> Middleware {
         req.extensions_mut().insert(attached.clone());
     })
     .named("with_serialization")
+    .describing(unseen)
 }
 
 /// The helpers in the extensions of a request.

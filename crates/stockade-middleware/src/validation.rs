@@ -5,11 +5,14 @@
 
 use std::sync::Arc;
 
+use stockade_core::description::InputFrom;
 use stockade_core::middleware::form;
-use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request};
+use stockade_core::{Flow, IntoMiddleware, IntoSchema, Middleware, Request, RouteDoc};
 use stockade_errors::__internal::setters;
 use stockade_errors::ConfigError;
 use stockade_validation::{Schema, ValidationOptions};
+
+use crate::described::{TOO_MANY_PAIRS, fails_validation, needs_readable_body, reads_parsed_body};
 
 /// Checks the body by a schema. A body that fails is a 400. A body that passes
 /// is replaced by the outcome, with defaults and conversions applied.
@@ -85,7 +88,12 @@ impl IntoMiddleware<form::Ready> for SchemaCheck {
         let Self { part, schema, options } = self;
         let name = part.helper();
         match schema {
-            Ok(schema) => part.middleware(schema, options).named(name),
+            Ok(schema) => {
+                let check = Arc::new((schema, options));
+                let described = Arc::clone(&check);
+                let describe = move |doc: &mut RouteDoc| part.describe(&described, doc);
+                part.middleware(check).named(name).describing(describe)
+            }
             // This middleware never runs, because the router is not built.
             Err(mistakes) => Middleware::new(|_: &mut Request| {})
                 .named(name)
@@ -103,24 +111,40 @@ impl RequestPart {
         }
     }
 
-    fn middleware(self, schema: Schema, options: ValidationOptions) -> Middleware {
+    fn middleware(self, check: Arc<(Schema, ValidationOptions)>) -> Middleware {
         match self {
-            Self::Body => {
-                let check = Arc::new((schema, options));
-                Middleware::before(move |mut req: Request| {
-                    let check = Arc::clone(&check);
-                    async move {
-                        let outcome = req.validate_body(&check.0, &check.1).await;
-                        (req, outcome.map(|()| Flow::Continue))
-                    }
-                })
-                .describing(move |doc| doc.middleware_reads_body(self.helper()))
-            }
+            Self::Body => Middleware::before(move |mut req: Request| {
+                let check = Arc::clone(&check);
+                async move {
+                    let outcome = req.validate_body(&check.0, &check.1).await;
+                    (req, outcome.map(|()| Flow::Continue))
+                }
+            }),
             Self::Query => {
-                Middleware::new(move |req: &mut Request| req.validate_query(&schema, &options))
+                Middleware::new(move |req: &mut Request| req.validate_query(&check.0, &check.1))
             }
             Self::Params => {
-                Middleware::new(move |req: &mut Request| req.validate_params(&schema, &options))
+                Middleware::new(move |req: &mut Request| req.validate_params(&check.0, &check.1))
+            }
+        }
+    }
+
+    fn describe(self, (schema, options): &(Schema, ValidationOptions), doc: &mut RouteDoc) {
+        match self {
+            Self::Body => {
+                doc.checks(InputFrom::Body, schema, options);
+                reads_parsed_body(doc, self.helper());
+                needs_readable_body(doc);
+                fails_validation(doc, "The body does not fit its schema");
+            }
+            Self::Query => {
+                doc.checks(InputFrom::Query, schema, options);
+                doc.may_answer(400, TOO_MANY_PAIRS);
+                fails_validation(doc, "The query does not fit its schema");
+            }
+            Self::Params => {
+                doc.checks(InputFrom::Params, schema, options);
+                fails_validation(doc, "A parameter of the path does not fit its schema");
             }
         }
     }

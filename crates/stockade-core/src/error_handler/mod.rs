@@ -14,9 +14,10 @@ use stockade_errors::__internal::{catch_panic, setters};
 use stockade_errors::ApiError;
 
 pub use self::reply::ErrorReply;
+use crate::description::{Answer, AnswerStatus};
 use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of, respond_with};
 use crate::middleware::form;
-use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 
 /// The options of an [`ErrorHandler`].
 ///
@@ -161,6 +162,7 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> From<F> for ErrorHandler {
 
 impl IntoMiddleware<form::Ready> for ErrorHandler {
     fn into_middleware(self) -> Middleware {
+        let described = self.clone();
         Middleware::new(move |req: Request, next: Next| {
             let handler = self.clone();
             async move {
@@ -176,6 +178,7 @@ impl IntoMiddleware<form::Ready> for ErrorHandler {
             }
         })
         .named("with_error_handling")
+        .describing(move |doc| described.describe(doc))
     }
 }
 
@@ -198,6 +201,18 @@ pub fn keep_form(response: &mut Response) {
 }
 
 impl ErrorHandler {
+    /// Describes the errors of a route that this handler answers.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        let options = &self.options;
+        if options.transform.is_some() || options.reply.is_some() || options.include_stack {
+            doc.writes_errors();
+        }
+        if options.reply.is_some() {
+            let meaning = "An error, with the status that the error handler has set";
+            doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
+        }
+    }
+
     /// Logs an error and makes its response.
     ///
     /// A panic of a function of the handler is logged and answered with 500, as

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body::Body as _;
+use stockade_core::description::HeaderDoc;
 use stockade_core::middleware::form;
 use stockade_core::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
 use stockade_errors::__internal::setters;
@@ -184,7 +185,13 @@ impl IntoMiddleware<form::Ready> for Compression {
                 }
             }
         };
-        Middleware::new(around).named("with_compression")
+        Middleware::new(around).named("with_compression").describing(|doc| {
+            doc.reads_header("Accept-Encoding", false);
+            let coding = HeaderDoc::new("Content-Encoding", "The coding of the body");
+            doc.adds_header(coding.sometimes(), None);
+            let vary = HeaderDoc::new("Vary", "The headers on which the answer depends");
+            doc.adds_header(vary.sometimes(), None);
+        })
     }
 }
 

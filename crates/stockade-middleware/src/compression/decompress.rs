@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::middleware::form;
-use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request};
+use stockade_core::{ApiError, HttpBody, IntoMiddleware, Middleware, Request, RouteDoc};
 
 use super::Coding;
 use super::decoder::Decompressed;
+use crate::described::may_change;
 
 /// Decompresses bodies of requests. The middleware and the handler behind it
 /// see a plain body, without `Content-Encoding` and `Content-Length`.
@@ -91,7 +93,19 @@ impl IntoMiddleware<form::Ready> for Decompression {
             }
             Ok::<_, ApiError>(())
         };
-        Middleware::new(check).named(HELPER).describing(|doc| doc.middleware_decodes_body(HELPER))
+        Middleware::new(check).named(HELPER).describing(describe)
+    }
+}
+
+fn describe(doc: &mut RouteDoc) {
+    doc.middleware_decodes_body(HELPER);
+    doc.reads_header("Content-Encoding", false);
+    let codings = HeaderDoc::new("Accept-Encoding", "The codings that are understood");
+    let meaning = "The coding of the body is not understood";
+    doc.answers(Answer::error(415).meaning(meaning).header(codings));
+    if may_change(doc.method()) {
+        doc.may_answer(400, "The body cannot be decompressed");
+        doc.may_answer(413, "The decompressed body is too large");
     }
 }
 

@@ -33,7 +33,7 @@ mod with_etag;
 pub use etag::ETag;
 #[cfg(feature = "compression")]
 pub(crate) use etag::weaken;
-#[cfg(feature = "files")]
-pub(crate) use preconditions::whole_seconds;
 pub use preconditions::{Outcome, Preconditions, Validators};
+#[cfg(feature = "files")]
+pub(crate) use preconditions::{describe_conditions, whole_seconds};
 pub use with_etag::{EntityTags, with_etag};

@@ -5,9 +5,11 @@
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use stockade_core::{ApiError, FromRequest, Request};
+use stockade_core::description::Answer;
+use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 use super::ETag;
+use crate::described::may_read;
 
 /// The conditions of a request; an argument of a handler.
 ///
@@ -163,6 +165,24 @@ pub(super) fn failed() -> ApiError {
 impl FromRequest for Preconditions {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(Self::of(req.method(), req.headers()))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        describe_conditions(doc);
+        if may_read(doc.method()) {
+            doc.answers(Answer::new(304).meaning("The client has the present state"));
+        }
+        doc.may_answer(412, "The resource is not in the state that the client expects");
+    }
+}
+
+/// Notes the headers of the conditions.
+pub(crate) fn describe_conditions(doc: &mut RouteDoc) {
+    for name in ["If-Match", "If-None-Match", "If-Unmodified-Since"] {
+        doc.reads_header(name, false);
+    }
+    if may_read(doc.method()) {
+        doc.reads_header("If-Modified-Since", false);
     }
 }
 

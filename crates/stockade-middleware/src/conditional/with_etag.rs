@@ -4,11 +4,15 @@
 
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::description::{Answer, AnswerStatus, HeaderDoc};
 use stockade_core::middleware::form;
-use stockade_core::{ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response};
+use stockade_core::{
+    ErrorContext, HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc,
+};
 
-use super::preconditions::failed;
+use super::preconditions::{describe_conditions, failed};
 use super::{ETag, Outcome, Preconditions, Validators};
+use crate::described::may_read;
 
 /// Adds an `ETag` to responses to GET and HEAD, and evaluates the conditions of
 /// the request: 304 without a body for a state that the client has, 412 for a
@@ -130,8 +134,21 @@ impl IntoMiddleware<form::Ready> for EntityTags {
             let response = next.run(req).await;
             self.apply(&method, &conditions, response, &context)
         };
-        Middleware::new(around).named("with_etag")
+        Middleware::new(around).named("with_etag").describing(describe)
     }
+}
+
+fn describe(doc: &mut RouteDoc) {
+    if !may_read(doc.method()) {
+        return;
+    }
+    describe_conditions(doc);
+    // A stream has a tag if its handler gives it one, or has a date instead.
+    let etag = || HeaderDoc::new("ETag", "The tag of the present state").sometimes();
+    doc.answers(Answer::new(304).meaning("The client has the present state").header(etag()));
+    let meaning = "The resource is not in the state that the client expects";
+    doc.answers(Answer::error(412).meaning(meaning).header(etag()));
+    doc.adds_header(etag(), Some(AnswerStatus::Exact(200)));
 }
 
 const OF_THE_BYTES: [HeaderName; 6] = [

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use http::{HeaderMap, header};
-use stockade_core::{ApiError, FromRequest, Request};
+use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 /// The cookies of a request; an argument of a handler.
 ///
@@ -60,6 +60,10 @@ impl Cookies {
 impl FromRequest for Cookies {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(Self::of(req.headers()))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_header("Cookie", false);
     }
 }
 

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
+use http::{Method, StatusCode};
+use stockade_core::description::Answer;
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
 use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
+use crate::described::is_any;
 
 /// Sets the headers of CORS on every response, errors included, and answers
 /// preflights with 204.
@@ -38,7 +40,7 @@ use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
 #[doc(alias = "withCors")]
 pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     let cors = Arc::new(Cors::new(&options.into()));
-    let mark = Arc::clone(&cors);
+    let (mark, described) = (Arc::clone(&cors), Arc::clone(&cors));
     Middleware::new(move |req: Request, next: Next| {
         let cors = Arc::clone(&cors);
         async move {
@@ -59,6 +61,12 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     })
     .named("with_cors")
     .marked(mark)
+    .describing(move |doc| {
+        if *doc.method() == Method::OPTIONS || is_any(doc.method()) {
+            doc.answers(Answer::new(204).meaning("The answer to a preflight"));
+        }
+        described.describe(doc);
+    })
 }
 
 fn preflight(cors: &Cors, req: &Request) -> Response {

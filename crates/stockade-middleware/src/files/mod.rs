@@ -38,13 +38,17 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, Method, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use stockade_core::description::{Answer, Content, ContentSchema, HeaderDoc};
 use stockade_core::extract::FileName;
-use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response};
+use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDoc};
 use tokio::task::spawn_blocking;
 
 use self::chunks::FileChunks;
 use self::range::{RangeRequest, Selected};
-use crate::conditional::{ETag, Outcome, Preconditions, Validators, whole_seconds};
+use crate::conditional::{
+    ETag, Outcome, Preconditions, Validators, describe_conditions, whole_seconds,
+};
+use crate::described::{is_any, may_read};
 
 /// The conditions and the range of a request for a file; an argument of a
 /// handler, which opens the file by it.
@@ -65,6 +69,17 @@ impl FromRequest for FileRequest {
             conditions: reads.then(|| Preconditions::of(req.method(), req.headers())),
             range: RangeRequest::of(req.method(), req.headers()),
         })
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        if may_read(doc.method()) {
+            describe_conditions(doc);
+        }
+        if has_ranges(doc.method()) {
+            doc.reads_header("Range", false);
+            doc.reads_header("If-Range", false);
+        }
+        doc.may_answer(404, "There is no such file");
     }
 }
 
@@ -229,6 +244,40 @@ impl Reply for FileReply {
         *response.body_mut() = HttpBody::new(FileChunks::new(self.opened.file, end - start));
         Ok(response)
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        let method = doc.method().clone();
+        doc.answers(file_answer(200).meaning("The whole file"));
+        if may_read(&method) {
+            let etag = HeaderDoc::new("ETag", "The tag of the present state").sometimes();
+            let known = Answer::new(304).meaning("The client has the present state");
+            doc.answers(known.header(etag));
+            doc.may_answer(412, "The file is not in the state that the client expects");
+        }
+        if has_ranges(&method) {
+            let range = || HeaderDoc::new("Content-Range", "The bytes, and the length of the file");
+            doc.answers(file_answer(206).meaning("A part of the file").header(range()));
+            let meaning = "The range is behind the end of the file";
+            doc.answers(Answer::error(416).meaning(meaning).header(range()));
+        }
+    }
+}
+
+/// Returns true if a route of this method takes GET, which alone has ranges.
+fn has_ranges(method: &Method) -> bool {
+    *method == Method::GET || is_any(method)
+}
+
+/// Returns an answer that has bytes of a file.
+fn file_answer(status: u16) -> Answer {
+    let headers = [
+        HeaderDoc::new("Accept-Ranges", "The unit of ranges: bytes"),
+        HeaderDoc::new("ETag", "The tag of the present state").sometimes(),
+        HeaderDoc::new("Last-Modified", "The time of the last change").sometimes(),
+        HeaderDoc::new("Content-Disposition", "The name under which to save it").sometimes(),
+    ];
+    let bytes = Content::new("*/*", ContentSchema::Bytes);
+    headers.into_iter().fold(Answer::new(status).content(bytes), Answer::header)
 }
 
 impl Opened {

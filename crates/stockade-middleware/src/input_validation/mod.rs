@@ -2,16 +2,20 @@
 //!
 //! Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
 
+mod documented;
 mod rules;
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use stockade_core::description::{Answer, InputFrom};
 use stockade_core::{Flow, Middleware, Request};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::{Rule, Schema, ValidationOptions};
+
+use crate::described::{needs_readable_body, reads_parsed_body};
 
 pub use self::rules::{InputRules, IntoInputRules, form};
 
@@ -49,6 +53,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
     let InputRules { rules, mistakes } = rules.into_input_rules();
     let rules = Arc::new(rules);
     let own = Arc::clone(&rules);
+    let schema = documented::schema_of(&rules);
     Middleware::before(move |mut req: Request| {
         let rules = Arc::clone(&rules);
         async move {
@@ -61,7 +66,13 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
     })
     .named("with_input_validation")
     .describing(move |doc| {
-        doc.middleware_reads_body("with_input_validation");
+        reads_parsed_body(doc, "with_input_validation");
+        needs_readable_body(doc);
+        if let Some(schema) = &schema {
+            doc.checks(InputFrom::Body, schema, &ValidationOptions::new());
+        }
+        let meaning = "A field of the body fails its check";
+        doc.answers(Answer::error(doc.validation_status()).meaning(meaning));
         if let Err(mistakes) = ConfigError::check(mistakes.clone()) {
             doc.schema_mistakes("with_input_validation", &mistakes);
         }
@@ -148,10 +159,7 @@ impl InputRule {
             return Vec::new();
         };
         let mut faults = Vec::new();
-        let asks_for_text =
-            self.min_length.is_some() || self.max_length.is_some() || self.pattern.is_some();
-        let kind = self.kind.or_else(|| asks_for_text.then_some(InputType::String));
-        if let Some(kind) = kind.filter(|kind| *kind != InputType::of(value)) {
+        if let Some(kind) = self.own_kind().filter(|kind| *kind != InputType::of(value)) {
             faults.push(format!("{field} must be of type {kind}"));
         }
         if let Some(text) = value.as_str() {
@@ -167,6 +175,13 @@ impl InputRule {
             }
         }
         faults
+    }
+
+    /// Returns the type that the field must have.
+    fn own_kind(&self) -> Option<InputType> {
+        let asks_for_text =
+            self.min_length.is_some() || self.max_length.is_some() || self.pattern.is_some();
+        self.kind.or_else(|| asks_for_text.then_some(InputType::String))
     }
 
     fn matches(&self, value: &Value) -> bool {

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use http::{HeaderValue, Method, StatusCode, header};
-use stockade_core::{ApiError, HttpBody, Reply, Response};
+use stockade_core::description::{Answer, Content, ContentSchema};
+use stockade_core::{ApiError, HttpBody, Reply, Response, RouteDoc};
 
 use super::exposition;
 use super::reason::Reason;
@@ -223,6 +224,11 @@ impl Reply for MetricsText {
         let media = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, media);
         Ok(response)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        let text = Content::new("text/plain", ContentSchema::Text);
+        doc.answers(Answer::new(200).meaning("The metrics, as text for Prometheus").content(text));
     }
 }
 

@@ -3,6 +3,7 @@
 use stockade_core::{Middleware, Next, Request};
 
 use super::Metrics;
+use crate::described::unseen;
 use crate::observation::Observation;
 
 /// Counts requests, and the time until the head of their response. A request is
@@ -25,5 +26,5 @@ pub fn with_metrics(metrics: Metrics) -> Middleware {
             response
         }
     };
-    Middleware::new(around).named("with_metrics")
+    Middleware::new(around).named("with_metrics").describing(unseen)
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use stockade_core::{ApiError, FromRequest, Request};
+use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 use super::id::random_bytes;
 use crate::headers::only;
@@ -147,6 +147,11 @@ impl FromRequest for TraceContext {
         let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
         let state = (!lines.is_empty()).then(|| lines.join(","));
         Ok(Self { parent: Some(parent), state })
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_header("traceparent", false);
+        doc.reads_header("tracestate", false);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer};
+use stockade_core::description::HeaderDoc;
 use stockade_core::middleware::form;
-use stockade_core::{ApiError, IntoMiddleware, Middleware, Next, Request, Response};
+use stockade_core::{ApiError, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 use stockade_errors::__internal::setters;
 
 use super::RequestId;
@@ -85,6 +86,19 @@ impl RequestIds {
         Ok(RequestNames { id, trace })
     }
 
+    /// Describes the headers that it reads and adds.
+    fn describe(self, doc: &mut RouteDoc) {
+        if self.believe_client {
+            doc.reads_header("X-Request-Id", false);
+        }
+        doc.reads_header("traceparent", false);
+        doc.reads_header("tracestate", false);
+        doc.adds_header(HeaderDoc::new("X-Request-Id", "The id of the request"), None);
+        let trace = HeaderDoc::new("traceparent", "The position of the request in its trace");
+        let trace = if self.begin_traces { trace } else { trace.sometimes() };
+        doc.adds_header(trace, None);
+    }
+
     fn id(self, headers: &HeaderMap) -> Result<RequestId, ApiError> {
         let sent = RequestId::sent(headers).filter(|_| self.believe_client);
         sent.map_or_else(RequestId::random, Ok)
@@ -99,7 +113,7 @@ impl IntoMiddleware<form::Ready> for RequestIds {
             names.write_to(response.headers_mut());
             Ok::<Response, ApiError>(response)
         };
-        Middleware::new(around).named("with_request_id")
+        Middleware::new(around).named("with_request_id").describing(move |doc| self.describe(doc))
     }
 }
 

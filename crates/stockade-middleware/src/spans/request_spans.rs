@@ -11,6 +11,7 @@ use stockade_core::{IntoMiddleware, Middleware, Next, Request};
 use tracing::Span;
 
 use super::RequestSpan;
+use crate::described::unseen;
 use crate::headers::only;
 use crate::observation::Observation;
 
@@ -103,7 +104,7 @@ impl IntoMiddleware<form::Ready> for RequestSpans {
                 Observation::begin(&method).within(span).observed(rest.await)
             }
         };
-        Middleware::new(around).named("with_tracing")
+        Middleware::new(around).named("with_tracing").describing(unseen)
     }
 }
 

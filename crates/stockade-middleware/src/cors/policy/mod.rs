@@ -13,6 +13,8 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method};
+use stockade_core::RouteDoc;
+use stockade_core::description::HeaderDoc;
 
 use super::options::{CorsOptions, CorsOrigin};
 use super::origin::is_origin;
@@ -132,6 +134,30 @@ impl Cors {
             let with_legacy = with_legacy.filter(|_| response.contains_key(LEGACY_REMAINING));
             let exposed = with_legacy.or(self.exposed_headers.as_ref());
             put(response, ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+    }
+
+    /// Describes the headers that [`apply`](Self::apply) adds.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        let (is_always, credentials) = match &self.rule {
+            Rule::Always { credentials, .. } => (true, *credentials),
+            Rule::Listed(_) => (false, true),
+        };
+        let mut adds = |name, meaning| {
+            let header = HeaderDoc::new(name, meaning);
+            doc.adds_header(if is_always { header } else { header.sometimes() }, None);
+        };
+        adds("Access-Control-Allow-Origin", "The origin whose pages may read the answer");
+        if credentials {
+            adds("Access-Control-Allow-Credentials", "True: with credentials");
+        }
+        if self.exposed_headers.is_some() {
+            adds("Access-Control-Expose-Headers", "The headers that pages may read");
+        }
+        if !is_always {
+            doc.reads_header("Origin", false);
+            let meaning = "The headers on which the answer depends";
+            doc.adds_header(HeaderDoc::new("Vary", meaning), None);
         }
     }
 

@@ -1,0 +1,51 @@
+//! The words that several helpers describe themselves by.
+
+use http::Method;
+use stockade_core::RouteDoc;
+use stockade_core::description::{Answer, AnswerBody};
+
+/// Notes that middleware called `name` reads the parsed body, and the answers to
+/// a body that cannot be read. Bodies of GET and HEAD are not read.
+pub(crate) fn reads_parsed_body(doc: &mut RouteDoc, name: &str) {
+    doc.middleware_reads_body(name);
+    if may_change(doc.method()) {
+        doc.may_answer(400, "The body cannot be read");
+        doc.may_answer(413, "The body is too large");
+    }
+}
+
+/// Notes the 415 of middleware that needs a body in a form that can be read.
+pub(crate) fn needs_readable_body(doc: &mut RouteDoc) {
+    if may_change(doc.method()) {
+        doc.may_answer(415, "The body is neither JSON, nor a form, nor a text");
+    }
+}
+
+/// Notes the answer to a failed validation, by the status of the route.
+pub(crate) fn fails_validation(doc: &mut RouteDoc, meaning: &'static str) {
+    let mut answer = Answer::error(doc.validation_status()).meaning(meaning);
+    answer.body = AnswerBody::ValidationError;
+    doc.answers(answer);
+}
+
+/// Returns true if a route of this method takes GET or HEAD.
+pub(crate) fn may_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD) || is_any(method)
+}
+
+/// Returns true if a route of this method takes another method than GET and HEAD,
+/// which have no body.
+pub(crate) fn may_change(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Returns true for the method of a route that takes every method.
+pub(crate) fn is_any(method: &Method) -> bool {
+    method.as_str() == "ANY"
+}
+
+/// Describes middleware that changes nothing that a client sees.
+pub(crate) fn unseen(_doc: &mut RouteDoc) {}
+
+/// The meaning of a 400 for a query that no extractor reads.
+pub(crate) const TOO_MANY_PAIRS: &str = "The query cannot be read";
