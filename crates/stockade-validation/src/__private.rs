@@ -1,7 +1,11 @@
 //! The functions that the macros call. Not part of the public interface.
 
+use std::marker::PhantomData;
+
 pub use serde_json::{Value, json};
 
+use crate::direction::Direction;
+pub use crate::direction::Presence;
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
@@ -19,14 +23,16 @@ pub fn object() -> Rule {
     Rule::object::<String>([])
 }
 
-/// Makes a [`Rule::tagged_content`] from the names of variants.
+/// Makes a [`Rule::tagged_content`] from the names of variants. serde writes
+/// content that is null, too.
 #[track_caller]
 pub fn tagged_content<const N: usize>(
     tag: &str,
     content: &str,
     variants: [(&str, Option<Rule>); N],
 ) -> Rule {
-    Rule::tagged_content(tag, content, variants)
+    let present = |rule: Rule| Rule { presence: Presence::Always, ..rule };
+    Rule::tagged_content(tag, content, variants.map(|(name, rule)| (name, rule.map(present))))
 }
 
 /// Makes a rule for one of these texts.
@@ -65,8 +71,60 @@ pub fn items(mut rule: Rule, change: impl FnOnce(Rule) -> Rule) -> Rule {
     rule.items(change(items))
 }
 
-/// Adds a property, which must be there unless `optional`.
+/// Adds a property, which must be there unless `optional`, and which is always
+/// written.
 pub fn property(rule: Rule, name: &str, field: Rule, optional: bool) -> Rule {
-    let rule = rule.property(name, field);
-    if optional { rule } else { rule.required_fields([name]) }
+    property_in(rule, name, field, optional, Presence::Always)
 }
+
+/// Adds a property with its presence; where it is read, it must be there unless
+/// `optional`.
+pub fn property_in(
+    rule: Rule,
+    name: &str,
+    field: Rule,
+    optional: bool,
+    presence: Presence,
+) -> Rule {
+    let rule = rule.property(name, Rule { presence, ..field });
+    let required = !optional && !presence.is_none(Direction::Read);
+    if required { rule.required_fields([name]) } else { rule }
+}
+
+/// Adds the tag of a struct, which serde writes and does not read.
+pub fn written_tag(rule: Rule, tag: &str, name: &str) -> Rule {
+    let value = Rule::at(rule.location).with("const", name);
+    property_in(rule, tag, value, false, Presence::WriteOnly)
+}
+
+/// Flattens a rule that is not the same in both directions.
+pub fn flatten_in(rule: Rule, other: Rule, presence: Presence) -> Rule {
+    rule.flatten(Rule { presence, ..other })
+}
+
+/// Returns the rule of a type that is written and not read, so that it need not
+/// have one: any value then.
+///
+/// `WriteOnly::<T>::rule()` is the function of [`WriteOnly`] where `T` has a
+/// schema, else that of [`AnyValue`], because the former comes first.
+#[derive(Debug)]
+pub struct WriteOnly<T: ?Sized>(PhantomData<T>);
+
+impl<T: HasSchema + ?Sized> WriteOnly<T> {
+    #[must_use = "a rule does nothing until it is built"]
+    #[track_caller]
+    pub fn rule() -> Rule {
+        T::field_rule()
+    }
+}
+
+/// The rule of types without a schema: see [`WriteOnly`].
+pub trait AnyValue {
+    #[must_use = "a rule does nothing until it is built"]
+    #[track_caller]
+    fn rule() -> Rule {
+        Rule::any()
+    }
+}
+
+impl<T: ?Sized> AnyValue for WriteOnly<T> {}

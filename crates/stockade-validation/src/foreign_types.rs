@@ -149,9 +149,10 @@ mod of_time {
         }
     }
 
+    /// It is written as the name.
     fn name_or_number<T: DeserializeOwned>(last: u8, message: &'static str) -> Rule {
         let rule = Rule::kinds(["string", "integer"]).form_of::<T>(None, message);
-        rule.minimum(1).maximum(last)
+        rule.minimum(1).maximum(last).in_replies(Rule::text_of::<T>(None, message))
     }
 }
 
@@ -159,7 +160,8 @@ mod of_time {
 #[cfg(feature = "rust_decimal")]
 impl HasSchema for rust_decimal::Decimal {
     fn rule() -> Rule {
-        decimal::<Self>().minimum(-DECIMAL_MAX).maximum(DECIMAL_MAX)
+        let rule = number_or_decimal::<Self>().minimum(-DECIMAL_MAX).maximum(DECIMAL_MAX);
+        rule.in_replies(decimal::<Self>(Rule::string()))
     }
 }
 
@@ -172,13 +174,18 @@ const DECIMAL_MAX: f64 = 79_228_162_514_264_328_797_450_928_128.0;
 #[cfg(feature = "bigdecimal")]
 impl HasSchema for bigdecimal::BigDecimal {
     fn rule() -> Rule {
-        decimal::<Self>()
+        number_or_decimal::<Self>().in_replies(decimal::<Self>(Rule::string()))
     }
 }
 
 #[cfg(any(feature = "bigdecimal", feature = "rust_decimal"))]
-fn decimal<T: serde::de::DeserializeOwned>() -> Rule {
-    Rule::kinds(["string", "number"]).form_of::<T>("decimal", "Invalid decimal")
+fn number_or_decimal<T: serde::de::DeserializeOwned>() -> Rule {
+    decimal::<T>(Rule::kinds(["string", "number"]))
+}
+
+#[cfg(any(feature = "bigdecimal", feature = "rust_decimal"))]
+fn decimal<T: serde::de::DeserializeOwned>(rule: Rule) -> Rule {
+    rule.form_of::<T>("decimal", "Invalid decimal")
 }
 
 /// The keys are read by serde alone.
@@ -212,7 +219,8 @@ macro_rules! bytes {
     ($($ty:ty),*) => {
         $(impl HasSchema for $ty {
             fn rule() -> Rule {
-                Rule::kinds(["array", "string"]).items(u8::field_rule())
+                let rule = Rule::kinds(["array", "string"]).items(u8::field_rule());
+                rule.in_replies(Rule::array(u8::field_rule()))
             }
         })*
     };

@@ -45,9 +45,9 @@ use crate::schema::Schema;
 ///
 /// | Feature | Types | In JSON | `format` |
 /// |---|---|---|---|
-/// | | `bool`, integers, floats, `char`, `String`, `Box<str>`, `Rc<str>`, `Arc<str>`, `Cow<str>`, `()` | as they are | |
-/// | | `NonZero` of an integer, `Wrapping<T>`, `Saturating<T>`, `Reverse<T>`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Option<T>` | as what they hold | |
-/// | | lists, sets, arrays, maps and tuples | arrays and objects | |
+/// | | `bool`, integers, floats, `char`, `String`, `Box<str>`, `Rc<str>`, `Arc<str>`, `str`, `()` | as they are | |
+/// | | `NonZero` of an integer, `Wrapping<T>`, `Saturating<T>`, `Reverse<T>`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>`, `&'static T`, `Option<T>` | as what they hold | |
+/// | | lists, slices, sets, arrays, maps and tuples | arrays and objects | |
 /// | | `Ipv4Addr`, `Ipv6Addr` | a string | `ipv4`, `ipv6` |
 /// | | `IpAddr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6`, `PathBuf`, `Box<Path>` | a string | |
 /// | | `Duration`, `SystemTime` | an object of seconds and nanoseconds | |
@@ -105,6 +105,14 @@ pub trait HasSchema: 'static {
         Self::rule()
     }
 
+    /// Returns the rule of what serde writes: [`field_rule`](Self::field_rule)
+    /// turned to replies. [`Rule::in_replies`] says where the two differ.
+    #[doc(hidden)]
+    #[track_caller]
+    fn reply_rule() -> Rule {
+        Self::field_rule().for_replies()
+    }
+
     /// Returns true if a property of this type may be absent.
     #[doc(hidden)]
     #[must_use]
@@ -130,6 +138,22 @@ pub trait HasSchema: 'static {
         Self: Sized,
     {
         Ok(Self::field_rule().build()?.for_type(TypeId::of::<Self>()))
+    }
+
+    /// Returns the compiled schema of what serde writes, for documents of
+    /// replies.
+    ///
+    /// It follows serde's attributes for writing. A field that is always
+    /// written is required, also one with a default.
+    ///
+    /// # Errors
+    /// As [`schema`](Self::schema).
+    #[track_caller]
+    fn reply_schema() -> Result<Schema, ConfigError>
+    where
+        Self: Sized,
+    {
+        Self::reply_rule().build()
     }
 }
 

@@ -49,7 +49,7 @@ rules! {
     Box<str> => Rule::string();
     Rc<str> => Rule::string();
     Arc<str> => Rule::string();
-    Cow<'static, str> => Rule::string();
+    str => Rule::string();
     () => Rule::kind("null");
     Value => Rule::any();
     Map<String, Value> => Rule::kind("object").additional_properties(true);
@@ -154,9 +154,38 @@ macro_rules! pointers {
 
 pointers!(Box, Rc, Arc, Reverse, Saturating, Wrapping);
 
+/// Texts and lists of the program itself, in types that are only written.
+impl<T: HasSchema + ?Sized> HasSchema for &'static T {
+    fn rule() -> Rule {
+        T::field_rule()
+    }
+
+    fn is_optional() -> bool {
+        T::is_optional()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+}
+
+impl<T: HasSchema + ToOwned + ?Sized> HasSchema for Cow<'static, T> {
+    fn rule() -> Rule {
+        T::field_rule()
+    }
+
+    fn is_optional() -> bool {
+        T::is_optional()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+}
+
 impl<T: HasSchema> HasSchema for Option<T> {
     fn rule() -> Rule {
-        T::field_rule().nullable()
+        T::field_rule().or_null()
     }
 
     fn is_optional() -> bool {
@@ -175,7 +204,7 @@ macro_rules! lists {
     };
 }
 
-lists!(Vec<T>, Box<[T]>, VecDeque<T>);
+lists!(Vec<T>, Box<[T]>, VecDeque<T>, [T]);
 
 impl<T: HasSchema> HasSchema for BTreeSet<T> {
     fn rule() -> Rule {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::direction::Presence;
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
@@ -150,7 +151,10 @@ impl Rule {
         let holder = |rule: Option<Self>| {
             let is_nullable = |rule: &Self| rule.keywords.get("nullable") == Some(&true.into());
             let required = rule.as_ref().is_some_and(|rule| !is_nullable(rule));
-            let rule = rule.unwrap_or_else(|| Self::at(location).with("type", "null"));
+            let rule = rule.unwrap_or_else(|| Self {
+                presence: Presence::ReadOnly,
+                ..Self::at(location).with("type", "null")
+            });
             let holder = Self::at(location).with("type", "object");
             holder
                 .property(content.clone(), rule)

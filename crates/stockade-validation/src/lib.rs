@@ -70,6 +70,7 @@
 // - `schema`: `Schema`; `rule`: `Rule`, which builds one.
 // - `has_schema`: `HasSchema`, types with a schema; `text_form`: types that
 //   judge their own text; `inner`: rules made of other rules.
+// - `direction`: what is read and what is written, where the two differ.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
 // - `build`: reading the notations, finding the mistakes, compiling.
 // - `node`: the compiled form of a schema, and the rules that judge.
@@ -85,6 +86,7 @@ mod check;
 mod constructors;
 mod data;
 mod depth;
+mod direction;
 mod equal;
 mod export;
 #[cfg(any(

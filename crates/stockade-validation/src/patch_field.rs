@@ -113,7 +113,7 @@ impl<T> From<Option<Option<T>>> for Patch<T> {
 
 impl<T: HasSchema> HasSchema for Patch<T> {
     fn rule() -> Rule {
-        T::field_rule().nullable()
+        T::field_rule().or_null()
     }
 
     fn is_optional() -> bool {

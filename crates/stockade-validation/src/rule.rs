@@ -10,6 +10,7 @@ use stockade_errors::ConfigError;
 
 use crate::Schema;
 use crate::build;
+use crate::direction::{Direction, Presence};
 use crate::format::Format;
 use crate::function::{Custom, CustomOutcome, Default, Transform, TransformOutcome};
 use crate::inner::InnerRule;
@@ -59,6 +60,14 @@ pub struct Rule {
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
+    /// The rule of what is written, where that is another one.
+    pub(crate) written: Option<Box<Self>>,
+    /// The presence of the property that the rule is of.
+    pub(crate) presence: Presence,
+    /// Null stays a value when a property is left out instead of being null.
+    pub(crate) keeps_null: bool,
+    /// The direction in which `build` compiles it.
+    pub(crate) direction: Direction,
     /// The mistakes that were found when the rule was read.
     pub(crate) mistakes: Vec<String>,
     pub(crate) location: &'static Location<'static>,
@@ -108,13 +117,21 @@ impl Rule {
             custom: None,
             transform: None,
             default: None,
+            written: None,
+            presence: Presence::AsRead,
+            keeps_null: false,
+            direction: Direction::Read,
             mistakes: Vec::new(),
             location,
         }
     }
 
     pub(crate) fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
-        self.keywords.insert(keyword.to_owned(), value.into());
+        let value = value.into();
+        if let Some(written) = self.written.take() {
+            self.written = Some(Box::new(written.with(keyword, value.clone())));
+        }
+        self.keywords.insert(keyword.to_owned(), value);
         self
     }
 }

@@ -11,6 +11,7 @@ use super::definition::Definitions;
 use super::keyword::{self, Kind};
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
+use crate::direction::Direction;
 use crate::format::{Format, TextType};
 use crate::function::Default;
 use crate::node::{
@@ -26,7 +27,9 @@ use crate::text_form::TextForm;
 /// Compiles a whole schema.
 pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
     let mut state = State::default();
-    let root = Compiler::new(&mut state, String::new(), rule.location).compile(rule, MAX_DEPTH);
+    let (location, direction) = (rule.location, rule.direction);
+    let mut compiler = Compiler::new(&mut state, String::new(), location, direction);
+    let root = compiler.compile(rule, MAX_DEPTH);
     let definitions = state.compile_definitions();
     ConfigError::check(state.mistakes)?;
     Ok(Compiled { root, definitions, needs: state.needs })
@@ -46,6 +49,7 @@ pub(super) struct Compiler<'m> {
     /// Path of the field, for the mistakes; empty for the root.
     pub(super) path: String,
     pub(super) location: &'static Location<'static>,
+    pub(super) direction: Direction,
 }
 
 impl<'m> Compiler<'m> {
@@ -53,8 +57,9 @@ impl<'m> Compiler<'m> {
         state: &'m mut State,
         path: String,
         location: &'static Location<'static>,
+        direction: Direction,
     ) -> Self {
-        Self { state, path, location }
+        Self { state, path, location, direction }
     }
 
     pub(super) fn mistake(&mut self, message: impl AsRef<str>) {
@@ -67,6 +72,7 @@ impl<'m> Compiler<'m> {
     }
 
     pub(super) fn compile(&mut self, mut rule: Rule, levels: usize) -> Node {
+        rule.turn(self.direction);
         self.flatten(&mut rule, &mut Vec::new());
         for message in std::mem::take(&mut rule.mistakes) {
             self.mistake(message);
@@ -308,7 +314,7 @@ impl<'m> Compiler<'m> {
             _ => format!("{}{step}", self.path),
         };
         let location = rule.location;
-        Compiler::new(self.state, path, location).compile(rule, levels - 1)
+        Compiler::new(self.state, path, location, self.direction).compile(rule, levels - 1)
     }
 
     /// Warns of a default that breaks its own rule. It is put in all the same.

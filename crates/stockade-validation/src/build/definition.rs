@@ -5,28 +5,31 @@ use std::collections::{HashMap, HashSet};
 
 use super::compile::{Compiler, State};
 use crate::depth::MAX_DEPTH;
+use crate::direction::Direction;
 use crate::inner::{Key, Reference};
 use crate::node::{Definition, Inner};
 
 /// The definitions so far, in the order of their first use.
 #[derive(Default)]
 pub(super) struct Definitions {
-    entries: Vec<(String, Reference)>,
-    places: HashMap<Key, usize>,
+    entries: Vec<(String, Reference, Direction)>,
+    places: HashMap<(Key, Direction), usize>,
     names: HashSet<String>,
 }
 
 impl Definitions {
-    /// Returns the index of the definition that `reference` names.
-    pub(super) fn place(&mut self, reference: Reference) -> usize {
-        if let Some(place) = self.places.get(&reference.key) {
+    /// Returns the index of the definition that `reference` names, in this
+    /// direction.
+    pub(super) fn place(&mut self, reference: Reference, direction: Direction) -> usize {
+        let key = (reference.key.clone(), direction);
+        if let Some(place) = self.places.get(&key) {
             return *place;
         }
         let place = self.entries.len();
-        self.places.insert(reference.key.clone(), place);
+        self.places.insert(key, place);
         let name = self.free_name(&reference.name);
         self.names.insert(name.clone());
-        self.entries.push((name, reference));
+        self.entries.push((name, reference, direction));
         place
     }
 
@@ -47,17 +50,21 @@ impl State {
     pub(super) fn compile_definitions(&mut self) -> Box<[Definition]> {
         let mut compiled: Vec<Definition> = Vec::new();
         let mut locations = Vec::new();
-        while let Some((name, reference)) = self.definitions.entries.get(compiled.len()) {
+        while let Some((name, reference, direction)) = self.definitions.entries.get(compiled.len())
+        {
             let (name, key, mut rule) = (name.clone(), reference.key.clone(), reference.rule());
-            locations.push(rule.location);
-            let mut compiler = Compiler::new(self, name.clone(), rule.location);
+            let direction = *direction;
+            locations.push((rule.location, direction));
+            let mut compiler = Compiler::new(self, name.clone(), rule.location, direction);
+            rule.turn(direction);
             compiler.flatten(&mut rule, &mut vec![key]);
             let node = compiler.compile(rule, MAX_DEPTH);
             compiled.push(Definition { name, node });
         }
-        for (place, location) in locations.into_iter().enumerate() {
+        for (place, (location, direction)) in locations.into_iter().enumerate() {
             if is_circle(place, &compiled) {
-                let mut compiler = Compiler::new(self, compiled[place].name.clone(), location);
+                let name = compiled[place].name.clone();
+                let mut compiler = Compiler::new(self, name, location, direction);
                 compiler.mistake("the type is nothing but itself");
             }
         }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::compile::Compiler;
+use crate::direction::Direction;
 use crate::inner::{InnerRule, Key};
 use crate::rule::{Additional, Rule};
 
@@ -12,9 +13,14 @@ impl Compiler<'_> {
     pub(super) fn flatten(&mut self, rule: &mut Rule, trail: &mut Vec<Key>) {
         let mut unions = Vec::new();
         for other in std::mem::take(&mut rule.flattened) {
+            let presence = other.presence;
+            if presence.is_none(self.direction) {
+                continue;
+            }
+            let is_left_out = self.direction == Direction::Write && presence.is_sometimes();
             let known = trail.len();
             if let Some(other) = self.expand(other, trail) {
-                self.merge(rule, other, &mut unions);
+                self.merge(rule, other, is_left_out, &mut unions);
             }
             trail.truncate(known);
         }
@@ -29,6 +35,7 @@ impl Compiler<'_> {
 
     /// Replaces a reference by the rule that it means, and flattens that.
     pub(super) fn expand(&mut self, mut rule: Rule, trail: &mut Vec<Key>) -> Option<Rule> {
+        rule.turn(self.direction);
         while let Some(InnerRule::Reference(reference)) = &rule.inner {
             if trail.contains(&reference.key) {
                 self.mistake(format!("`{}` cannot be a part of itself", reference.name));
@@ -36,6 +43,7 @@ impl Compiler<'_> {
             }
             trail.push(reference.key.clone());
             let mut target = reference.rule();
+            target.turn(self.direction);
             target.keywords.extend(rule.keywords);
             target.custom = rule.custom.or(target.custom);
             target.transform = rule.transform.or(target.transform);
@@ -46,12 +54,18 @@ impl Compiler<'_> {
         Some(rule)
     }
 
-    fn merge(&mut self, rule: &mut Rule, mut other: Rule, unions: &mut Vec<Union>) {
+    fn merge(
+        &mut self,
+        rule: &mut Rule,
+        mut other: Rule,
+        is_left_out: bool,
+        unions: &mut Vec<Union>,
+    ) {
         for message in std::mem::take(&mut other.mistakes) {
             self.mistake(message);
         }
         let is_object = other.type_name().is_none_or(|kind| kind == "object");
-        let optional = other.keywords.get("nullable") == Some(&Value::Bool(true));
+        let optional = is_left_out || other.keywords.get("nullable") == Some(&Value::Bool(true));
         let counts = ["minProperties", "maxProperties"];
         if other.custom.is_some()
             || other.transform.is_some()

@@ -20,7 +20,8 @@ impl Compiler<'_> {
         self.refuse_structure(rule);
         let inner = match inner {
             InnerRule::Reference(reference) => {
-                Inner::Definition(self.state.definitions.place(reference))
+                let direction = self.direction;
+                Inner::Definition(self.state.definitions.place(reference, direction))
             }
             InnerRule::Tagged { tag, variants } => self.tagged(tag, variants, levels),
             InnerRule::Variants(variants) => self.variants(variants, levels),

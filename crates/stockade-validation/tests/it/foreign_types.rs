@@ -43,6 +43,17 @@ fn exports<T: HasSchema>(expected: &Value) {
     assert_eq!(T::schema().unwrap().to_json_schema(), *expected);
 }
 
+/// Asserts that the schema of replies takes what serde writes, and is the one
+/// of a value that is not read in another form.
+#[track_caller]
+fn writes<T: HasSchema + serde::Serialize>(value: &T, expected: &Value) {
+    let schema = T::reply_schema().unwrap();
+    assert_eq!(schema.to_json_schema(), *expected);
+    let written = serde_json::to_value(value).unwrap();
+    let errors = schema.check(&written, &ValidationOptions::new()).unwrap();
+    assert!(errors.is_empty(), "{written}: {errors:?}");
+}
+
 /// A string of this format.
 #[cfg(any(
     feature = "chrono",
@@ -410,5 +421,45 @@ fn of_pairs_of_text() {
         assert_eq!(read(kind, id, "1.50").as_ref(), Some(&expected));
         assert_eq!(read(kind, id, "1,50"), None);
         assert_eq!(read(kind, "7", "1.50"), None);
+    }
+}
+
+mod of_replies {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_duration_may_get_further_keys() {
+        let (secs, nanos) = (u64::reply_schema().unwrap(), u32::reply_schema().unwrap());
+        let expected = json!({
+            "type": "object",
+            "properties": { "secs": secs.to_json_schema(), "nanos": nanos.to_json_schema() },
+            "required": ["secs", "nanos"],
+        });
+        writes(&Duration::from_millis(1_500), &expected);
+    }
+
+    #[cfg(all(feature = "rust_decimal", feature = "bigdecimal"))]
+    #[test]
+    fn decimals_are_texts() {
+        let expected = json!({ "type": "string", "format": "decimal" });
+        writes(&rust_decimal::Decimal::new(15, 1), &expected);
+        writes(&"1.5".parse::<bigdecimal::BigDecimal>().unwrap(), &expected);
+    }
+
+    #[cfg(feature = "bytes")]
+    #[test]
+    fn bytes_are_a_list() {
+        let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+        writes(&bytes::Bytes::from("a"), &json!({ "type": "array", "items": byte }));
+    }
+
+    #[cfg(feature = "time")]
+    #[test]
+    fn months_and_days_are_names() {
+        let expected = |name| json!({ "type": "string", "examples": [name] });
+        writes(&time::Month::May, &expected("January"));
+        writes(&time::Weekday::Friday, &expected("Monday"));
     }
 }
