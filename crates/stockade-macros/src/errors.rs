@@ -19,6 +19,11 @@ impl Errors {
         self.list.extend(error);
     }
 
+    /// Returns true if no mistake was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Makes a `compile_error!` of each mistake, in the order of the source.
     pub(crate) fn into_tokens(mut self) -> TokenStream {
         self.list.sort_by_key(|error| {

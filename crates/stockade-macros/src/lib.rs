@@ -295,8 +295,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 
 /// Writes the schema of a type: `HasSchema`.
 ///
-/// The schema follows serde's attributes for reading, the types of the fields,
-/// and the keywords of `#[schema(…)]`:
+/// The schema follows serde's attributes, the types of the fields, and the
+/// keywords of `#[schema(…)]`:
 ///
 /// ```
 /// use stockade::serde_json::json;
@@ -332,8 +332,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// empty text either. A field that a function reads (`with`,
 /// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
 /// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,
-/// `deny_unknown_fields`, `transparent`, `from` and `try_from` are followed;
-/// `alias` on a field is refused.
+/// `deny_unknown_fields`, `transparent`, `from`, `try_from` and `into` are
+/// followed; `alias` on a field is refused.
 ///
 /// Types of other crates have a schema by a feature of the crate's name: the
 /// docs of `HasSchema` list them. For any other type `#[schema(opaque)]` takes
@@ -366,6 +366,37 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// Variants without fields are a list of names. All forms of serde that have a
 /// tag, or the name of the variant as the key, are followed; an untagged enum is
 /// refused.
+///
+/// # Replies
+///
+/// `reply_schema` is the schema of what serde writes, for documents: by its
+/// attributes for writing, with a required property for each field that is
+/// always written. `trim`, `default` and what refuses unknown keys are not in
+/// it. A field that a function writes (`with`, `serialize_with`) may hold
+/// anything, unless `#[schema(with = path)]` says otherwise; so may one of a
+/// type without a schema that is written and never read.
+///
+/// ```
+/// use stockade::serde_json::json;
+/// use stockade::validation::{HasSchema, Schema};
+///
+/// #[derive(serde::Deserialize, serde::Serialize, Schema)]
+/// #[serde(rename_all(serialize = "camelCase"))]
+/// struct Account {
+///     #[serde(default)]
+///     user_name: String,
+///     #[serde(skip_serializing)]
+///     password: String,
+///     #[serde(skip_serializing_if = "Option::is_none")]
+///     age: Option<u8>,
+/// }
+///
+/// let schema = Account::reply_schema()?.to_json_schema();
+/// assert_eq!(schema["properties"]["userName"], json!({ "type": "string" }));
+/// assert_eq!(schema["properties"].get("password"), None);
+/// assert_eq!(schema["required"], json!(["userName"]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Keywords
 ///

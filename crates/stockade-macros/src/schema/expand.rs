@@ -4,12 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Field, Fields, Lit};
+use syn::{Attribute, Expr, Field, Fields, Lit, Type};
 
 use super::case::Case;
 use super::field_type::may_be_absent;
 use super::keyword::{Keyword, Keywords, Place, Value, doc_text};
-use super::serde_attribute::Serde;
+use super::presence::Presence;
+use super::serde_attribute::{Both, Direction, Serde};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
@@ -20,15 +21,36 @@ pub(crate) struct Writer<'e> {
 }
 
 /// The rule of a field, with an expression that tells if its property may be
-/// absent.
+/// absent where it is read.
 pub(crate) struct FieldRule {
     pub(crate) rule: TokenStream,
+    /// The rule of what is written, where that is another one.
+    pub(crate) written: Option<TokenStream>,
     pub(crate) optional: TokenStream,
+}
+
+impl FieldRule {
+    /// Returns one rule for both directions.
+    pub(crate) fn in_both(self, root: &TokenStream) -> TokenStream {
+        in_both(self.rule, self.written, root)
+    }
+}
+
+/// Adds the rule of what is written to that of what is read.
+pub(crate) fn in_both(
+    rule: TokenStream,
+    written: Option<TokenStream>,
+    root: &TokenStream,
+) -> TokenStream {
+    match written {
+        Some(written) => quote!(#root::Rule::in_replies(#rule, #written)),
+        None => rule,
+    }
 }
 
 impl Writer<'_> {
     /// Returns the rule of a struct, or of the content of a variant.
-    pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: Owner) -> TokenStream {
+    pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: &Owner) -> TokenStream {
         match fields {
             Fields::Unit => {
                 let root = self.root.at(span);
@@ -36,15 +58,30 @@ impl Writer<'_> {
             }
             Fields::Named(fields) => self.object(fields.named.iter(), span, owner),
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                let field = &fields.unnamed[0];
-                self.field(field, false).rule
+                let root = self.root.at(span);
+                self.field(&fields.unnamed[0], owner).in_both(&root)
             }
             Fields::Unnamed(fields) => {
-                let fields: Vec<&Field> = fields.unnamed.iter().collect();
-                let read = fields.into_iter().filter(|field| !Serde::read(&field.attrs).skip);
-                let rules: Vec<_> = read.map(|field| self.field(field, false).rule).collect();
+                let (mut read, mut written, mut differs) = (Vec::new(), Vec::new(), false);
+                for field in &fields.unnamed {
+                    let skip = Serde::read(&field.attrs).skip;
+                    if skip.read && skip.write {
+                        continue;
+                    }
+                    let never_read = owner.never_read || skip.read;
+                    let rule = self.field(field, &Owner { never_read, ..owner.clone() });
+                    differs |= skip.read != skip.write || rule.written.is_some();
+                    if !skip.write {
+                        written.push(rule.written.unwrap_or_else(|| rule.rule.clone()));
+                    }
+                    if !skip.read {
+                        read.push(rule.rule);
+                    }
+                }
                 let root = self.root.at(span);
-                quote_spanned!(span=> #root::Rule::tuple([#(#rules),*]))
+                let tuple =
+                    |rules: Vec<_>| quote_spanned!(span=> #root::Rule::tuple([#(#rules),*]));
+                in_both(tuple(read), differs.then(|| tuple(written)), &root)
             }
         }
     }
@@ -54,79 +91,129 @@ impl Writer<'_> {
         &mut self,
         fields: impl Iterator<Item = &'f Field>,
         span: Span,
-        owner: Owner,
+        owner: &Owner,
     ) -> TokenStream {
         let rule = local(span);
-        let mut steps = TokenStream::new();
-        for field in fields {
-            let serde = Serde::read(&field.attrs);
-            if serde.skip {
-                continue;
-            }
-            if let Some(alias) = serde.aliases.first() {
-                self.errors.push(
-                    alias.span(),
-                    "`alias` is not supported by `Schema`: write one name with `rename`, or wrap \
-                     the whole type: `Unchecked<T>`",
-                );
-            }
-            let FieldRule { rule: field_rule, optional } = self.field(field, owner.default);
-            let at = field.span();
-            let root = self.root.at(at);
-            if serde.flatten {
-                steps.extend(quote_spanned!(at=> let #rule = #rule.flatten(#field_rule);));
-                continue;
-            }
-            let written = field.ident.as_ref().map(|name| name.unraw().to_string());
-            // Fields without names do not come here.
-            let name = serde.field_name(&written.unwrap_or_default(), owner.case);
-            steps.extend(quote_spanned! {at=>
-                let #rule = #root::__private::property(#rule, #name, #field_rule, #optional);
-            });
-        }
+        let mut steps: TokenStream = fields.map(|field| self.property(field, owner)).collect();
         let root = self.root.at(span);
-        let deny = owner
-            .deny_unknown_fields
-            .then(|| quote_spanned!(span=> let #rule = #rule.additional_properties(false);));
+        if owner.deny_unknown_fields {
+            steps.extend(quote_spanned!(span=> let #rule = #rule.additional_properties(false);));
+        }
         quote_spanned! {span=> {
             let #rule = #root::__private::object();
             #steps
-            #deny
             #rule
         }}
     }
 
+    /// Returns the statements that add the property of a field.
+    fn property(&mut self, field: &Field, owner: &Owner) -> TokenStream {
+        let serde = Serde::read(&field.attrs);
+        if serde.skip.read && serde.skip.write {
+            return TokenStream::new();
+        }
+        if let Some(alias) = serde.aliases.first() {
+            self.errors.push(
+                alias.span(),
+                "`alias` is not supported by `Schema`: write one name with `rename`, or wrap the \
+                 whole type: `Unchecked<T>`",
+            );
+        }
+        let never_read = owner.never_read || serde.skip.read;
+        let FieldRule { rule: field_rule, written, optional } =
+            self.field(field, &Owner { never_read, ..owner.clone() });
+        let at = field.span();
+        let (rule, root) = (local(at), self.root.at(at));
+        let presence = Presence::of(&serde, &field.ty, never_read);
+        // Fields without names do not come here.
+        let ident = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let name_in = |direction| serde.field_name(&ident, *owner.case.get(direction), direction);
+        let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
+        let add = |name: &str, field_rule: &TokenStream, presence: Presence| {
+            let path = presence.path(&root);
+            let call = match (presence, serde.flatten) {
+                (Presence::Always, true) => quote_spanned!(at=> #rule.flatten(#field_rule)),
+                (Presence::Always, false) => quote_spanned! {at=>
+                    #root::__private::property(#rule, #name, #field_rule, #optional)
+                },
+                (_, true) => quote_spanned! {at=>
+                    #root::__private::flatten_in(#rule, #field_rule, #path)
+                },
+                (_, false) => quote_spanned! {at=>
+                    #root::__private::property_in(#rule, #name, #field_rule, #optional, #path)
+                },
+            };
+            quote_spanned!(at=> let #rule = #call;)
+        };
+        if never_read {
+            return add(&written_name, written.as_ref().unwrap_or(&field_rule), presence);
+        }
+        let same_name = serde.flatten || name == written_name;
+        if matches!(presence, Presence::ReadOnly) || written.is_none() && same_name {
+            return add(&name, &field_rule, presence);
+        }
+        let read = add(&name, &field_rule, Presence::ReadOnly);
+        let written = written.as_ref().unwrap_or(&field_rule);
+        [read, add(&written_name, written, presence.written())].into_iter().collect()
+    }
+
     /// Returns the rule of a field with its keywords.
-    pub(crate) fn field(&mut self, field: &Field, owner_default: bool) -> FieldRule {
+    pub(crate) fn field(&mut self, field: &Field, owner: &Owner) -> FieldRule {
         let serde = Serde::read(&field.attrs);
         let keywords = Keywords::read(&field.attrs, Place::Field, self.errors);
         let (ty, span) = (&field.ty, field.span());
-        let root = self.root.at(span);
-        if !serde.with {
+        if !serde.with.read {
             keywords.check_type(ty, self.errors);
         }
+        let base = self.base(ty, span, &serde, &keywords, owner.never_read);
+        let rule = self.with_keywords(base.read, &keywords, &field.attrs);
+        let differs = serde.with.read != serde.with.write && !keywords.replaces_rule();
+        let written = differs.then(|| self.with_keywords(base.write, &keywords, &field.attrs));
         let excused = serde.default
-            || owner_default
+            || owner.default
             || keywords.get("default").is_some()
             || keywords.has_flag("required");
-        let (rule, optional) = if let Some(with) = keywords.expr("with") {
-            let with = call(with);
-            (quote_spanned!(span=> #with), may_be_absent(ty) && !serde.with)
-        } else if serde.with || keywords.has_flag("opaque") {
-            (quote_spanned!(span=> #root::Rule::any()), may_be_absent(ty) && !serde.with)
+        let optional = if excused {
+            quote!(true)
+        } else if keywords.replaces_rule() || serde.with.read {
+            let optional = may_be_absent(ty) && !serde.with.read;
+            quote!(#optional)
+        } else if owner.never_read {
+            quote!(false)
         } else {
-            let optional = if excused {
-                quote!(true)
-            } else {
-                quote_spanned!(span=> <#ty as #root::HasSchema>::is_optional())
-            };
-            let rule = quote_spanned!(span=> #root::__private::rule_of::<#ty>());
-            let rule = self.with_keywords(rule, &keywords, &field.attrs);
-            return FieldRule { rule, optional };
+            let root = self.root.at(span);
+            quote_spanned!(span=> <#ty as #root::HasSchema>::is_optional())
         };
-        let rule = self.with_keywords(rule, &keywords, &field.attrs);
-        let optional = excused || optional;
-        FieldRule { rule, optional: quote!(#optional) }
+        FieldRule { rule, written, optional }
+    }
+
+    /// Returns the rules of a field without its keywords.
+    fn base(
+        &self,
+        ty: &Type,
+        span: Span,
+        serde: &Serde,
+        keywords: &Keywords,
+        never_read: bool,
+    ) -> Both<TokenStream> {
+        let root = self.root.at(span);
+        if let Some(with) = keywords.expr("with") {
+            let with = call(with);
+            return Both::of(quote_spanned!(span=> #with));
+        }
+        let any = || quote_spanned!(span=> #root::Rule::any());
+        if keywords.has_flag("opaque") {
+            return Both::of(any());
+        }
+        let read = if serde.with.read {
+            any()
+        } else if never_read {
+            write_only(ty, span, &root)
+        } else {
+            quote_spanned!(span=> #root::__private::rule_of::<#ty>())
+        };
+        let write = if serde.with.write { any() } else { write_only(ty, span, &root) };
+        Both { read, write }
     }
 
     /// Makes a rule with the keywords and doc comments of a place.
@@ -227,12 +314,24 @@ impl Writer<'_> {
     }
 }
 
+/// Returns the rule of a type that is written and not read, if it has one.
+pub(crate) fn write_only(ty: &Type, span: Span, root: &TokenStream) -> TokenStream {
+    quote_spanned! {span=> {
+        #[allow(unused_imports)]
+        use #root::__private::AnyValue as _;
+        #root::__private::WriteOnly::<#ty>::rule()
+    }}
+}
+
 /// The settings of a type or variant that hold for its fields.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Owner {
-    pub(crate) case: Case,
+    pub(crate) case: Both<Case>,
     pub(crate) default: bool,
     pub(crate) deny_unknown_fields: bool,
+    /// Another type is read instead, so that the types of the fields need no
+    /// schema.
+    pub(crate) never_read: bool,
 }
 
 /// Returns the value of JSON that an expression stands for. The elements of a

@@ -93,6 +93,12 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
+/// Returns true for an `Option` that is null only as `None`, as far as the
+/// names of the types tell it.
+pub(super) fn only_null_is_none(ty: &Type) -> bool {
+    argument(ty, &["Option"]).is_some_and(|inner| argument(inner, &["Option", "Patch"]).is_none())
+}
+
 /// Returns true if a type is written as one that may be absent.
 pub(super) fn may_be_absent(ty: &Type) -> bool {
     argument(ty, &["Option", "Optional", "Patch"]).is_some()

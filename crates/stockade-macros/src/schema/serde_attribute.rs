@@ -1,4 +1,4 @@
-//! The attributes of serde that change how a type is read.
+//! The attributes of serde that change how a type is read and written.
 
 use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
@@ -7,28 +7,70 @@ use syn::{Attribute, Expr, LitStr, Token, Type, token};
 
 use super::case::Case;
 
+/// The direction in which serde uses a type.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// A setting of each direction.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Both<T> {
+    pub(crate) read: T,
+    pub(crate) write: T,
+}
+
+impl<T> Both<T> {
+    pub(crate) fn get(&self, direction: Direction) -> &T {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+
+    fn map<U>(self, mut change: impl FnMut(T) -> U) -> Both<U> {
+        Both { read: change(self.read), write: change(self.write) }
+    }
+}
+
+impl<T: Clone> Both<T> {
+    pub(crate) fn of(value: T) -> Self {
+        Self { read: value.clone(), write: value }
+    }
+}
+
+impl Both<bool> {
+    fn set(&mut self, read: bool, write: bool) {
+        self.read |= read;
+        self.write |= write;
+    }
+}
+
 /// The attributes of a type, a variant or a field. Mistakes in them are left to
 /// serde.
 #[derive(Default)]
 pub(crate) struct Serde {
-    pub(crate) rename: Option<String>,
-    pub(crate) rename_all: Case,
+    rename: Both<Option<String>>,
+    pub(crate) rename_all: Both<Case>,
     /// `None` where it is not said.
-    pub(crate) rename_all_fields: Option<Case>,
+    pub(crate) rename_all_fields: Both<Option<Case>>,
     pub(crate) default: bool,
-    pub(crate) skip: bool,
+    pub(crate) skip: Both<bool>,
+    /// The function that says if a field is left out.
+    pub(crate) skip_if: Option<String>,
     pub(crate) flatten: bool,
     pub(crate) deny_unknown_fields: bool,
     pub(crate) transparent: bool,
-    /// A function reads the value.
-    pub(crate) with: bool,
+    /// A function reads or writes the value.
+    pub(crate) with: Both<bool>,
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) tag: Option<String>,
     pub(crate) content: Option<String>,
     pub(crate) untagged: Option<Span>,
     pub(crate) other: Option<Span>,
-    /// The type that is read instead.
-    pub(crate) from: Option<Type>,
+    /// The type that is read, or written, instead.
+    pub(crate) instead: Both<Option<Type>>,
 }
 
 impl Serde {
@@ -46,65 +88,85 @@ impl Serde {
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let span = meta.path.span();
         let value = read_value(meta)?;
-        let text = || value.as_ref().map(LitStr::value);
+        // Names of all else hold for both directions.
+        let one = || value.read.as_ref().map(LitStr::value);
+        let texts = || value.clone().map(|text| text.map(|text| text.value()));
+        let cases = || texts().map(|text| text.map(|text| Case::of(&text)));
+        let ty = || value.read.as_ref().and_then(|text| text.parse().ok());
         match name.as_str() {
-            "rename" => self.rename = text(),
-            "rename_all" => {
-                // Without a text serde complains.
-                self.rename_all = text().map(|text| Case::of(&text)).unwrap_or_default()
-            }
-            "rename_all_fields" => {
-                self.rename_all_fields = text().map(|text| Case::of(&text));
-            }
+            "rename" => self.rename = texts(),
+            // A direction without a text keeps the names as they are written.
+            "rename_all" => self.rename_all = cases().map(Option::unwrap_or_default),
+            "rename_all_fields" => self.rename_all_fields = cases(),
             "default" => self.default = true,
-            "skip" | "skip_deserializing" => self.skip = true,
+            "skip" => self.skip.set(true, true),
+            "skip_deserializing" => self.skip.set(true, false),
+            "skip_serializing" => self.skip.set(false, true),
+            "skip_serializing_if" => self.skip_if = one(),
             "flatten" => self.flatten = true,
             "deny_unknown_fields" => self.deny_unknown_fields = true,
             "transparent" => self.transparent = true,
-            "with" | "deserialize_with" => self.with = true,
-            "alias" => self.aliases.extend(value),
-            "tag" => self.tag = text(),
-            "content" => self.content = text(),
+            "with" => self.with.set(true, true),
+            "deserialize_with" => self.with.set(true, false),
+            "serialize_with" => self.with.set(false, true),
+            "alias" => self.aliases.extend(value.read),
+            "tag" => self.tag = one(),
+            "content" => self.content = one(),
             "untagged" => self.untagged = Some(span),
             "other" => self.other = Some(span),
-            "from" | "try_from" => self.from = value.and_then(|text| text.parse().ok()),
+            "from" | "try_from" => self.instead.read = ty(),
+            "into" => self.instead.write = ty(),
             _ => {}
         }
         Ok(())
     }
 
+    /// Returns true if a name of the enum or the variant itself is not the same
+    /// in both directions.
+    pub(crate) fn has_two_names(&self) -> bool {
+        self.rename.read != self.rename.write || self.rename_all.read != self.rename_all.write
+    }
+
     /// Returns the name of a field in JSON.
-    pub(crate) fn field_name(&self, name: &str, case: Case) -> String {
-        self.rename.clone().unwrap_or_else(|| case.field(name))
+    pub(crate) fn field_name(&self, name: &str, case: Case, direction: Direction) -> String {
+        let renamed = self.rename.get(direction).clone();
+        renamed.unwrap_or_else(|| case.field(name))
+    }
+
+    /// Returns the name of a struct where serde writes it.
+    pub(crate) fn struct_name(&self, name: &str) -> String {
+        self.rename.write.clone().unwrap_or_else(|| name.to_owned())
     }
 
     /// Returns the name of a variant in JSON.
-    pub(crate) fn variant_name(&self, name: &str, case: Case) -> String {
-        self.rename.clone().unwrap_or_else(|| case.variant(name))
+    pub(crate) fn variant_name(&self, name: &str, case: Case, direction: Direction) -> String {
+        let renamed = self.rename.get(direction).clone();
+        renamed.unwrap_or_else(|| case.variant(name))
     }
 }
 
-/// Reads `= "…"`, or the text for reading of `(serialize = "…", deserialize =
-/// "…")`; anything else is skipped.
-fn read_value(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<LitStr>> {
+/// Reads `= "…"`, or `(serialize = "…", deserialize = "…")`; anything else is
+/// skipped.
+fn read_value(meta: &ParseNestedMeta<'_>) -> syn::Result<Both<Option<LitStr>>> {
     if meta.input.peek(Token![=]) {
         meta.input.parse::<Token![=]>()?;
         if meta.input.peek(LitStr) {
-            return meta.input.parse().map(Some);
+            return meta.input.parse().map(|text| Both::of(Some(text)));
         }
         meta.input.parse::<Expr>()?;
-        return Ok(None);
+        return Ok(Both::default());
     }
-    if !meta.input.peek(token::Paren) {
-        return Ok(None);
+    let mut found = Both::default();
+    if meta.input.peek(token::Paren) {
+        meta.parse_nested_meta(|inner| {
+            let value = read_value(&inner)?.read;
+            if inner.path.is_ident("deserialize") {
+                found.read = value;
+            } else if inner.path.is_ident("serialize") {
+                found.write = value;
+            }
+            Ok(())
+        })?;
     }
-    let mut found = None;
-    let pairs = meta.parse_nested_meta(|inner| {
-        let value = read_value(&inner)?;
-        if inner.path.is_ident("deserialize") {
-            found = value;
-        }
-        Ok(())
-    });
-    pairs.map(|()| found)
+    Ok(found)
 }

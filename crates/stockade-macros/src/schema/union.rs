@@ -5,24 +5,43 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{DataEnum, Fields, Ident, Variant};
 
+use super::case::Case;
 use super::expand::{Owner, Writer};
 use super::keyword::{Keywords, Place};
-use super::serde_attribute::Serde;
+use super::serde_attribute::{Both, Direction, Serde};
 
-/// Returns the rule of an enum, in the form in which serde writes enums.
-pub(crate) fn union(
-    writer: &mut Writer<'_>,
-    name: &Ident,
-    data: &DataEnum,
-    serde: &Serde,
-) -> TokenStream {
+/// An enum in one direction.
+#[derive(Clone, Copy)]
+pub(crate) struct Enum<'i> {
+    pub(crate) name: &'i Ident,
+    pub(crate) data: &'i DataEnum,
+    pub(crate) serde: &'i Serde,
+    pub(crate) direction: Direction,
+    /// Another type is read instead.
+    pub(crate) never_read: bool,
+}
+
+/// Returns true if an enum is not written as it is read, apart from the fields
+/// of its variants.
+pub(crate) fn differs(data: &DataEnum, serde: &Serde) -> bool {
+    let differs = |variant: &Variant| {
+        let own = Serde::read(&variant.attrs);
+        let is_written_otherwise = own.has_two_names() || own.skip.read != own.skip.write;
+        is_written_otherwise || own.with.read != own.with.write || !own.aliases.is_empty()
+    };
+    serde.has_two_names() || data.variants.iter().any(differs)
+}
+
+/// Returns the rule of an enum, in the form that serde has for enums.
+pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
+    let Enum { name, data, serde, direction, .. } = whole;
     let span = name.span();
     let root = writer.root.at(span);
     refuse_untagged(writer, serde.untagged);
     let mut variants = Vec::new();
     for variant in &data.variants {
         let own = Serde::read(&variant.attrs);
-        if own.skip {
+        if *own.skip.get(direction) {
             continue;
         }
         refuse_untagged(writer, own.untagged);
@@ -30,7 +49,7 @@ pub(crate) fn union(
             let message = "`other` is not supported by `Schema`: its list of names is all there is";
             writer.errors.push(other, message);
         }
-        let names = names(variant, &own, serde);
+        let names = names(variant, &own, whole);
         variants.push((variant, own, names));
     }
 
@@ -45,11 +64,11 @@ pub(crate) fn union(
             quote_spanned!(span=> #root::__private::names([#(#names),*]))
         }
         (None, _) => {
-            let pairs = pairs(writer, &variants, serde);
+            let pairs = pairs(writer, &variants, whole);
             quote_spanned!(span=> #root::__private::variants([#(#pairs),*]))
         }
         (Some(tag), Some(content)) => {
-            let pairs = pairs(writer, &variants, serde);
+            let pairs = pairs(writer, &variants, whole);
             quote_spanned!(span=>
                 #root::__private::tagged_content(#tag, #content, [#(#pairs),*])
             )
@@ -57,7 +76,7 @@ pub(crate) fn union(
         (Some(tag), None) => {
             let mut pairs = Vec::new();
             for (variant, own, names) in &variants {
-                let rule = internal(writer, variant, own, serde);
+                let rule = internal(writer, variant, own, whole);
                 pairs.extend(names.iter().map(|name| quote!((#name, #rule))));
             }
             quote_spanned!(span=> #root::__private::tagged(#tag, [#(#pairs),*]))
@@ -75,11 +94,12 @@ fn refuse_untagged(writer: &mut Writer<'_>, untagged: Option<Span>) {
     }
 }
 
-/// Returns the name of a variant, and its aliases.
-fn names(variant: &Variant, own: &Serde, serde: &Serde) -> Vec<String> {
-    let written = variant.ident.unraw().to_string();
-    let name = own.variant_name(&written, serde.rename_all);
-    std::iter::once(name).chain(own.aliases.iter().map(syn::LitStr::value)).collect()
+/// Returns the name of a variant, and its aliases, which are only read.
+fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>) -> Vec<String> {
+    let ident = variant.ident.unraw().to_string();
+    let name = own.variant_name(&ident, *serde.rename_all.get(direction), direction);
+    let aliases = own.aliases.iter().filter(|_| direction == Direction::Read);
+    std::iter::once(name).chain(aliases.map(syn::LitStr::value)).collect()
 }
 
 /// Returns a pair for each name: the name, and the rule of the variant's
@@ -87,7 +107,7 @@ fn names(variant: &Variant, own: &Serde, serde: &Serde) -> Vec<String> {
 fn pairs(
     writer: &mut Writer<'_>,
     variants: &[(&Variant, Serde, Vec<String>)],
-    serde: &Serde,
+    whole: Enum<'_>,
 ) -> Vec<TokenStream> {
     let mut pairs = Vec::new();
     for (variant, own, names) in variants {
@@ -95,7 +115,7 @@ fn pairs(
         let content = if matches!(variant.fields, Fields::Unit) {
             quote!(::core::option::Option::None)
         } else {
-            let rule = content(writer, variant, own, serde);
+            let rule = content(writer, variant, own, whole);
             let rule = writer.with_keywords(rule, &keywords, &variant.attrs);
             quote!(::core::option::Option::Some(#rule))
         };
@@ -104,36 +124,51 @@ fn pairs(
     pairs
 }
 
-fn content(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serde) -> TokenStream {
+fn content(
+    writer: &mut Writer<'_>,
+    variant: &Variant,
+    own: &Serde,
+    whole: Enum<'_>,
+) -> TokenStream {
     let span = variant.ident.span();
-    if own.with {
+    if *own.with.get(whole.direction) {
         let root = writer.root.at(span);
         return quote_spanned!(span=> #root::Rule::any());
     }
-    writer.fields(&variant.fields, span, owner(own, serde))
+    writer.fields(&variant.fields, span, &owner(own, whole))
 }
 
 /// Returns the rule of a variant as an object, which gets the tag.
-fn internal(writer: &mut Writer<'_>, variant: &Variant, own: &Serde, serde: &Serde) -> TokenStream {
+fn internal(
+    writer: &mut Writer<'_>,
+    variant: &Variant,
+    own: &Serde,
+    whole: Enum<'_>,
+) -> TokenStream {
     let span = variant.ident.span();
     let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
     let rule = match &variant.fields {
-        Fields::Unit => writer.object(std::iter::empty(), span, owner(own, serde)),
+        Fields::Unit => writer.object(std::iter::empty(), span, &owner(own, whole)),
         Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
             let message = "a tuple has no place for a tag: give the enum `content` too";
             writer.errors.push(span, message);
-            writer.object(std::iter::empty(), span, owner(own, serde))
+            writer.object(std::iter::empty(), span, &owner(own, whole))
         }
-        Fields::Named(_) | Fields::Unnamed(_) => content(writer, variant, own, serde),
+        Fields::Named(_) | Fields::Unnamed(_) => content(writer, variant, own, whole),
     };
     writer.with_keywords(rule, &keywords, &variant.attrs)
 }
 
-fn owner(own: &Serde, serde: &Serde) -> Owner {
-    let case = match own.rename_all {
+fn owner(own: &Serde, Enum { serde, never_read, .. }: Enum<'_>) -> Owner {
+    let case_in = |direction| match *own.rename_all.get(direction) {
         // Without it the names stay as they are written.
-        super::case::Case::AsWritten => serde.rename_all_fields.unwrap_or_default(),
+        Case::AsWritten => serde.rename_all_fields.get(direction).unwrap_or_default(),
         case => case,
     };
-    Owner { case, default: false, deny_unknown_fields: serde.deny_unknown_fields }
+    Owner {
+        case: Both { read: case_in(Direction::Read), write: case_in(Direction::Write) },
+        default: false,
+        deny_unknown_fields: serde.deny_unknown_fields,
+        never_read: never_read || own.skip.read || own.with.read,
+    }
 }

@@ -29,6 +29,8 @@ mod pairs;
 mod patch_fields;
 mod properties;
 mod reading;
+#[cfg(feature = "derive")]
+mod replies;
 mod rules;
 mod support;
 mod swallowed;

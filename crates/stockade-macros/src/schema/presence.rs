@@ -1,0 +1,56 @@
+//! The presence of a property: where it is read, and where it is written.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::Type;
+
+use super::field_type::only_null_is_none;
+use super::serde_attribute::Serde;
+
+/// The presence of a property in both directions, by the names that the
+/// validation gives it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Presence {
+    Always,
+    Sometimes,
+    UnlessNull,
+    ReadOnly,
+    WriteOnly,
+    WriteOnlySometimes,
+}
+
+impl Presence {
+    /// Returns the presence of a field.
+    pub(super) fn of(serde: &Serde, ty: &Type, never_read: bool) -> Self {
+        let presence = match &serde.skip_if {
+            _ if serde.skip.write => return Self::ReadOnly,
+            None => Self::Always,
+            Some(function) if is_none(function) && only_null_is_none(ty) => Self::UnlessNull,
+            Some(_) => Self::Sometimes,
+        };
+        if never_read { presence.written() } else { presence }
+    }
+
+    /// Returns the same presence where it is written, and none where it is
+    /// read.
+    pub(super) fn written(self) -> Self {
+        match self {
+            Self::Always | Self::WriteOnly => Self::WriteOnly,
+            Self::Sometimes | Self::UnlessNull | Self::WriteOnlySometimes => {
+                Self::WriteOnlySometimes
+            }
+            Self::ReadOnly => Self::ReadOnly,
+        }
+    }
+
+    pub(super) fn path(self, root: &TokenStream) -> TokenStream {
+        let name = Ident::new(&format!("{self:?}"), Span::call_site());
+        quote!(#root::__private::Presence::#name)
+    }
+}
+
+/// Returns true for a path to `Option::is_none`.
+fn is_none(function: &str) -> bool {
+    let path: String = function.split_whitespace().collect();
+    path == "Option::is_none" || path.ends_with("::Option::is_none")
+}
