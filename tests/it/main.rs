@@ -13,6 +13,7 @@ mod accepts;
 mod bodies;
 mod body_hooks;
 mod content;
+mod descriptions;
 mod entries;
 mod extractors;
 mod file_names;

@@ -241,7 +241,7 @@ macro_rules! handler_of {
 
             fn describe(doc: &mut RouteDoc) {
                 <Self::Args as Arguments>::describe(doc);
-                R::describe(doc);
+                doc.reply::<R>();
             }
         }
     };

@@ -97,7 +97,7 @@ pub mod __internal {
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::middleware::{Level, MiddlewareExt};
     pub use crate::params::Params;
-    pub use crate::reply::failure::answer_of;
+    pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::request::RequestExt;
     pub use crate::route_description::RouteDocExt;
     pub use crate::state::States;

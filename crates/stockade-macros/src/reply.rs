@@ -36,6 +36,7 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
     } else {
         quote_spanned!(name.span()=> #core::reply::json_response::<Self>(&self))
     };
+    let describe = quote_spanned!(name.span()=> #core::reply::describe_json::<Self>);
     quote! {
         #[automatically_derived]
         impl #parameters #core::Reply for #name #types #bounds {
@@ -43,6 +44,10 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
                 self,
             ) -> ::core::result::Result<#core::Response, #core::ApiError> {
                 #body
+            }
+
+            fn describe(doc: &mut #core::RouteDoc) {
+                #describe(doc);
             }
         }
     }

@@ -8,8 +8,8 @@
 use std::panic::Location;
 
 use http::Method;
-use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_core::__internal::Level;
+use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 

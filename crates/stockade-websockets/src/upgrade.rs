@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
 use stockade_core::__internal::{ErrorContextExt as _, list_items};
+use stockade_core::description::Answer;
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -244,7 +245,8 @@ impl FromRequest for WebSocket {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.takes_upgrade();
+        describe_upgrade(doc);
+        doc.sends_no_reply();
     }
 }
 
@@ -256,6 +258,12 @@ impl FromRequest for WebSocketUpgrade {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.takes_upgrade();
+        describe_upgrade(doc);
     }
+}
+
+/// Notes the answer that accepts the connection.
+fn describe_upgrade(doc: &mut RouteDoc) {
+    doc.takes_upgrade();
+    doc.answers(Answer::new(101).meaning("The connection is a WebSocket from here on"));
 }

@@ -234,6 +234,27 @@ impl Answer {
         Self { body: AnswerBody::Unknown, ..Self::new(status) }
     }
 
+    /// Makes an answer with text of a media type.
+    #[must_use]
+    pub fn text(status: impl Into<AnswerStatus>, media_type: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status).content(Content::new(media_type, ContentSchema::Text))
+    }
+
+    /// Makes an answer with bytes of a media type.
+    #[must_use]
+    pub fn bytes(
+        status: impl Into<AnswerStatus>,
+        media_type: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(status).content(Content::new(media_type, ContentSchema::Bytes))
+    }
+
+    /// Makes an answer with any value as JSON.
+    #[must_use]
+    pub fn any_json(status: impl Into<AnswerStatus>) -> Self {
+        Self::new(status).content(Content::new("application/json", ContentSchema::Any))
+    }
+
     /// Sets [`meaning`](Self#structfield.meaning).
     #[must_use]
     pub fn meaning(mut self, meaning: impl Into<Cow<'static, str>>) -> Self {
@@ -249,6 +270,31 @@ impl Answer {
             body => *body = AnswerBody::Content(vec![content]),
         }
         self
+    }
+
+    /// Sets [`status`](Self#structfield.status). With 204, 205 and 304 the body
+    /// goes too.
+    ///
+    /// ```
+    /// use stockade::description::{Answer, AnswerBody};
+    ///
+    /// let mut answer = Answer::text(200, "text/plain");
+    /// answer.set_status(204);
+    /// assert!(matches!(answer.body, AnswerBody::None));
+    /// ```
+    pub fn set_status(&mut self, status: impl Into<AnswerStatus>) {
+        self.status = status.into();
+        if matches!(self.status, AnswerStatus::Exact(204 | 205 | 304)) {
+            self.body = AnswerBody::None;
+        }
+    }
+
+    /// Returns true for an answer with the body of an error, and for one of any
+    /// status.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        let is_error_body = matches!(self.body, AnswerBody::Error | AnswerBody::ValidationError);
+        is_error_body || self.status == AnswerStatus::Default
     }
 
     /// Adds a header.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use http::StatusCode;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use stockade_serialization::SerializationError;
 use stockade_validation::ReadError;
 
 use super::{Html, Json, Redirect};
+use crate::description::{Answer, AnswerStatus};
 use crate::extract::FileNameError;
 use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 
@@ -63,13 +65,17 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 ///
 /// ```
 /// use stockade::reply::Failure;
-/// use stockade::{ApiError, Response};
+/// use stockade::{ApiError, Response, RouteDoc};
 ///
 /// struct Lost;
 ///
 /// impl Failure for Lost {
 ///     fn into_answer(self) -> Result<Response, ApiError> {
 ///         Err(ApiError::not_found())
+///     }
+///
+///     fn describe(doc: &mut RouteDoc) {
+///         doc.may_answer(404, "There is no such page");
 ///     }
 /// }
 ///
@@ -93,8 +99,18 @@ pub trait Failure: Sized {
     /// are one.
     fn into_answer(self) -> Result<Response, ApiError>;
 
-    /// Says what a route answers that fails so. By default nothing is known.
-    fn describe(_doc: &mut RouteDoc) {}
+    /// Notes the answers of a route that fails so. By default any error is
+    /// possible, which documents show as `default`.
+    ///
+    /// `#[derive(ApiError)]` notes the status and the message of each variant.
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(any_error());
+    }
+}
+
+/// Makes the description of an error of any status.
+fn any_error() -> Answer {
+    Answer::error(AnswerStatus::Default)
 }
 
 /// Makes the answer of a failure, and notes that a 5xx has to be logged.
@@ -127,17 +143,27 @@ impl Failure for Infallible {
     fn into_answer(self) -> Result<Response, ApiError> {
         match self {}
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl Failure for Response {
     fn into_answer(self) -> Result<Response, ApiError> {
         Ok(self)
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::unknown(AnswerStatus::Default));
+    }
 }
 
 impl Failure for Redirect {
     fn into_answer(self) -> Result<Response, ApiError> {
         self.into_response()
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        <Self as Reply>::describe(doc);
     }
 }
 
@@ -152,7 +178,7 @@ fn is_error(status: StatusCode) -> bool {
     status.as_u16() >= 400
 }
 
-macro_rules! errors_are_failures {
+macro_rules! errors_of_any_status {
     ($($error:ty)*) => {
         $(impl Failure for $error {
             fn into_answer(self) -> Result<Response, ApiError> {
@@ -162,8 +188,31 @@ macro_rules! errors_are_failures {
     };
 }
 
+errors_of_any_status! { BoxError ReadError SerializationError }
+
+macro_rules! errors_are_failures {
+    ($($error:ty: $failures:expr;)*) => {
+        $(impl Failure for $error {
+            fn into_answer(self) -> Result<Response, ApiError> {
+                Err(self.into())
+            }
+
+            fn describe(doc: &mut RouteDoc) {
+                doc.may_fail(&$failures);
+            }
+        })*
+    };
+}
+
 errors_are_failures! {
-    BoxError std::io::Error serde_json::Error BodyError FileNameError ReadError SerializationError
+    std::io::Error: [(500, "")];
+    serde_json::Error: [(500, "")];
+    BodyError: [
+        (400, "The body is malformed"),
+        (408, "The body came too slowly"),
+        (413, "The body is too large"),
+    ];
+    FileNameError: [(400, "The name of a file is not allowed")];
 }
 
 macro_rules! texts_are_messages {
@@ -188,6 +237,12 @@ macro_rules! replies_are_sent {
             fn into_answer(self) -> Result<Response, ApiError> {
                 self.into_response()
             }
+
+            fn describe(doc: &mut RouteDoc) {
+                doc.answers_changed(<$reply>::describe, |answer| {
+                    answer.set_status(AnswerStatus::Default);
+                });
+            }
         })*
     };
 }
@@ -196,4 +251,39 @@ replies_are_sent! {
     [] Value;
     [T: Serialize] Json<T>;
     [T: Into<HttpBody>] Html<T>;
+}
+
+/// The type of the field of a transparent variant, which `#[derive(ApiError)]`
+/// lets describe itself.
+#[derive(Debug)]
+pub struct InnerFailure<E>(PhantomData<E>);
+
+impl<E> InnerFailure<E> {
+    /// The one value.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// The description of a field that is a [`Failure`].
+pub trait DescribesFailure {
+    /// Notes the answers of the failure.
+    fn describe(&self, doc: &mut RouteDoc);
+}
+
+impl<E: Failure> DescribesFailure for InnerFailure<E> {
+    fn describe(&self, doc: &mut RouteDoc) {
+        E::describe(doc);
+    }
+}
+
+/// The description of any other field. The compiler takes it where
+/// [`DescribesFailure`] does not hold, because it needs one reference more.
+pub trait DescribesUnknown {
+    /// Notes an error of any status.
+    fn describe(&self, doc: &mut RouteDoc);
+}
+
+impl<E> DescribesUnknown for &InnerFailure<E> {
+    fn describe(&self, doc: &mut RouteDoc) {
+        doc.answers(any_error());
+    }
 }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
-use crate::{HttpBody, Reply, Response, header_map_pool};
+use crate::description::Answer;
+use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 
 /// A value that is answered as JSON with status 200.
 ///
@@ -28,11 +29,19 @@ impl<T: Serialize> Reply for Json<T> {
     fn into_response(self) -> Result<Response, ApiError> {
         json_response(&self.0)
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        describe_json::<T>(doc);
+    }
 }
 
 impl Reply for Value {
     fn into_response(self) -> Result<Response, ApiError> {
         json_response(&self)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::any_json(200));
     }
 }
 
@@ -43,4 +52,10 @@ impl Reply for Value {
 pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiError> {
     let content_type = const { HeaderValue::from_static("application/json") };
     Ok(header_map_pool::response(HttpBody::from(to_json(value)?), content_type))
+}
+
+/// Notes the answer of a value as JSON with status 200, which `#[derive(Reply)]`
+/// calls.
+pub fn describe_json<T>(doc: &mut RouteDoc) {
+    doc.answers(Answer::any_json(200));
 }

@@ -30,7 +30,7 @@ pub(crate) mod writer;
 
 pub use failure::Failure;
 pub(crate) use failure::{FailedReply, answer_of};
-pub use json::{Json, json_response};
+pub use json::{Json, describe_json, json_response};
 pub use plain::{Html, JsonText, Redirect};
 pub use sse::{EndsAtShutdown, Event, Sse};
 pub use status::{Accepted, Created, Status};
@@ -40,6 +40,7 @@ pub use writer::ResponseWriter;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_errors::ApiError;
 
+use crate::description::{Answer, AnswerBody, AnswerStatus, ContentSchema};
 use crate::{Response, RouteDoc};
 
 /// A value that a handler may return.
@@ -58,8 +59,29 @@ pub trait Reply {
     /// When the value is an error, or cannot be serialised, which is a 500.
     fn into_response(self) -> Result<Response, ApiError>;
 
-    /// Says what the route answers.
-    fn describe(_doc: &mut RouteDoc) {}
+    /// Notes the answers of a route that returns it. By default nothing is
+    /// known.
+    ///
+    /// ```
+    /// use stockade::description::Answer;
+    /// use stockade::{ApiError, Reply, Response, RouteDoc};
+    ///
+    /// struct Csv(String);
+    ///
+    /// impl Reply for Csv {
+    ///     fn into_response(self) -> Result<Response, ApiError> {
+    ///         ([("content-type", "text/csv")], self.0).into_response()
+    ///     }
+    ///
+    ///     fn describe(doc: &mut RouteDoc) {
+    ///         doc.answers(Answer::text(200, "text/csv"));
+    ///     }
+    /// }
+    /// # assert!(Csv("a,b".to_owned()).into_response().is_ok());
+    /// ```
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::unknown(AnswerStatus::Class(2)));
+    }
 }
 
 impl Reply for Response {
@@ -72,6 +94,10 @@ impl Reply for () {
     fn into_response(self) -> Result<Response, ApiError> {
         StatusCode::NO_CONTENT.into_response()
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::new(StatusCode::NO_CONTENT));
+    }
 }
 
 impl Reply for StatusCode {
@@ -80,12 +106,19 @@ impl Reply for StatusCode {
         *response.status_mut() = self;
         Ok(response)
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::new(AnswerStatus::Class(2)));
+    }
 }
 
+/// A reply that is never made.
 impl Reply for std::convert::Infallible {
     fn into_response(self) -> Result<Response, ApiError> {
         match self {}
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl<R: Reply> Reply for Option<R> {
@@ -98,6 +131,7 @@ impl<R: Reply> Reply for Option<R> {
 
     fn describe(doc: &mut RouteDoc) {
         R::describe(doc);
+        <()>::describe(doc);
     }
 }
 
@@ -148,12 +182,22 @@ pub trait ReplyPart {
     /// # Errors
     /// When it cannot be made part of a response: the error is the answer.
     fn apply(self, response: &mut Response) -> Result<(), ApiError>;
+
+    /// Changes the description of an answer, as [`apply`](Self::apply) changes
+    /// the response. By default it stays as it is.
+    fn describe(_answer: &mut Answer) {}
 }
 
+/// The status is known at run time alone: documents say `2XX`.
+/// [`Status`] has one that they can say.
 impl ReplyPart for StatusCode {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         *response.status_mut() = self;
         Ok(())
+    }
+
+    fn describe(answer: &mut Answer) {
+        answer.set_status(AnswerStatus::Class(2));
     }
 }
 
@@ -162,6 +206,10 @@ impl ReplyPart for HeaderMap {
         // A header of the map replaces that of the reply.
         response.headers_mut().extend(self);
         Ok(())
+    }
+
+    fn describe(answer: &mut Answer) {
+        may_have_other_type(answer);
     }
 }
 
@@ -190,6 +238,10 @@ where
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         add_pairs(response, self)
     }
+
+    fn describe(answer: &mut Answer) {
+        may_have_other_type(answer);
+    }
 }
 
 /// As an array of pairs, for a number of headers that is not known beforehand.
@@ -200,6 +252,10 @@ where
 {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         add_pairs(response, self)
+    }
+
+    fn describe(answer: &mut Answer) {
+        may_have_other_type(answer);
     }
 }
 
@@ -262,9 +318,27 @@ where
     headers.apply(response)
 }
 
+/// Describes an answer whose content type a list of headers may replace, as
+/// text often becomes CSV so. JSON stays JSON.
+fn may_have_other_type(answer: &mut Answer) {
+    let AnswerBody::Content(contents) = &mut answer.body else { return };
+    for content in contents {
+        if matches!(content.schema, ContentSchema::Text | ContentSchema::Bytes) {
+            content.media_type = "*/*".into();
+        }
+    }
+}
+
 impl<P: ReplyPart> ReplyPart for Vec<P> {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         self.into_iter().try_for_each(|part| part.apply(response))
+    }
+
+    fn describe(answer: &mut Answer) {
+        let before = answer.headers.len();
+        P::describe(answer);
+        // There may be no part.
+        answer.headers[before..].iter_mut().for_each(|header| header.always = false);
     }
 }
 
@@ -276,7 +350,7 @@ impl<P: ReplyPart, R: Reply> Reply for (P, R) {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        R::describe(doc);
+        doc.answers_changed(R::describe, P::describe);
     }
 }
 
@@ -286,6 +360,6 @@ impl<P: ReplyPart, Q: ReplyPart, R: Reply> Reply for (P, Q, R) {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        R::describe(doc);
+        <(P, (Q, R))>::describe(doc);
     }
 }

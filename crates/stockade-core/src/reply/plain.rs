@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
-use crate::{HttpBody, Reply, Response, header_map_pool};
+use crate::description::{Answer, HeaderDoc};
+use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 
 /// A text that is answered as `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,6 +16,10 @@ pub struct Html<T>(pub T);
 impl<T: Into<HttpBody>> Reply for Html<T> {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(header_map_pool::response(self.0.into(), const { HeaderValue::from_static(HTML) }))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::text(200, "text/html"));
     }
 }
 
@@ -40,17 +45,29 @@ impl<T: Into<HttpBody>> Reply for JsonText<T> {
             const { HeaderValue::from_static("application/json") },
         ))
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::any_json(200));
+    }
 }
 
 impl Reply for &'static str {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::text(200, "text/plain"));
+    }
 }
 
 impl Reply for String {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(TEXT) }))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::text(200, "text/plain"));
     }
 }
 
@@ -61,17 +78,29 @@ impl Reply for Cow<'static, str> {
             Cow::Owned(text) => text.into_response(),
         }
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::text(200, "text/plain"));
+    }
 }
 
 impl Reply for Bytes {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::bytes(200, BYTES));
+    }
 }
 
 impl Reply for Vec<u8> {
     fn into_response(self) -> Result<Response, ApiError> {
         Ok(header_map_pool::response(self.into(), const { HeaderValue::from_static(BYTES) }))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::bytes(200, BYTES));
     }
 }
 
@@ -106,6 +135,13 @@ impl Reply for Redirect {
         let location = HeaderValue::try_from(self.location).map_err(ApiError::internal)?;
         response.headers_mut().insert(header::LOCATION, location);
         Ok(response)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        for status in [303_u16, 307, 308] {
+            let location = HeaderDoc::new("Location", "The address to go to");
+            doc.answers(Answer::new(status).header(location));
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
 use tokio::time::{Sleep, sleep};
 
-use crate::{HttpBody, Reply, Response};
+use crate::description::Answer;
+use crate::{HttpBody, Reply, Response, RouteDoc};
 
 /// A stream of events as `text/event-stream`.
 ///
@@ -60,6 +61,10 @@ impl Reply for Sse {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response.extensions_mut().insert(EndsAtShutdown);
         Ok(response)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::text(200, "text/event-stream"));
     }
 }
 

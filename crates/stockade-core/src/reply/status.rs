@@ -3,6 +3,7 @@
 use http::{HeaderValue, StatusCode, header};
 use stockade_errors::ApiError;
 
+use crate::description::HeaderDoc;
 use crate::{Reply, Response, RouteDoc};
 
 /// A reply with status 201, and the address of what was created.
@@ -56,7 +57,11 @@ impl<T: Reply> Reply for Created<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        T::describe(doc);
+        doc.answers_changed(T::describe, |answer| {
+            answer.set_status(StatusCode::CREATED);
+            let location = HeaderDoc::new("Location", "The address of the new resource");
+            answer.headers.push(location.sometimes());
+        });
     }
 }
 
@@ -72,7 +77,7 @@ impl<T: Reply> Reply for Accepted<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        T::describe(doc);
+        doc.answers_changed(T::describe, |answer| answer.set_status(StatusCode::ACCEPTED));
     }
 }
 
@@ -113,6 +118,6 @@ impl<const CODE: u16, T: Reply> Reply for Status<CODE, T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        T::describe(doc);
+        doc.answers_changed(T::describe, |answer| answer.set_status(CODE));
     }
 }

@@ -5,7 +5,8 @@ use futures_core::Stream;
 use http::{HeaderValue, header};
 use stockade_errors::{ApiError, BoxError};
 
-use crate::{HttpBody, Reply, Response};
+use crate::description::Answer;
+use crate::{HttpBody, Reply, Response, RouteDoc};
 
 /// An answer whose body is a stream of pieces.
 ///
@@ -45,5 +46,10 @@ impl Reply for Streamed {
         let mut response = Response::new(self.body);
         response.headers_mut().insert(header::CONTENT_TYPE, self.content_type);
         Ok(response)
+    }
+
+    /// The content type is known at run time alone.
+    fn describe(doc: &mut RouteDoc) {
+        doc.answers(Answer::bytes(200, "*/*"));
     }
 }

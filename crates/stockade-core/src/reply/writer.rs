@@ -19,6 +19,7 @@ use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
 use tokio::sync::mpsc;
 
+use crate::description::{Answer, AnswerStatus};
 use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 
 /// Writes status, headers and pieces of the body as they are produced.
@@ -177,6 +178,7 @@ impl FromRequest for ResponseWriter {
 
     fn describe(doc: &mut RouteDoc) {
         doc.writes_response();
+        doc.answers(Answer::unknown(AnswerStatus::Class(2)));
     }
 }
 

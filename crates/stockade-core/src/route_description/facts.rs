@@ -15,7 +15,8 @@ use crate::description::{
 /// Notes for those who read the description of a route, such as a map of all
 /// routes. They have no effect on the route.
 impl RouteDoc {
-    /// Notes an answer of the part that describes itself now.
+    /// Notes an answer of the part that describes itself now. A status may be
+    /// noted several times, each time with another body or meaning.
     pub fn answers(&mut self, answer: Answer) {
         let by = self.describer.clone();
         self.facts.answers.push(Answer { by, ..answer });
@@ -27,8 +28,18 @@ impl RouteDoc {
         self.answers(Answer::error(status).meaning(meaning));
     }
 
+    /// Notes answers with the body of an error, each a status and its meaning.
+    pub fn may_fail(&mut self, failures: &[(u16, &'static str)]) {
+        for (status, meaning) in failures {
+            self.may_answer(*status, *meaning);
+        }
+    }
+
     /// Lets a part describe itself by `describe`, and hands each answer that it
-    /// notes to `change`: `Created` makes a 201 of what its reply says.
+    /// notes to `change`: `Created` makes a 201 of its reply.
+    ///
+    /// [Errors](Answer::is_error) are left alone, because an error within a reply
+    /// is answered as it is.
     pub fn answers_changed(
         &mut self,
         describe: impl FnOnce(&mut Self),
@@ -36,7 +47,8 @@ impl RouteDoc {
     ) {
         let before = self.facts.answers.len();
         describe(self);
-        self.facts.answers[before..].iter_mut().for_each(change);
+        let noted = self.facts.answers[before..].iter_mut();
+        noted.filter(|answer| !answer.is_error()).for_each(change);
     }
 
     /// Notes that a header of the request is read, and that a request without it

@@ -18,7 +18,7 @@ use stockade_errors::ConfigError;
 
 use crate::description::RouteFacts;
 use crate::validation::Input;
-use crate::{Arguments, FromRequest};
+use crate::{Arguments, FromRequest, Reply};
 
 /// The name of the handler, where the parts of a route are named.
 const HANDLER: Cow<'static, str> = Cow::Borrowed("handler");
@@ -36,6 +36,8 @@ pub struct RouteDoc {
     whole_requests: usize,
     writers: usize,
     upgrades: usize,
+    /// True if the value that the handler returns is not sent.
+    has_no_reply: bool,
     /// The middleware whose arguments describe themselves now; none for those of
     /// the handler.
     described: Option<String>,
@@ -158,6 +160,19 @@ impl RouteDoc {
     /// upgrade, such as a WebSocket.
     pub fn takes_upgrade(&mut self) {
         self.upgrades += 1;
+    }
+
+    /// Notes that the answer does not depend on the value which the handler
+    /// returns: the [`Reply`] of that value does not describe itself then.
+    pub fn sends_no_reply(&mut self) {
+        self.has_no_reply = true;
+    }
+
+    /// Lets the value that the handler returns describe itself.
+    pub(crate) fn reply<R: Reply>(&mut self) {
+        if !self.has_no_reply {
+            R::describe(self);
+        }
     }
 
     /// Lets the arguments of a function of middleware describe themselves.

@@ -51,6 +51,7 @@ impl RouteDocExt for RouteDoc {
             whole_requests: 0,
             writers: 0,
             upgrades: 0,
+            has_no_reply: false,
             described: None,
             body_reader: None,
             challenges: Vec::new(),

@@ -53,6 +53,34 @@ impl<'v> Message<'v> {
     }
 }
 
+/// Returns a message as documents show it: `no product {id}`. A field without a
+/// name is an ellipsis.
+pub(crate) fn shown(literal: &LitStr) -> String {
+    let text = literal.value();
+    let mut shown = String::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, after) = rest.split_at(at);
+        shown.push_str(before);
+        let doubled = after.starts_with("{{") || after.starts_with("}}");
+        let Some(end) = after.find('}').filter(|_| !doubled && after.starts_with('{')) else {
+            shown.push_str(&after[..1]);
+            rest = &after[if doubled { 2 } else { 1 }..];
+            continue;
+        };
+        let inner = &after[1..end];
+        let name = inner.split_once(':').map_or(inner, |(name, _)| name).trim();
+        let name = name.strip_prefix("r#").unwrap_or(name);
+        if name.starts_with(|letter: char| letter.is_ascii_digit()) {
+            shown.push('…');
+        } else {
+            shown.push_str(&format!("{{{name}}}"));
+        }
+        rest = &after[end + 1..];
+    }
+    shown + rest
+}
+
 struct Reader<'v, 'e> {
     variant: &'v Variant<'v>,
     arguments: Vec<Argument<'v>>,

@@ -11,7 +11,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{DeriveInput, Generics, Member, Type, WherePredicate, parse_quote};
 
 use self::input::{Field, Input, Variant};
-use self::message::{Argument, Message};
+use self::message::{Argument, Message, shown};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
@@ -90,13 +90,48 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
         bounds.push(parse_quote!(#root::ApiError: ::core::convert::From<#name #types>));
     }
     let bounds = with_bounds(input.generics, bounds);
+    let describe = description(input, &core);
     quote! {
         #[automatically_derived]
         impl #parameters #core::reply::Failure for #name #types #bounds {
             fn into_answer(self) -> ::core::result::Result<#core::Response, #root::ApiError> {
                 ::core::result::Result::Err(::core::convert::From::from(self))
             }
+
+            fn describe(doc: &mut #core::RouteDoc) {
+                #describe
+            }
         }
+    }
+}
+
+/// Makes the body of `Failure::describe`: the status and the message of each
+/// variant, and the description of the field of each transparent one.
+fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
+    let mut failures: Vec<(u16, String)> = Vec::new();
+    for variant in input.variants.iter().filter(|variant| variant.transparent.is_none()) {
+        // A client never sees the message of a 5xx.
+        let message = variant.message.as_ref().filter(|_| variant.status < 500);
+        // Without a message the standard text of the status stands for it.
+        let failure = (variant.status, message.map(shown).unwrap_or_default());
+        if !failures.contains(&failure) {
+            failures.push(failure);
+        }
+    }
+    let failures = failures.iter().map(|(status, meaning)| quote!((#status, #meaning)));
+    let inner = input.variants.iter().filter_map(|variant| variant.transparent.as_ref());
+    let inner = inner.map(|Field { ty, .. }| {
+        quote! {
+            {
+                // The second is for fields that are no `Failure`.
+                use #core::__internal::{DescribesFailure as _, DescribesUnknown as _};
+                (&#core::__internal::InnerFailure::<#ty>::NEW).describe(doc);
+            }
+        }
+    });
+    quote! {
+        doc.may_fail(&[#(#failures),*]);
+        #(#inner)*
     }
 }
 

@@ -1,5 +1,7 @@
 //! The messages and the expansion of the derive.
 
+use syn::LitStr;
+
 use super::*;
 
 fn run(source: &str) -> (Vec<String>, String) {
@@ -38,6 +40,20 @@ fn fields_become_arguments() {
     shows("{{{id}}} {type:?}", r#""{{{0}}} {1:?}" , argument0 , argument1"#);
     shows("{id:>wide$.wide$x}", r#""{0:>1$.1$x}" , argument0 , argument1"#);
     shows("{id:0wide$}", r#""{0:01$}" , argument0 , argument1"#);
+}
+
+#[test]
+fn documents_show_messages_with_the_names_of_fields() {
+    for (message, expected) in [
+        ("plain", "plain"),
+        ("no {id}", "no {id}"),
+        ("{{{id}}} {r#type:?}", "{{id}} {type}"),
+        ("{0} and {1:>5}", "… and …"),
+        ("a } b { c", "a } b { c"),
+    ] {
+        let literal = LitStr::new(message, Span::call_site());
+        assert_eq!(shown(&literal), expected, "{message}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, header};
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
 use stockade_errors::__internal::setters;
@@ -152,6 +153,10 @@ impl ReplyPart for SetCookie {
         let value = self.to_header_value().map_err(ApiError::internal)?;
         response.headers_mut().append(header::SET_COOKIE, value);
         Ok(())
+    }
+
+    fn describe(answer: &mut Answer) {
+        answer.headers.push(HeaderDoc::new("Set-Cookie", "A cookie"));
     }
 }
 

@@ -16,8 +16,9 @@ use http::header::{
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderName, Method, Uri, Version};
 use stockade_core::__internal::{has_token, list_items};
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
-use stockade_core::{Middleware, Request};
+use stockade_core::{Middleware, Request, RouteDoc};
 use stockade_errors::ApiError;
 use tungstenite::handshake::derive_accept_key;
 
@@ -96,7 +97,31 @@ impl Rules {
             req.extensions_mut().insert(accepted);
             Ok(())
         };
-        Middleware::new(guard).named("web_socket_handshake")
+        let has_protocols = !self.options.protocols.is_empty();
+        Middleware::new(guard)
+            .named("web_socket_handshake")
+            .describing(move |doc| describe_handshake(doc, has_protocols))
+    }
+}
+
+/// Notes the headers of a handshake, and the answers that refuse it.
+fn describe_handshake(doc: &mut RouteDoc, has_protocols: bool) {
+    doc.reads_header("Sec-WebSocket-Version", true);
+    doc.reads_header("Origin", false);
+    if has_protocols {
+        doc.reads_header("Sec-WebSocket-Protocol", false);
+    }
+    doc.may_answer(400, "The handshake is malformed");
+    doc.may_answer(403, "This origin may not connect");
+    // HTTP/2 has no `Upgrade`.
+    let protocol = HeaderDoc::new("Upgrade", "The protocol that is spoken here").sometimes();
+    let version = HeaderDoc::new("Sec-WebSocket-Version", "The version that is spoken here");
+    let other = Answer::error(426).meaning("Only WebSockets of version 13 are spoken here");
+    doc.answers(other.header(version).header(protocol));
+    let full = [(429, "Too many connections of this client"), (503, "Too many connections")];
+    for (status, meaning) in full {
+        let later = HeaderDoc::new("Retry-After", "Seconds to wait");
+        doc.answers(Answer::error(status).meaning(meaning).header(later));
     }
 }
 
