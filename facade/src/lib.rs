@@ -1,5 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
+//! # From another framework
+//!
+//! [`coming_from`] has the words of axum, actix-web, Express and Fastify beside
+//! ours.
+//!
 //! # Before it is open to the world
 //!
 //! [`in_production`] says what to set: addresses, proxies, limits, logs,
@@ -63,6 +68,18 @@ pub use stockade_routing::{
     App, CallOptions, Clock, OriginalUri, RouteEntry, RouteTree, Router, RouterOptions,
     create_router,
 };
+
+#[doc = include_str!("../docs/coming-from.md")]
+pub mod coming_from {
+    #[doc = include_str!("../docs/coming-from-actix-web.md")]
+    pub mod actix_web {}
+    #[doc = include_str!("../docs/coming-from-axum.md")]
+    pub mod axum {}
+    #[doc = include_str!("../docs/coming-from-express.md")]
+    pub mod express {}
+    #[doc = include_str!("../docs/coming-from-fastify.md")]
+    pub mod fastify {}
+}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
