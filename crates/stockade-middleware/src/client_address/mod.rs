@@ -4,16 +4,15 @@
 //! read from the right, and only as far as proxies are trusted. The entries
 //! further left were written by the client.
 //!
-//! # Where things are
-//!
-//! - `trust`: [`TrustProxy`], the trusted proxies and the header that they
-//!   write.
-//! - `client`: [`client_address`], [`client_behind_local_peer`] and
-//!   [`warn_untrusted`].
-//! - `list`: lists that are read from the right, with quotes respected.
-//! - `address`: one entry of a list (a node of RFC 7239).
-//!
 //! Spec: Router options › `trustProxy`; Limits › Client identity.
+
+// Where things are:
+// - `trust`: `TrustProxy`, the trusted proxies and the header that they
+//   write.
+// - `client`: `client_address`, `client_behind_local_peer` and
+//   `warn_untrusted`.
+// - `list`: lists that are read from the right, with quotes respected.
+// - `address`: one entry of a list (a node of RFC 7239).
 
 mod address;
 mod client;

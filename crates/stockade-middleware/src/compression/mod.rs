@@ -10,17 +10,16 @@
 //! assert_eq!(list[0].name(), "with_compression");
 //! ```
 //!
-//! # Where things are
-//!
-//! - `coding`: [`Coding`], and the choice by `Accept-Encoding`.
-//! - `compress`: [`with_compression`] and its rules.
-//! - `decompress`: [`with_decompression`] and its rules.
-//! - `encoder`, `decoder`: bodies that are compressed or decompressed as they
-//!   pass.
-//!
 //! # Beyond the spec
 //! The specification has no compression. Source: RFC 9110, sections 8.4 and
 //! 12.5.3.
+
+// Where things are:
+// - `coding`: `Coding`, and the choice by `Accept-Encoding`.
+// - `compress`: `with_compression` and its rules.
+// - `decompress`: `with_decompression` and its rules.
+// - `encoder`, `decoder`: bodies that are compressed or decompressed as they
+//   pass.
 
 mod coding;
 mod compress;

@@ -18,14 +18,13 @@
 //! # Ok::<(), stockade::middleware::CookieError>(())
 //! ```
 //!
-//! # Where things are
-//!
-//! - `request`: [`Cookies`].
-//! - `set_cookie`: [`SetCookie`].
-//! - `error`: [`CookieError`].
-//!
 //! # Beyond the spec
 //! The specification has no cookies. Source: RFC 6265bis (draft 22).
+
+// Where things are:
+// - `request`: `Cookies`.
+// - `set_cookie`: `SetCookie`.
+// - `error`: `CookieError`.
 
 mod error;
 mod request;

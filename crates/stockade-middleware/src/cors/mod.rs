@@ -3,14 +3,13 @@
 //! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared from them
 //! once, and writes the headers of responses and preflights.
 //!
-//! # Where things are
-//!
-//! - `options`: [`CorsOptions`] and [`CorsOrigin`].
-//! - `policy`: `Cors`, [`CorsDecided`], `is_preflight` and `origin_of`.
-//! - `origin`: the syntax of an origin.
-//! - `with_cors`: [`with_cors`].
-//!
 //! Spec: Response headers › CORS rules.
+
+// Where things are:
+// - `options`: `CorsOptions` and `CorsOrigin`.
+// - `policy`: `Cors`, `CorsDecided`, `is_preflight` and `origin_of`.
+// - `origin`: the syntax of an origin.
+// - `with_cors`: `with_cors`.
 
 mod options;
 mod origin;

@@ -17,14 +17,13 @@
 //! # let _ = stockade::Handler::new(export);
 //! ```
 //!
-//! # Where things are
-//!
-//! - here: [`FileRequest`], [`FileReply`].
-//! - `chunks`: the bytes of a file as a body.
-//! - `range`: the part of a file that a request asks for.
-//!
 //! # Beyond the spec
 //! The specification has no files. Source: RFC 9110, sections 13 and 14.
+
+// Where things are:
+// - here: `FileRequest`, `FileReply`.
+// - `chunks`: the bytes of a file as a body.
+// - `range`: the part of a file that a request asks for.
 
 mod chunks;
 mod range;
@@ -53,7 +52,7 @@ use crate::described::{is_any, may_read};
 /// The conditions and the range of a request for a file; an argument of a
 /// handler, which opens the file by it.
 ///
-/// See the [module docs](self) for handlers that take it. Only GET and HEAD
+/// See the [module docs](crate::files) for handlers that take it. Only GET and HEAD
 /// have conditions here, and only GET has ranges.
 #[derive(Clone, Debug)]
 pub struct FileRequest {

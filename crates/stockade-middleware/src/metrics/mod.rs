@@ -31,17 +31,16 @@
 //! assert!(metrics.text().contains(line));
 //! ```
 //!
-//! # Where things are
-//!
-//! - `registry`: [`Metrics`]; the counting, without locks.
-//! - `reason`: the reasons for which requests are refused.
-//! - `series`: the counters of one method and route.
-//! - `exposition`: the text that Prometheus reads.
-//! - `with_metrics`: [`with_metrics`].
-//!
 //! # Beyond the spec
 //! The specification has no metrics. Source: Prometheus text format, version
 //! 0.0.4.
+
+// Where things are:
+// - `registry`: `Metrics`; the counting, without locks.
+// - `reason`: the reasons for which requests are refused.
+// - `series`: the counters of one method and route.
+// - `exposition`: the text that Prometheus reads.
+// - `with_metrics`: `with_metrics`.
 
 mod exposition;
 mod reason;

@@ -6,15 +6,14 @@
 //! middleware runs. [`with_logging`](crate::with_logging) and `with_metrics` do
 //! the same for single routes and for other hosts.
 //!
-//! # Where things are
-//!
-//! - `observers`: [`Observers`], the observation that a router is set to.
-//! - `request`: [`Observation`], the observation of one request.
-//! - `access_log`: the line in the log.
-//! - `counted_body`: the body of a response, whose bytes are counted.
-//!
 //! # Beyond the spec
 //! The specification has `withLogging` and nothing else of this.
+
+// Where things are:
+// - `observers`: `Observers`, the observation that a router is set to.
+// - `request`: `Observation`, the observation of one request.
+// - `access_log`: the line in the log.
+// - `counted_body`: the body of a response, whose bytes are counted.
 
 mod access_log;
 mod counted_body;

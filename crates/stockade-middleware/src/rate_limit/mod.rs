@@ -22,19 +22,6 @@
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
-//! # Where things are
-//!
-//! - `quota`: [`Quota`], its notations, and [`Policy`], a quota with its name.
-//! - `options`, `limiter`: [`RateLimit`] and [`RateLimiter`].
-//! - `key`: [`RateKey`], the client that a request is counted against.
-//! - `decision`: [`Decision`], and `too_many`, its error.
-//! - `headers`: the headers of a limited response.
-//! - `store`: [`RateStore`], [`Charge`], [`StoreFailure`].
-//! - `memory`, `table`: [`MemoryStore`]; the hot code. `overflow`: its windows
-//!   for new keys at the cap.
-//! - `algorithm`, `gcra`: [`Algorithm`], the algorithms as functions of data.
-//! - `with_rate_limit`: [`with_rate_limit`], the limit of a route.
-//!
 //! # Memory
 //!
 //! A key takes 32 bytes in a table that is at most three quarters full at the
@@ -45,6 +32,18 @@
 //! table that is mostly empty shrinks as new keys come.
 //!
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
+
+// Where things are:
+// - `quota`: `Quota`, its notations, and `Policy`, a quota with its name.
+// - `options`, `limiter`: `RateLimit` and `RateLimiter`.
+// - `key`: `RateKey`, the client that a request is counted against.
+// - `decision`: `Decision`, and `too_many`, its error.
+// - `headers`: the headers of a limited response.
+// - `store`: `RateStore`, `Charge`, `StoreFailure`.
+// - `memory`, `table`: `MemoryStore`; the hot code. `overflow`: its windows
+//   for new keys at the cap.
+// - `algorithm`, `gcra`: `Algorithm`, the algorithms as functions of data.
+// - `with_rate_limit`: `with_rate_limit`, the limit of a route.
 
 mod algorithm;
 pub(crate) mod decision;

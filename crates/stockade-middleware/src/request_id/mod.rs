@@ -12,14 +12,13 @@
 //! assert_eq!(Middleware::new(with_request_id()).name(), "with_request_id");
 //! ```
 //!
-//! # Where things are
-//!
-//! - `id`: [`RequestId`].
-//! - `trace`: [`TraceParent`] and [`TraceContext`].
-//! - `with_request_id`: [`with_request_id`].
-//!
 //! # Beyond the spec
 //! The specification has no request ids. Source: W3C Trace Context, level 1.
+
+// Where things are:
+// - `id`: `RequestId`.
+// - `trace`: `TraceParent` and `TraceContext`.
+// - `with_request_id`: `with_request_id`.
 
 mod id;
 mod trace;

@@ -58,15 +58,14 @@
 //! pays nothing either, and one with the option two comparisons while no
 //! subscriber wants the span.
 //!
-//! # Where things are
-//!
-//! - `fields`: the values of the fields.
-//! - `request_spans`: [`with_tracing`] and [`RequestSpans`].
-//! - `span`: the span of one request, which an observation holds.
-//!
 //! # Beyond the spec
 //! The specification has no spans. Source: OpenTelemetry, semantic conventions
 //! for HTTP spans, the stable attributes.
+
+// Where things are:
+// - `fields`: the values of the fields.
+// - `request_spans`: `with_tracing` and `RequestSpans`.
+// - `span`: the span of one request, which an observation holds.
 
 mod fields;
 mod request_spans;

@@ -27,15 +27,14 @@
 //! hash, and for each child one pass, be it the search for the text between
 //! parameters or a regular expression without backtracking. So a lookup is
 //! linear in the length of the path, for any patterns.
-//!
-//! # Where things are
-//!
-//! - `table`: [`Table`], [`Match`], the walk down the tree.
-//! - `tables`: [`Tables`], one for each method.
-//! - `builder`: [`TableBuilder`], [`InsertError`].
-//! - `segment`: segments that have parameters.
-//! - `literals`: the hash table of texts.
-//! - `text`: the reading of a segment.
+
+// Where things are:
+// - `table`: `Table`, `Match`, the walk down the tree.
+// - `tables`: `Tables`, one for each method.
+// - `builder`: `TableBuilder`, `InsertError`.
+// - `segment`: segments that have parameters.
+// - `literals`: the hash table of texts.
+// - `text`: the reading of a segment.
 
 #[cfg(test)]
 mod allocations;

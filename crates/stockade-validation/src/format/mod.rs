@@ -37,14 +37,13 @@
 //! Each check reads the text a fixed number of times and allocates nothing; a
 //! grammar with a greatest length refuses longer text unread.
 //!
-//! # Where things are
-//!
-//! - `card`, `date`, `email`, `hostname`, `ip`, `phone`, `uri`, `url`, `uuid`:
-//!   a grammar each.
-//! - `bytes`: tables of the bytes that a grammar allows.
-//! - `idna`: the labels of internationalized names, for `hostname` and `url`.
-//!
 //! Spec: Validation schemas › Types, Keywords.
+
+// Where things are:
+// - `card`, `date`, `email`, `hostname`, `ip`, `phone`, `uri`, `url`, `uuid`:
+//   a grammar each.
+// - `bytes`: tables of the bytes that a grammar allows.
+// - `idna`: the labels of internationalized names, for `hostname` and `url`.
 
 mod bytes;
 mod card;
