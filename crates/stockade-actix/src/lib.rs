@@ -50,6 +50,8 @@
 //! A body is read from actix-web only when it is asked for, piece by piece, and
 //! its limit is ours: `PayloadConfig` has no effect.
 //!
+//! The version of actix-web that this is for is `stockade::actix::actix_web`.
+//!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 // Where things are:

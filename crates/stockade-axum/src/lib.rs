@@ -59,6 +59,8 @@
 //! `into_make_service_with_connect_info::<SocketAddr>()`. Without it all clients
 //! share one rate limit.
 //!
+//! The version of axum that this is for is `stockade::axum::axum`.
+//!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 // Where things are:

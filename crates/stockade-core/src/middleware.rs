@@ -21,7 +21,7 @@ use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 
 /// One piece of middleware, with its types erased.
 ///
-/// See the [module docs](self) for its forms.
+/// The page of `stockade::middleware` has its forms.
 #[derive(Clone)]
 pub struct Middleware {
     name: Arc<str>,
@@ -384,8 +384,8 @@ impl<T: IntoAnswer, E: Failure> IntoAnswer for Result<T, E> {
     }
 }
 
-/// A value that becomes [`Middleware`]: one of the three forms of the [module
-/// docs](self), or middleware itself.
+/// A value that becomes [`Middleware`]: a function of one of the three forms on
+/// the page of `stockade::middleware`, or middleware itself.
 ///
 /// `Marker` only keeps the forms apart; the compiler finds it.
 #[diagnostic::on_unimplemented(

@@ -147,7 +147,7 @@ pub fn requested_upgrade(
 /// A mark in the extensions of a request that came on a TLS connection. With it
 /// a protocol such as WebSockets can require an `https` origin.
 ///
-/// The own server and `stockade-actix` set it for requests that ask for another
+/// The own server and actix-web set it for requests that ask for another
 /// protocol. axum does not know: a program that serves axum on TLS adds it by a
 /// layer, `axum::Extension(TlsConnection)`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

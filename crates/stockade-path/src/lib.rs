@@ -1,8 +1,7 @@
 //! Path patterns: their notation, and their precedence.
 //!
 //! The macros and the router both read a [`Pattern`] once, when a route is
-//! made. This crate knows nothing of HTTP or handlers; the matching is in
-//! `stockade-routing`.
+//! made. Nothing here knows HTTP or handlers.
 //!
 //! ```
 //! use stockade::path::Pattern;
@@ -31,8 +30,8 @@
 //!
 //! No segment has a special meaning: `..` is text like any other. A value is
 //! decoded after the match, so that `%2F` in it becomes `/`. So the value of
-//! `**` or of a parameter is no safe file path; `FileName` of stockade-core
-//! checks one segment.
+//! `**` or of a parameter is no safe path of a file;
+//! `stockade::extract::FileName` checks one segment.
 //!
 //! # Which pattern wins
 //!

@@ -11,14 +11,10 @@ use stockade_middleware::__internal::GivenRateLimit;
 use stockade_middleware::rate_limit::RateLimiter;
 use stockade_middleware::{CorsOrigin, RateLimit, TrustProxy};
 
-#[cfg(doc)]
-use crate::App;
-#[cfg(doc)]
-use crate::options::RouterOptions;
 use crate::stages::in_rate_limit;
 
 /// The options of a server or a host that override those of the router, by
-/// [`App::with_options`].
+/// [`App::with_options`](crate::App::with_options).
 ///
 /// In a file `true` for `rate_limit` asks for a limit: the router's, or the
 /// default if it has none.
@@ -94,24 +90,24 @@ impl CallOptions {
     }
 
     setters! {
-        /// Overrides [`RouterOptions::expose_errors`].
+        /// Overrides [`RouterOptions::expose_errors`](crate::RouterOptions::expose_errors).
         expose_errors: some bool;
 
-        /// Overrides [`RouterOptions::max_body_size`], in bytes; a limit of the
+        /// Overrides [`RouterOptions::max_body_size`](crate::RouterOptions::max_body_size), in bytes; a limit of the
         /// route itself still counts.
         max_body_size: some u64;
 
-        /// Overrides [`RouterOptions::trust_proxy`].
+        /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy).
         trust_proxy: some into TrustProxy;
 
-        /// Overrides [`RouterOptions::cors_origin`], and nothing else: the other
+        /// Overrides [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin), and nothing else: the other
         /// rules of CORS are the router's, and where the router has none
-        /// ([`RouterOptions::enable_cors`]) there are none. A route with rules of
+        /// ([`RouterOptions::enable_cors`](crate::RouterOptions::enable_cors)) there are none. A route with rules of
         /// its own keeps them.
         cors_origin: some into CorsOrigin;
     }
 
-    /// Overrides [`RouterOptions::rate_limit`], and takes the same; `None` for no
+    /// Overrides [`RouterOptions::rate_limit`](crate::RouterOptions::rate_limit), and takes the same; `None` for no
     /// limit. It counts apart from the router's, by the router's clock;
     /// applications that are given clones of these options share its counts.
     ///
@@ -128,7 +124,7 @@ impl CallOptions {
     }
 
     /// Returns the mistake in these options, if there is one. A server reports it
-    /// when it is made, and [`App::with_options`] fails with it.
+    /// when it is made, and [`App::with_options`](crate::App::with_options) fails with it.
     #[must_use]
     pub fn mistake(&self) -> Option<&ConfigError> {
         match &self.rate_limit {

@@ -43,7 +43,7 @@ use crate::dispatch::ResponseFuture;
 ///
 /// To keep all of it, give the server the sockets and not the requests: `create_server`
 /// of an `App` listens on a `TcpListener` that is open, and on acceptors of a
-/// program's own (the trait `Listener` of `stockade-server`).
+/// program's own (the trait `Listener` of the server).
 ///
 /// Where that cannot be, each connection tells its address (`LocalPeer` if it has none):
 ///

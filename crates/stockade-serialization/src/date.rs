@@ -1,5 +1,5 @@
 //! Dates: [`Date`], [`serialize_date`], [`deserialize_date`], and the
-//! functions for `#[serde(with = "stockade_serialization::date")]`.
+//! functions for `#[serde(with = "stockade::serialization::date")]`.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -86,7 +86,7 @@ pub fn deserialize_date<D: FromDate>(text: &str) -> Result<D, SerializationError
     D::from_date(text.parse()?).map_err(|_| SerializationError::unreadable_date(text))
 }
 
-/// Writes a date, for `#[serde(with = "stockade_serialization::date")]`.
+/// Writes a date, for `#[serde(with = "stockade::serialization::date")]`.
 ///
 /// # Errors
 /// Fails as [`serialize_date`] does, and when the serializer fails.
@@ -98,7 +98,7 @@ where
     date.to_date().map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// Reads a date, for `#[serde(with = "stockade_serialization::date")]`.
+/// Reads a date, for `#[serde(with = "stockade::serialization::date")]`.
 ///
 /// # Errors
 /// Fails as [`deserialize_date`] does, and when there is no text.
@@ -112,7 +112,7 @@ where
 }
 
 /// Functions for a date or `null`, for `#[serde(with =
-/// "stockade_serialization::date::option")]`.
+/// "stockade::serialization::date::option")]`.
 pub mod option {
     use super::{
         Date, Deserialize, Deserializer, FromDate, Serialize, Serializer, ToDate, de, ser,

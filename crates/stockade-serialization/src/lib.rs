@@ -23,9 +23,9 @@
 //!
 //! | There | Back | For one field |
 //! |---|---|---|
-//! | [`serialize_date`] | [`deserialize_date`] | `#[serde(with = "stockade_serialization::date")]` |
-//! | [`serialize_map`] | [`deserialize_map`] | `#[serde(with = "stockade_serialization::map")]` |
-//! | [`serialize_set`] | [`deserialize_set`] | `#[serde(with = "stockade_serialization::set")]` |
+//! | [`serialize_date`] | [`deserialize_date`] | `#[serde(with = "stockade::serialization::date")]` |
+//! | [`serialize_map`] | [`deserialize_map`] | `#[serde(with = "stockade::serialization::map")]` |
+//! | [`serialize_set`] | [`deserialize_set`] | `#[serde(with = "stockade::serialization::set")]` |
 //! | [`serialize_for_json`] | [`deserialize_from_json`] | |
 //!
 //! # What becomes what
@@ -47,11 +47,12 @@
 //!
 //! # Dates of other crates
 //!
-//! With the features `jiff`, `chrono` and `time`, the types of these crates
-//! that name a moment have [`ToDate`] and [`FromDate`]. Inside other data they
+//! With the features `jiff`, `chrono` and `time` of `stockade-serialization`,
+//! which a program names as a dependency of its own for them, the types of these
+//! crates that name a moment have [`ToDate`] and [`FromDate`]. Inside other data they
 //! pass serde a text of their own, usually with another precision, which cannot
 //! be told from any other text. So a field of such a type needs `#[serde(with =
-//! "stockade_serialization::date")]`. A `SystemTime` before 1970 needs it too,
+//! "stockade::serialization::date")]`. A `SystemTime` before 1970 needs it too,
 //! because serde refuses those.
 //!
 //! `SystemTime` is recognised by its serde name and the names of its fields,

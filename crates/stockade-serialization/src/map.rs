@@ -1,5 +1,5 @@
 //! Maps: [`serialize_map`], [`deserialize_map`], and the functions for
-//! `#[serde(with = "stockade_serialization::map")]`.
+//! `#[serde(with = "stockade::serialization::map")]`.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ where
     entries.into_iter().map(entry).collect()
 }
 
-/// Writes a map, for `#[serde(with = "stockade_serialization::map")]`.
+/// Writes a map, for `#[serde(with = "stockade::serialization::map")]`.
 ///
 /// # Errors
 /// Fails as [`serialize_map`] does, and when the serializer fails.
@@ -119,7 +119,7 @@ where
     serialize_map(map).map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// Reads a map, for `#[serde(with = "stockade_serialization::map")]`.
+/// Reads a map, for `#[serde(with = "stockade::serialization::map")]`.
 ///
 /// # Errors
 /// Fails as [`deserialize_map`] does, and when the deserializer fails.

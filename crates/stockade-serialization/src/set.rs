@@ -1,5 +1,5 @@
 //! Sets: [`serialize_set`], [`deserialize_set`], and the functions for
-//! `#[serde(with = "stockade_serialization::set")]`.
+//! `#[serde(with = "stockade::serialization::set")]`.
 //!
 //! ```
 //! use std::collections::BTreeSet;
@@ -86,7 +86,7 @@ where
     elements.into_iter().map(deserialize_from_json).collect()
 }
 
-/// Writes a set, for `#[serde(with = "stockade_serialization::set")]`.
+/// Writes a set, for `#[serde(with = "stockade::serialization::set")]`.
 ///
 /// # Errors
 /// Fails as [`serialize_set`] does, and when the serializer fails.
@@ -99,7 +99,7 @@ where
     serialize_set(set).map_err(ser::Error::custom)?.serialize(serializer)
 }
 
-/// Reads a set, for `#[serde(with = "stockade_serialization::set")]`.
+/// Reads a set, for `#[serde(with = "stockade::serialization::set")]`.
 ///
 /// # Errors
 /// Fails as [`deserialize_set`] does, and when the deserializer fails.

@@ -121,7 +121,7 @@ impl TlsConfig {
     /// `http/1.1`. A connection that agrees to `acme-tls/1` (RFC 8737) is closed after
     /// its handshake, as that protocol has it.
     ///
-    /// `stockade_server::rustls` is the version of rustls that this takes.
+    /// `stockade::server::rustls` is the version of rustls that this takes.
     ///
     /// # Errors
     /// When `alpn_protocols` has a protocol that the server does not speak.

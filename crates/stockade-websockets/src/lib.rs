@@ -57,7 +57,7 @@
 //!   error level.
 //! - The close frame of a shutdown does not wait for queued messages.
 //! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
-//!   want binary messages back (`xtask/src/autobahn.rs`).
+//!   want binary messages back.
 //!
 //! Spec: WebSocket routes.
 

@@ -45,7 +45,7 @@ use crate::{Response, RouteDoc};
 
 /// A value that a handler may return.
 ///
-/// See the [module docs](self) for the table of answers.
+/// See the [module docs](crate::reply) for the table of answers.
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is what the handler returns",
