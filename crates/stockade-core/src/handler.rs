@@ -30,11 +30,16 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// each request, so the captured values are `Clone`:
 ///
 /// ```
-/// use stockade::Handler;
+/// use stockade::Router;
 ///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
 /// let motd = String::from("be kind");
-/// let handler = Handler::new(move || async move { motd });
-/// # let _ = handler;
+/// let mut router = Router::new();
+/// router.get("/motd", move || async move { motd });
+/// TestClient::new(router).get("/motd").await.assert_text("be kind");
+/// # }
 /// ```
 ///
 /// Spec: Handler contract.

@@ -76,7 +76,10 @@ use proc_macro::TokenStream;
 ///     // All of another tree, as if it stood here.
 ///     ..teams(),
 /// };
-/// # let _: RouteTree = api;
+/// let app = stockade::create_router(api, stockade::RouterOptions::new()).build()?;
+/// assert_eq!(app.routes().len(), 6);
+/// assert_eq!(app.generate_url("users.show", [("id", 7)])?, "/users/7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Keys of a tree
@@ -157,7 +160,9 @@ use proc_macro::TokenStream;
 ///     "users",
 ///     RouteTree::new().method(Method::GET, RouteEntry::new(list).middleware(log).name("users")),
 /// );
-/// # let _ = api;
+/// let app = stockade::create_router(api, stockade::RouterOptions::new()).build()?;
+/// assert_eq!(app.routes().len(), 1);
+/// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
 /// Spec: Route tree (object router); Route entry object.
@@ -259,8 +264,7 @@ pub fn derive_reply(input: TokenStream) -> TokenStream {
 /// - With a message on every variant: `Display`, `std::error::Error`, and
 ///   `From<Self> for ApiError`.
 /// - Also `Failure`, so that handlers and middleware may return the type as an
-///   error, where the calling crate depends on the facade or on
-///   `stockade-core`.
+///   error. A crate that depends on `stockade-errors` alone gets no `Failure`.
 /// - With a message on none: only `From<Self> for ApiError`, which takes the
 ///   text from the `Display` of the type. So it works together with another
 ///   derive that writes `Display` and `Error`.

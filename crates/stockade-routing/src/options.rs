@@ -29,11 +29,15 @@ use crate::entry::{Inherited, RouteEntry, added};
 /// Middleware and state are given in code.
 ///
 /// ```
-/// use stockade::RouterOptions;
+/// use stockade::{Router, RouterOptions, serde_json};
 ///
 /// let options = RouterOptions::new().prefix("/api").max_body_size(64 * 1024);
-/// let read = stockade::serde_json::from_str::<RouterOptions>(r#"{ "maxBodySize": 65536 }"#)?;
-/// # Ok::<(), stockade::serde_json::Error>(())
+/// assert!(Router::with_options(options).build().is_ok());
+///
+/// let read: RouterOptions = serde_json::from_str(r#"{ "maxBodySize": 65536 }"#)?;
+/// assert!(Router::with_options(read).build().is_ok());
+/// assert!(serde_json::from_str::<RouterOptions>(r#"{ "maxBody": 65536 }"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// Spec: Router options.

@@ -190,11 +190,16 @@ impl Router {
     /// ```
     /// use stockade::{Request, Router};
     ///
+    /// # use stockade::testing::TestClient;
+    /// # #[tokio::main]
+    /// # async fn main() {
     /// let mut router = Router::new();
     /// router.get("/api/users", async || "all users");
     /// router.fallback(async |req: Request| format!("no page at {}", req.path()));
-    /// # router.build().map(drop)?;
-    /// # Ok::<(), stockade::ConfigError>(())
+    /// let client = TestClient::new(router);
+    /// client.get("/about").await.assert_text("no page at /about");
+    /// client.post("/api/users").await.assert_status(405);
+    /// # }
     /// ```
     ///
     /// Every method comes here, but a path that only other methods have stays a
@@ -376,7 +381,7 @@ impl Router {
     ///
     /// let mut router = Router::new();
     /// router.map_options(|options| options.max_body_size(64 * 1024));
-    /// # drop(router);
+    /// assert!(router.build().is_ok());
     /// ```
     #[track_caller]
     pub fn map_options(

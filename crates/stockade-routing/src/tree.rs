@@ -11,7 +11,9 @@
 //!     .key("GET", async || "all users")
 //!     .key(":id", RouteTree::new().key("get", async || "one user"));
 //! let api = RouteTree::new().key("users", users);
-//! # let _ = api;
+//! let app = stockade::create_router(api, stockade::RouterOptions::new()).build()?;
+//! assert_eq!(app.routes().len(), 2);
+//! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
 //! Spec: Route tree (object router); Route entry object.

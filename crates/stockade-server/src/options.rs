@@ -21,11 +21,13 @@ use crate::time_budget::StallPolicy;
 /// ```
 /// use std::time::Duration;
 ///
-/// use stockade::server::ServerOptions;
+/// use stockade::Router;
+/// use stockade::server::{CreateServer, ServerOptions};
 ///
 /// let options = ServerOptions::new()
 ///     .max_connections(500)
 ///     .idle_timeout(Duration::from_secs(90));
+/// assert!(Router::new().create_server_with(options).is_ok());
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -32,6 +32,14 @@ use crate::endpoint::{ErrorContext, ErrorContextExt as _};
 ///     }
 ///     Ok(format!("{length} bytes"))
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.post("/", count);
+/// TestClient::new(router).post("/").body("four").await.assert_text("4 bytes");
+/// # }
 /// ```
 pub struct HttpBody {
     kind: Kind,

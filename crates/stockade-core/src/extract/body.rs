@@ -28,8 +28,8 @@ use crate::{FromRequest, HttpBody, Request, RouteDoc};
 ///
 /// ```
 /// use stockade::extract::Body;
+/// use stockade::validation::Schema;
 ///
-/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct NewUser { name: String }
 ///
@@ -37,6 +37,19 @@ use crate::{FromRequest, HttpBody, Request, RouteDoc};
 /// async fn touch(Body(user): Body<Option<NewUser>>) -> &'static str {
 ///     if user.is_some() { "with a body" } else { "without" }
 /// }
+///
+/// # use stockade::serde_json::json;
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.post("/users", create);
+/// router.post("/touch", touch);
+/// let client = TestClient::new(router);
+/// client.post("/users").json(json!({ "name": "Ada" })).await.assert_text("Ada");
+/// client.post("/users").json(json!({})).await.assert_field_error("name", "required");
+/// client.post("/touch").await.assert_text("without");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Body<T>(pub T);

@@ -27,6 +27,14 @@ use crate::{FromRequest, Request};
 /// }
 ///
 /// async fn name(Extension(tenant): Extension<Tenant>) -> String { tenant.0 }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/", name).middleware(find_tenant);
+/// TestClient::new(router).get("/").await.assert_text("acme");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Extension<T>(pub T);

@@ -71,7 +71,7 @@ use crate::{Request, RouteDoc};
 
 /// A type that can be an argument of a handler.
 ///
-/// See the [module docs](self) for the types of stockade. A type of the
+/// See the [module docs](crate::extract) for the types of stockade. A type of the
 /// application reads the request, and may wait:
 ///
 /// ```
@@ -87,6 +87,16 @@ use crate::{Request, RouteDoc};
 ///         }
 ///     }
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/", async |tenant: Tenant| tenant.0);
+/// let client = TestClient::new(router);
+/// client.get("/").header("x-tenant", "acme").await.assert_text("acme");
+/// client.get("/").await.assert_status(400).assert_error("the header x-tenant is missing");
+/// # }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `{Self}`",
@@ -134,6 +144,16 @@ pub trait FromRequest: Sized + Send {
 /// async fn name(tenant: Option<Tenant>) -> String {
 ///     tenant.map_or("nobody".into(), |Tenant(name)| name)
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/", name);
+/// let client = TestClient::new(router);
+/// client.get("/").await.assert_text("nobody");
+/// client.get("/").header("x-tenant", "acme").await.assert_text("acme");
+/// # }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `Option<{Self}>`",

@@ -35,6 +35,16 @@ use crate::{FromRequest, Request, RouteDoc};
 ///     }
 ///     Ok(seen)
 /// }
+///
+/// # use stockade::testing::{MultipartForm, TestClient};
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.post("/upload", upload);
+/// let form = MultipartForm::new().text("note", "hi");
+/// let sent = TestClient::new(router).post("/upload").multipart(form).await;
+/// sent.assert_text("note: 2 bytes\n");
+/// # }
 /// ```
 pub struct Multipart {
     parts: multer::Multipart<'static>,

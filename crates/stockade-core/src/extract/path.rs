@@ -26,13 +26,25 @@ use crate::{FromRequest, Request, RouteDoc};
 ///
 /// ```
 /// use stockade::extract::Path;
+/// use stockade::validation::Schema;
 ///
-/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct Flight { from: String, to: String }
 ///
 /// async fn by_id(Path(id): Path<u64>) -> String { format!("user {id}") }
 /// async fn flight(Path(flight): Path<Flight>) -> String { flight.from + " to " + &flight.to }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/users/:id", by_id);
+/// router.get("/flights/:from-:to", flight);
+/// let client = TestClient::new(router);
+/// client.get("/users/7").await.assert_text("user 7");
+/// client.get("/users/me").await.assert_field_error("id", "type");
+/// client.get("/flights/oslo-rome").await.assert_text("oslo to rome");
+/// # }
 /// ```
 ///
 /// Spec: Path syntax; Request object.

@@ -15,8 +15,8 @@ use crate::{FromRequest, Request, RouteDoc};
 ///
 /// ```
 /// use stockade::extract::Query;
+/// use stockade::validation::Schema;
 ///
-/// # use stockade::validation::Schema;
 /// #[derive(serde::Deserialize, Schema)]
 /// struct Search {
 ///     q: String,
@@ -29,6 +29,17 @@ use crate::{FromRequest, Request, RouteDoc};
 /// async fn search(Query(search): Query<Search>) -> String {
 ///     format!("{} on page {} with {} tags", search.q, search.page, search.tag.len())
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/search", search);
+/// let client = TestClient::new(router);
+/// let found = client.get("/search?q=tea&page=2&tag=green&tag=black").await;
+/// found.assert_text("tea on page 2 with 2 tags");
+/// client.get("/search?q=tea&page=two").await.assert_field_error("page", "type");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Query<T>(pub T);

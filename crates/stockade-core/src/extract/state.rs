@@ -21,6 +21,19 @@ use crate::{FromRequest, Request, RouteDoc};
 /// struct Config { greeting: String }
 ///
 /// async fn greet(config: State<Config>) -> String { config.greeting.clone() }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let options = stockade::RouterOptions::new().state(Config { greeting: "hello".to_owned() });
+/// let mut router = stockade::Router::with_options(options);
+/// router.get("/", greet);
+/// TestClient::new(router).get("/").await.assert_text("hello");
+///
+/// let mut router = stockade::Router::new();
+/// router.get("/", greet);
+/// assert!(router.build().unwrap_err().to_string().contains("was not provided"));
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct State<T>(pub Arc<T>);

@@ -10,7 +10,7 @@ use crate::{FromRequest, Request};
 
 /// One header of the request, as a type of the crate
 /// [`headers`](https://docs.rs/headers) that knows how it is written, which is
-/// exported as `extract::headers`.
+/// exported as `stockade::extract::headers`.
 ///
 /// A header that is missing or malformed is a 400 that names it. An
 /// `Option<TypedHeader<H>>` is `None` for a missing one alone.
@@ -25,6 +25,18 @@ use crate::{FromRequest, Request};
 /// async fn kind(kind: Option<TypedHeader<ContentType>>) -> String {
 ///     kind.map_or("none".into(), |kind| kind.to_string())
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/agent", agent);
+/// router.get("/kind", kind);
+/// let client = TestClient::new(router);
+/// client.get("/agent").header("user-agent", "curl/8").await.assert_text("curl/8");
+/// client.get("/agent").await.assert_status(400);
+/// client.get("/kind").await.assert_text("none");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TypedHeader<H>(pub H);

@@ -22,6 +22,17 @@ use crate::{FromRequest, Request, escaped};
 /// async fn greet(user: Option<User<Account>>) -> String {
 ///     user.map_or("stranger".into(), |User(account)| account.name)
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/own", own);
+/// router.get("/greet", greet);
+/// let client = TestClient::new(router);
+/// client.get("/own").await.assert_status(401);
+/// client.get("/greet").await.assert_text("stranger");
+/// # }
 /// ```
 ///
 /// Spec: Request object › user.

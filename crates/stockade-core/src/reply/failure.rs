@@ -36,7 +36,7 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 /// use stockade::extract::Path;
 /// use stockade::http::StatusCode;
 /// use stockade::reply::Redirect;
-/// use stockade::{BoxError, Reply};
+/// use stockade::BoxError;
 ///
 /// async fn show(Path(id): Path<u32>) -> Result<String, StatusCode> {
 ///     if id == 7 { Ok("seven".to_owned()) } else { Err(StatusCode::NOT_FOUND) }
@@ -56,9 +56,20 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDoc};
 /// async fn read() -> Result<String, BoxError> {
 ///     Ok(std::fs::read_to_string("/etc/hostname")?)
 /// }
-/// # let not_found: Result<(), _> = Err(StatusCode::NOT_FOUND);
-/// # assert_eq!(not_found.into_response().unwrap_err().status(), 404);
-/// # let _ = (show, half, account, read);
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/numbers/:id", show);
+/// router.get("/halves/:number", half);
+/// router.get("/account", account);
+/// router.get("/name", read);
+/// let client = TestClient::new(router);
+/// client.get("/numbers/8").await.assert_status(404).assert_error("Not Found");
+/// client.get("/halves/few").await.assert_status(400).assert_error("few is no number");
+/// client.get("/account").await.assert_status(303).assert_header("location", "/login");
+/// # }
 /// ```
 ///
 /// An error type without the derive says itself what it answers:

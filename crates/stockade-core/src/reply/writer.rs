@@ -42,6 +42,14 @@ use crate::{BoxFuture, FromRequest, HttpBody, Request, Response, RouteDoc, bug};
 ///     }
 ///     Ok(())
 /// }
+///
+/// # use stockade::testing::TestClient;
+/// # #[tokio::main]
+/// # async fn main() {
+/// let mut router = stockade::Router::new();
+/// router.get("/", countdown);
+/// TestClient::new(router).get("/").await.assert_status(202).assert_text("3\n2\n1\n");
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct ResponseWriter {

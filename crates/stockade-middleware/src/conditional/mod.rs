@@ -6,25 +6,32 @@
 //!
 //! ```
 //! use stockade::middleware::{ETag, Preconditions, Validators};
-//! use stockade::{ApiError, Handler};
+//! use stockade::ApiError;
 //!
 //! async fn rename(preconditions: Preconditions) -> Result<&'static str, ApiError> {
 //!     let current = ETag::of(b"the present state");
 //!     preconditions.check(&Validators::etag(current))?;
 //!     Ok("renamed")
 //! }
-//! let handler = Handler::new(rename);
-//! # let _ = handler;
+//!
+//! # use stockade::testing::TestClient;
+//! # #[tokio::main]
+//! # async fn main() {
+//! let mut router = stockade::Router::new();
+//! router.put("/name", rename);
+//! let client = TestClient::new(router);
+//! client.put("/name").header("if-match", "\"another\"").await.assert_status(412);
+//! client.put("/name").await.assert_text("renamed");
+//! # }
 //! ```
-//!
-//! # Where things are
-//!
-//! - `etag`: [`ETag`], its text, and the comparison of two tags.
-//! - `preconditions`: [`Preconditions`], and the order of their evaluation.
-//! - `with_etag`: [`with_etag`].
 //!
 //! # Beyond the spec
 //! The specification has no conditional requests. Source: RFC 9110, section 13.
+
+// Where things are:
+// - `etag`: `ETag`, its text, and the comparison of two tags.
+// - `preconditions`: `Preconditions`, and the order of their evaluation.
+// - `with_etag`: `with_etag`.
 
 mod etag;
 mod preconditions;
