@@ -5,7 +5,7 @@
 use stockade::RouteEntry;
 use stockade::prelude::*;
 
-use crate::support::{app, app_of, check, header_of};
+use crate::support::{app, app_of, block_on, check, header_of, request};
 
 /// Answers with the method that came.
 async fn method(req: Request) -> String {
@@ -135,6 +135,40 @@ fn at_run_time_the_names_are_segments() {
     check(&app, "GET /any", "200 GET");
     check(&app, "GET /OPTIONS", "200 GET");
     check(&app, "PURGE /all", "200 PURGE");
+}
+
+/// As a `validation` of GET is a mistake: there is no body to be judged.
+#[test]
+fn a_schema_judges_the_bodies_that_are_there() {
+    let body = || schema!({ "a": { "type": "integer", "required": true } });
+    let inner = app_of(routes! { "x": { ANY: method } });
+    let app = app_of(routes! {
+        "any": { ANY: { method, validation: body() } },
+        "mount": { mount: { inner, validation: body() } },
+        "options": { OPTIONS: { method, validation: body() } },
+    });
+    let status = |text: &str| block_on(app.handle(request(text))).status().as_u16();
+    for path in ["/any", "/mount/x"] {
+        // The statuses without a body, of one that is right, and of one that is wrong.
+        for (name, expected) in [
+            ("GET", [200, 400, 400]),
+            ("HEAD", [200, 400, 400]),
+            ("OPTIONS", [200, 200, 400]),
+            ("DELETE", [400, 200, 400]),
+            ("POST", [400, 200, 400]),
+            ("QUERY", [400, 200, 400]),
+            ("PURGE", [400, 200, 400]),
+        ] {
+            let json = format!("{name} {path}\ncontent-type: application/json\n\n");
+            let sent = [
+                format!("{name} {path}"),
+                format!("{json}{{\"a\":1}}"),
+                format!("{json}{{\"a\":\"x\"}}"),
+            ];
+            assert_eq!(sent.map(|text| status(&text)), expected, "{name} {path}");
+        }
+    }
+    assert_eq!(status("OPTIONS /options"), 400);
 }
 
 #[test]

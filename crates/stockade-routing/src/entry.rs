@@ -244,7 +244,8 @@ setters! {
 
     /// Checks the body before the handler runs, and puts the outcome in its
     /// place; a body that fails is a 400. Of a WebSocket it checks each message that is
-    /// read as JSON.
+    /// read as JSON. On a route of any method, such as a mount, GET, HEAD and OPTIONS
+    /// without a body pass; a body of GET or HEAD is not parsed, and fails.
     fn validation(entry, schema: impl IntoSchema) {
         entry.validation.body = entry.checked("validation", schema.into_schema());
     }
