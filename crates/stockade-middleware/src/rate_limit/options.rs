@@ -344,6 +344,7 @@ mod tests {
             r#"{ "algorithm": "sliding-window", "maxKeys": 7, "name": "x", "legacyHeaders": true }"#,
             Some("100 in 60s, SlidingWindow, 7 x"),
         );
+        #[cfg(feature = "gcra")]
         check(r#"{ "algorithm": "gcra" }"#, Some("100 in 60s, Gcra, 100000 default"));
         check(r#"{ "windowMs": 1000, "max": 5 }"#, Some("5 in 1s, FixedWindow, 100000 default"));
         for json in [

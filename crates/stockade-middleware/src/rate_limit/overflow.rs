@@ -74,6 +74,7 @@ pub(super) const OVERFLOW_WINDOWS: usize = 16_384;
 mod tests {
     use std::time::Duration;
 
+    use super::super::algorithm::ALL;
     use super::super::quota::MINUTE;
     use super::*;
 
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn memory_is_taken_when_needed_and_given_back() {
         let policy = Policy::new("default", 1 / MINUTE).unwrap();
-        for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra] {
+        for &algorithm in ALL {
             let mut overflow = Overflow::new(512);
             assert_eq!(overflow.len(), 0);
             assert!(overflow.charge(7, algorithm, &policy, 0).allowed);

@@ -59,11 +59,13 @@ impl Quota {
 
     /// Returns the mistakes in the quota.
     pub(super) fn mistakes(self) -> Vec<Mistake> {
-        let limit = (self.limit == 0).then_some("the limit of a rate limit must not be 0");
+        let limit = (self.limit == 0).then_some(NO_LIMIT);
         let window = self.window.is_zero().then_some("the window of a rate limit must not be 0");
         limit.into_iter().chain(window).map(Mistake::new).collect()
     }
 }
+
+const NO_LIMIT: &str = "the limit of a rate limit must not be 0";
 
 /// The divisor in `10 / MINUTE`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,12 +92,12 @@ impl FromStr for Quota {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let quota = parse(text);
-        let mistakes = quota.map_or_else(
-            || vec![Mistake::new(format!("{text:?} is not a rate such as \"10 / minute\""))],
-            Self::mistakes,
-        );
-        ConfigError::check(mistakes).map(|()| quota.unwrap_or(Self::per_minute(0)))
+        let Some(quota) = parse(text) else {
+            let message = format!("{text:?} is not a rate such as \"10 / minute\"");
+            return Err(Mistake::new(message).into());
+        };
+        ConfigError::check(quota.mistakes())?;
+        Ok(quota)
     }
 }
 
@@ -143,16 +145,19 @@ impl Policy {
             mistakes.push(Mistake::new(format!("{name:?} cannot name a rate limit")));
         }
         ConfigError::check(mistakes)?;
+        let Some(limit) = NonZeroU32::new(quota.limit) else {
+            return Err(Mistake::new(NO_LIMIT).into());
+        };
         let window = quota.window.min(MAX_WINDOW);
         // The window in whole seconds, as the header has it.
         let seconds = whole_seconds(window);
-        let described = format!("\"{name}\";q={};w={seconds}", quota.limit);
+        let described = HeaderValue::try_from(format!("\"{name}\";q={limit};w={seconds}"));
         Ok(Self {
             name: name.into(),
-            limit: NonZeroU32::new(quota.limit).unwrap_or(NonZeroU32::MIN),
+            limit,
             window,
             window_nanos: nanos(window),
-            described: HeaderValue::try_from(described).unwrap_or(HeaderValue::from_static("")),
+            described: described.map_err(|error| Mistake::new(error.to_string()))?,
             remaining: format!("\"{name}\";r=").into(),
         })
     }

@@ -37,6 +37,15 @@ pub enum Algorithm {
     Gcra,
 }
 
+/// Every algorithm that the features have.
+#[cfg(test)]
+pub(super) const ALL: &[Algorithm] = &[
+    Algorithm::FixedWindow,
+    Algorithm::SlidingWindow,
+    #[cfg(feature = "gcra")]
+    Algorithm::Gcra,
+];
+
 /// The state of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct State {
