@@ -51,6 +51,22 @@ async fn a_failure_prints_the_exchange_without_credentials() {
     assert!(message(|| binary.text().len()).starts_with("the body is no text: "));
 }
 
+#[tokio::test]
+async fn a_refused_field_has_the_status_of_the_application() {
+    let mut router = Router::new();
+    router.validation_status(422);
+    router.get("/users/:id", async |Path(id): Path<u8>| id.to_string());
+    router.get("/no-json", async || (http::StatusCode::BAD_REQUEST, "text"));
+    let client = TestClient::new(router);
+    let refused = client.get("/users/x").await;
+    refused.assert_status(422).assert_field_error("id", "type");
+    let said = message(|| refused.assert_field_error("id", "minimum"));
+    assert!(said.starts_with("the field \"id\" was not refused by the rule \"minimum\""), "{said}");
+    let text = client.get("/no-json").await;
+    let said = message(|| text.assert_field_error("id", "type"));
+    assert!(said.starts_with("the body cannot be read as JSON"), "{said}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_never_answers_is_a_failure() {
     let client = TestClient::new(router());
