@@ -7,3 +7,4 @@
 pub mod logged;
 
 pub mod stand_ins;
+pub mod stand_ins;

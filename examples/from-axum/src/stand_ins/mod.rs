@@ -9,3 +9,6 @@ pub mod pool;
 pub mod redis;
 pub mod sqlx;
 pub mod tokio_postgres;
+//! Small stand-ins for services, with the shape of their clients.
+
+pub mod oauth;

@@ -1,0 +1,180 @@
+//! Signing in by another service (OAuth 2): the user agrees there and comes back
+//! with a code, by which the server asks who it is.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use from_axum::stand_ins::oauth::{self, OAuthClient, Profile};
+use serde::Deserialize;
+use stockade::auth::{KeyRing, SessionId, generate_token};
+use stockade::http::header::SET_COOKIE;
+use stockade::middleware::{Cookies, CurrentSession, SameSite, SessionCookie, SetCookie};
+use stockade::prelude::*;
+
+/// The cookie that says which answer of the service this browser waits for.
+const STATE: &str = "__Host-state";
+
+/// The users who are signed in, by the text of their sessions.
+#[derive(Default)]
+struct Sessions(Mutex<HashMap<String, Profile>>);
+
+impl Sessions {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Profile>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn find(id: SessionId, sessions: State<Sessions>) -> Result<Option<Profile>, ApiError> {
+    Ok(sessions.all().get(&id.to_string()).cloned())
+}
+
+async fn index(user: Option<User<Profile>>) -> String {
+    match user {
+        Some(User(user)) => format!(
+            "Hey {}! You're logged in!\n\
+             You may now access `/protected`.\nLog out with a POST to `/logout`.",
+            user.username
+        ),
+        None => "You're not logged in.\nVisit `/auth/service` to do so.".to_owned(),
+    }
+}
+
+/// Sends the user to the service.
+async fn begin(client: State<OAuthClient>) -> Result<impl Reply, BoxError> {
+    let state = generate_token(32)?;
+    let address = client.authorize_url(&state);
+    let cookie = SetCookie::new(STATE, state).same_site(SameSite::Lax);
+    Ok((cookie.max_age(Duration::from_secs(600)), Redirect::to(address)))
+}
+
+#[derive(Deserialize, Schema)]
+struct Answer {
+    code: String,
+    state: String,
+}
+
+/// Begins a session for the user whom the service has sent back.
+async fn authorized(
+    Query(answer): Query<Answer>,
+    cookies: Cookies,
+    client: State<OAuthClient>,
+    cookie: State<SessionCookie>,
+    sessions: State<Sessions>,
+) -> Result<impl Reply, BoxError> {
+    if cookies.get(STATE) != Some(&answer.state) {
+        return Err(ApiError::new(400, "this browser has not asked to sign in").into());
+    }
+    let token = client.exchange_code(&answer.code).await?;
+    let user = client.profile(&token).await?;
+    let id = SessionId::generate()?;
+    sessions.all().insert(id.to_string(), user);
+    let begun = [(SET_COOKIE, cookie.issue(&id))];
+    Ok((SetCookie::removal(STATE), begun, Redirect::to("/")))
+}
+
+/// Sends whoever is not signed in to where that is done.
+async fn signed_in(user: Option<User<Profile>>, _req: &mut Request) -> Result<(), Redirect> {
+    user.map(drop).ok_or_else(|| Redirect::temporary("/auth/service"))
+}
+
+async fn protected(User(user): User<Profile>) -> String {
+    format!("Welcome to the protected area :)\nHere's your info:\n{user:?}")
+}
+
+async fn logout(
+    session: Option<CurrentSession>,
+    cookie: State<SessionCookie>,
+    sessions: State<Sessions>,
+) -> impl Reply {
+    if let Some(CurrentSession(id)) = session {
+        sessions.all().remove(&id.to_string());
+    }
+    ([(SET_COOKIE, cookie.clear())], Redirect::to("/"))
+}
+
+fn router(secret: Secret, client: OAuthClient) -> Router {
+    // The service sends users here: a strict cookie would not come along.
+    let cookie = SessionCookie::new(KeyRing::new(secret)).same_site(SameSite::Lax);
+    let api = routes! {
+        middleware: [with_auth(Auth::session(cookie.clone(), find).required(false))],
+        GET: index,
+        "auth/service": { GET: begin },
+        "auth/authorized": { GET: authorized },
+        "protected": { GET: { protected, middleware: [signed_in] } },
+        "logout": { POST: logout },
+        ..oauth::service(),
+    };
+    let options = RouterOptions::new().state(client).state(cookie).state(Sessions::default());
+    create_router(api, options)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt::init();
+    let secret = Secret::new(std::env::var("SESSION_SECRET")?)?;
+    let client = OAuthClient::new("our-id", "/auth/authorized");
+    router(secret, client).create_server()?.listen(3000).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::{TestClient, TestResponse};
+
+    use super::*;
+
+    fn client() -> TestClient {
+        let secret = Secret::new("a secret of tests only, 32 bytes").unwrap();
+        let service = OAuthClient::new("our-id", "/auth/authorized");
+        TestClient::new(router(secret, service)).with_cookies()
+    }
+
+    fn target(response: &TestResponse) -> String {
+        assert!(response.status().is_redirection());
+        response.header("location").unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_user_signs_in_and_out() {
+        let client = client();
+        client.get("/").await.assert_text_contains("You're not logged in.");
+        let mut at = "/protected".to_owned();
+        for step in ["/auth/service", "/service/authorize?", "/auth/authorized?code=", "/"] {
+            at = target(&client.get(&at).await);
+            assert!(at.starts_with(step), "{at}");
+        }
+        assert_eq!(client.cookie(STATE), None);
+        client.get("/").await.assert_text_contains("Hey ada!");
+        client.get("/protected").await.assert_status(200).assert_text_contains("\"ada\"");
+        assert_eq!(target(&client.post("/logout").await), "/");
+        client.get("/").await.assert_text_contains("You're not logged in.");
+        assert_eq!(target(&client.get("/protected").await), "/auth/service");
+    }
+
+    #[tokio::test]
+    async fn nobody_is_signed_in_by_the_link_of_another() {
+        let attacker = client();
+        let service = target(&attacker.get("/auth/service").await);
+        let link = target(&attacker.get(service).await);
+        // The same application, and a browser that has never asked.
+        let victim = attacker.clone().with_cookies();
+        victim.get(&link).await.assert_status(400);
+        victim.get("/auth/authorized?code=x").await.assert_status(400);
+        victim.get("/").await.assert_text_contains("You're not logged in.");
+        // One who has asked has another state.
+        victim.get("/auth/service").await;
+        victim.get(&link).await.assert_status(400);
+    }
+
+    #[tokio::test]
+    async fn a_code_is_good_once() {
+        let client = client();
+        let service = target(&client.get("/auth/service").await);
+        let link = target(&client.get(service).await);
+        let state = link.split_once("state=").unwrap().1;
+        let wrong = format!("/auth/authorized?code=guessed&state={state}");
+        client.get(wrong).await.assert_status(500);
+        assert_eq!(target(&client.get(link).await), "/");
+    }
+}

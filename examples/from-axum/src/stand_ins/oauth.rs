@@ -1,0 +1,109 @@
+//! A service that signs users in (OAuth 2, authorization code), as a client of it
+//! looks: the address of its page, and two requests that the server makes.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use stockade::prelude::*;
+
+/// A client of the service.
+#[derive(Debug)]
+pub struct OAuthClient {
+    client_id: String,
+    redirect_url: String,
+    /// The users of codes that were not exchanged yet, and of tokens.
+    codes: Mutex<HashMap<String, Profile>>,
+    tokens: Mutex<HashMap<String, Profile>>,
+}
+
+/// The data of a user at the service.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Profile {
+    /// The number of the user.
+    pub id: String,
+    /// The name of the user.
+    pub username: String,
+}
+
+/// A token by which the service is asked in the name of a user.
+#[derive(Debug)]
+pub struct AccessToken(String);
+
+/// A refusal of the service.
+#[derive(Debug)]
+pub struct OAuthError(&'static str);
+
+impl OAuthClient {
+    /// Makes a client of the application `client_id`, to whose `redirect_url` the
+    /// service sends users back.
+    #[must_use]
+    pub fn new(client_id: &str, redirect_url: &str) -> Self {
+        Self {
+            client_id: client_id.to_owned(),
+            redirect_url: redirect_url.to_owned(),
+            codes: Mutex::default(),
+            tokens: Mutex::default(),
+        }
+    }
+
+    /// Returns the address of the page where users agree. The service gives
+    /// `state` back, by which an application knows that it has sent the user.
+    #[must_use]
+    pub fn authorize_url(&self, state: &str) -> String {
+        format!("/service/authorize?client_id={}&scope=identify&state={state}", self.client_id)
+    }
+
+    /// Exchanges the code for a token. A code is good for one token.
+    ///
+    /// # Errors
+    /// Fails for a code that the service has not given, or not any more.
+    pub async fn exchange_code(&self, code: &str) -> Result<AccessToken, OAuthError> {
+        let user = locked(&self.codes).remove(code).ok_or(OAuthError("no such code"))?;
+        let token = format!("token-of-{}", user.username);
+        locked(&self.tokens).insert(token.clone(), user);
+        Ok(AccessToken(token))
+    }
+
+    /// Asks the service for the user of a token.
+    ///
+    /// # Errors
+    /// Fails for a token that the service has not given.
+    pub async fn profile(&self, token: &AccessToken) -> Result<Profile, OAuthError> {
+        locked(&self.tokens).get(&token.0).cloned().ok_or(OAuthError("no such token"))
+    }
+}
+
+#[derive(Deserialize, Schema)]
+struct Asked {
+    state: String,
+}
+
+/// The page of the service, where Ada agrees at once, and is sent back.
+///
+/// It is a route of the application, so that the program runs without a network.
+pub fn service() -> RouteTree {
+    async fn authorize(Query(asked): Query<Asked>, client: State<OAuthClient>) -> Redirect {
+        let ada = Profile { id: "7".to_owned(), username: "ada".to_owned() };
+        let mut codes = locked(&client.codes);
+        let code = format!("code-{}", codes.len());
+        codes.insert(code.clone(), ada);
+        Redirect::to(format!("{}?code={code}&state={}", client.redirect_url, asked.state))
+    }
+
+    routes! { "service/authorize": { GET: authorize } }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Display for OAuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the service refuses: {}", self.0)
+    }
+}
+
+impl Error for OAuthError {}
