@@ -1,0 +1,47 @@
+//! A body that is JSON or a form, as its content type says; any other is refused.
+
+use serde::{Deserialize, Serialize};
+use stockade::prelude::*;
+
+#[derive(Deserialize, Reply, Schema, Serialize)]
+struct Payload {
+    foo: String,
+}
+
+async fn handler(Body(payload): Body<Payload>) -> Payload {
+    payload
+}
+
+fn router() -> Router {
+    let accepts = ["application/json", "application/x-www-form-urlencoded"];
+    create_router(routes! { POST: { handler, accepts: accepts } }, RouterOptions::new())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt::init();
+    router().create_server()?.listen(3000).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::TestClient;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn json_and_forms_are_read() {
+        let (client, payload) = (TestClient::new(router()), json!({ "foo": "tea" }));
+        client.post("/").json(&payload).await.assert_json(&payload);
+        client.post("/").form(&payload).await.assert_json(&payload);
+    }
+
+    #[tokio::test]
+    async fn other_types_are_refused() {
+        for media in ["text/plain", "application/xml", "application/jsonp"] {
+            let request = TestClient::new(router()).post("/").body(r#"{"foo":"tea"}"#);
+            request.header("content-type", media).await.assert_status(415);
+        }
+    }
+}
