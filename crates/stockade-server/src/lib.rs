@@ -55,19 +55,42 @@
 //! [`half_close`]: ServerOptions::half_close
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //!
+//! # Where things are
+//!
+//! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
+//!   `address`, `error`, `signals`, `tls`: their arguments and errors.
+//! - `application`: the side that answers, an `App` or a tower service.
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`,
+//!   `inherited`: how they are opened; `handshake`: [`Handshake`].
+//! - `accept`: from the listeners to connections, and the shutdown;
+//!   `clients`: the connections of each client; `idle_queue`: the idle ones,
+//!   which make room for new ones.
+//! - `connection`: one connection, awake and parked; `tracked_stream`: its
+//!   `socket`; `rewind`: bytes of the socket that are read again.
+//! - `connection_record`: the state of one connection; `registry`: all open ones;
+//!   `sweep`: one coarse task that ends stalled connections and parks idle ones,
+//!   instead of a timer for each request.
+//! - `time_budget`: the time for which a client is waited for, in both
+//!   directions; `write_stall`: a client that does not take its response;
+//!   `streams`: the same for one request on HTTP/2.
+//! - `guard`, `guarded_io`: refuse malformed requests that hyper would accept.
+//! - `forward`: writing through `rewind` and `guarded_io`.
+//! - `service`: one request. Hot. `head`, `host`, `framing`: its checks before
+//!   the application sees it.
+//! - `request_body`, `drain`: the body of the request, in time and to its end;
+//!   `response_body`: the body of the response.
+//! - `upgraded`: connections that leave HTTP, such as WebSockets.
+//!
 //! Spec: Router construction and members › createServer.
 
 // Where things are:
 // - `server`: `Server`, `BoundServer`, `ServerHandle`; `options`,
 //   `address`, `error`, `signals`, `tls`: their arguments and errors.
-// - `application`: the side that answers, an `App` or a tower service.
-// - `listener`: `Listener`, and the open listeners of a server; `tcp`, `unix`,
-//   `inherited`: how they are opened.
-// - `accept`: from the listeners to connections, and the shutdown;
+// - `accept`: from the listening socket to connections, and the shutdown;
 //   `clients`: the connections of each client; `idle_queue`: the idle ones,
 //   which make room for new ones.
 // - `connection`: one connection, awake and parked; `tracked_stream`: its
-//   `socket`; `rewind`: bytes of the socket that are read again.
+//   socket; `rewind`: bytes of the socket that are read again.
 // - `connection_record`: the state of one connection; `registry`: all open ones;
 //   `sweep`: one coarse task that ends stalled connections and parks idle ones,
 //   instead of a timer for each request.
@@ -94,6 +117,7 @@ mod forward;
 mod framing;
 mod guard;
 mod guarded_io;
+mod handshake;
 mod head;
 mod host;
 mod idle_queue;
@@ -127,6 +151,7 @@ mod tests;
 pub use address::{ListenAddr, Listeners, LocalAddr};
 pub use application::FromTower;
 pub use error::ServeError;
+pub use handshake::Handshake;
 #[cfg(unix)]
 pub use inherited::InheritedSockets;
 pub use listener::Listener;

@@ -80,8 +80,8 @@ pub trait Listener: Send + 'static {
     ///
     /// Only one connection is accepted at a time. So a handshake of its own does
     /// not belong here, but into the first reads of the connection, where the
-    /// server's time for a head bounds it. The future is dropped when the server
-    /// stops listening.
+    /// server's time for a head bounds it: [`Handshake`](crate::Handshake) does that.
+    /// The future is dropped when the server stops listening.
     ///
     /// # Errors
     /// Fails when a connection cannot be accepted. The server logs the error and

@@ -4,6 +4,7 @@ mod bodies;
 mod conformance;
 mod crowded;
 mod half_close;
+mod handshake;
 mod http2;
 #[cfg(unix)]
 mod inherited;
