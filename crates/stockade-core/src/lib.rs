@@ -72,7 +72,7 @@ pub use handler::{Arguments, BoxFuture, Handler, Shape, Signature};
 pub(crate) use log_text::escaped;
 pub use middleware::{Flow, IntoMiddleware, IntoMiddlewareList, Middleware, Next};
 pub(crate) use params::Params;
-pub use peer::{LocalPeer, PeerAddr};
+pub use peer::{LocalPeer, PeerAddr, PeerCredentials};
 pub use reply::Reply;
 pub use request::Request;
 pub use route_description::{BodyKind, RouteDoc};

@@ -1,4 +1,4 @@
-//! [`PeerAddr`] and [`LocalPeer`]: the other end of the connection.
+//! [`PeerAddr`], [`LocalPeer`] and [`PeerCredentials`]: the other end of the connection.
 
 use std::net::SocketAddr;
 
@@ -29,3 +29,30 @@ pub struct PeerAddr(pub SocketAddr);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct LocalPeer;
+
+/// The process at the other end of a Unix socket, as the system names it: its user,
+/// its group and its id when it connected.
+///
+/// The own server sets it for each request of such a connection, where the system
+/// tells. As an argument of a handler it is a 500 for other requests; take an
+/// `Option<PeerCredentials>` where there are both. Behind a proxy the process is the
+/// proxy. A process may hand its connection to another one, and an id may be given
+/// again, so that the user is what can be trusted.
+///
+/// ```
+/// use stockade::{ApiError, PeerCredentials};
+///
+/// async fn stop(peer: PeerCredentials) -> Result<&'static str, ApiError> {
+///     if peer.uid == 0 { Ok("stopping") } else { Err(ApiError::authorization()) }
+/// }
+/// # let _ = stockade::Handler::new(stop);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct PeerCredentials {
+    /// The id of the user.
+    pub uid: u32,
+    /// The id of the group.
+    pub gid: u32,
+    /// The id of the process, where the system tells it.
+    pub pid: Option<i32>,
+}

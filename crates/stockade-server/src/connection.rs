@@ -165,6 +165,7 @@ pub(crate) fn serve<A: Answer>(
         app: Arc::clone(&shared.app),
         record,
         address,
+        credentials: io.credentials(),
         stage,
         open: shared.open,
         is_tls: shared.is_tls,

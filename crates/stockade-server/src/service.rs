@@ -17,7 +17,7 @@ use hyper::upgrade::OnUpgrade;
 use stockade_core::__internal::RequestExt as _;
 use stockade_core::reply::EndsAtShutdown;
 use stockade_core::upgrade::Switch;
-use stockade_core::{HttpBody, LocalPeer, PeerAddr, Request, Response, error_of};
+use stockade_core::{HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request, Response, error_of};
 use stockade_errors::ApiError;
 use stockade_middleware::health::Readiness;
 use stockade_routing::__internal::poll_into;
@@ -110,6 +110,8 @@ pub(crate) struct Peer<A> {
     pub(crate) record: Arc<ConnectionRecord>,
     /// The address of the client, if it has one.
     pub(crate) address: Option<SocketAddr>,
+    /// The process of the client, if the connection is a Unix socket.
+    pub(crate) credentials: Option<PeerCredentials>,
     /// The stage of the server, from running to ended.
     pub(crate) stage: watch::Receiver<Stage>,
     /// Takes the connection out of hyper's upgrade.
@@ -170,6 +172,7 @@ pub(crate) fn serve<A: Answer>(
     };
     if peer.address.is_none() {
         head.extensions.insert(LocalPeer);
+        peer.credentials.map(|peer| head.extensions.insert(peer));
     }
     let client = Client { address: peer.address, is_tls: peer.is_tls };
     let answering = match outcome {

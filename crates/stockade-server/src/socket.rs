@@ -9,6 +9,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use socket2::SockRef;
+use stockade_core::PeerCredentials;
 use stockade_core::upgrade::Io;
 #[cfg(unix)]
 use tokio::io::Interest;
@@ -50,6 +51,16 @@ impl Socket {
     /// Returns true if [`poll_peek`](Self::poll_peek) sees anything.
     pub(crate) fn can_peek(&self) -> bool {
         !matches!(self, Self::Own(_))
+    }
+
+    /// Returns the process at the other end, if the system tells it.
+    pub(crate) fn credentials(&self) -> Option<PeerCredentials> {
+        #[cfg(unix)]
+        if let Self::Unix(stream) = self {
+            let peer = stream.peer_cred().ok()?;
+            return Some(PeerCredentials { uid: peer.uid(), gid: peer.gid(), pid: peer.pid() });
+        }
+        None
     }
 
     /// Looks at the next byte without taking it; 0 is the end.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use stockade_core::PeerCredentials;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clients::Capacity;
@@ -48,6 +49,11 @@ impl TrackedStream {
     /// Returns the capacity that is left for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
+    }
+
+    /// Returns the process at the other end, if the system tells it.
+    pub(crate) fn credentials(&self) -> Option<PeerCredentials> {
+        self.stream.credentials()
     }
 
     /// Returns true if [`watch`](Self::watch) notices anything. Else a client that

@@ -19,7 +19,9 @@ use crate::listener::Bound;
 /// removes the file, unless another process has put its own there by then.
 ///
 /// A connection has no client address: see [`LocalPeer`](stockade_core::LocalPeer)
-/// for what that means, and for the `trust_proxy` that a proxy in front needs.
+/// for what that means, and for the `trust_proxy` that a proxy in front needs. A
+/// handler can ask which process the client is:
+/// [`PeerCredentials`](stockade_core::PeerCredentials).
 ///
 /// ```no_run
 /// use stockade::Router;

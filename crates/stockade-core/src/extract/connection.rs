@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Uri, Version};
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, PeerAddr, Request};
+use crate::{FromRequest, PeerAddr, PeerCredentials, Request};
 
 /// A copy of the headers; it dereferences to `http::HeaderMap`.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +70,19 @@ impl FromRequest for PeerAddr {
 impl OptionalFromRequest for PeerAddr {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.peer())
+    }
+}
+
+impl FromRequest for PeerCredentials {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let unknown = || ApiError::new(500, "the host does not tell the process of the peer");
+        req.extensions().get().copied().ok_or_else(unknown)
+    }
+}
+
+impl OptionalFromRequest for PeerCredentials {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Ok(req.extensions().get().copied())
     }
 }
 

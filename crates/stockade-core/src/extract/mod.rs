@@ -17,6 +17,7 @@
 //! | [`LastEventId`] | the event that a client of [`Sse`](crate::reply::Sse) saw last |
 //! | [`ClientIp`] | the client's address |
 //! | [`PeerAddr`](crate::PeerAddr) | the other end of the connection |
+//! | [`PeerCredentials`](crate::PeerCredentials) | the process at the other end of a Unix socket |
 //! | [`ResponseWriter`](crate::reply::ResponseWriter) | the response, to write it oneself |
 //! | `http::Method`, `http::Uri`, `http::Version` | the parts of the head |
 //! | [`Request`] | the whole request |

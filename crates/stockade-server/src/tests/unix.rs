@@ -1,13 +1,13 @@
 //! Unix sockets.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use stockade_core::{PeerAddr, Request};
+use stockade_core::{PeerAddr, PeerCredentials, Request};
 use stockade_routing::{Router, RouterOptions};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -19,7 +19,9 @@ use super::{Answering, Client, Function, app, get, log, ms, options, soon};
 use crate::accept::{self, Stage};
 use crate::connection::Shared;
 use crate::signals::advance;
-use crate::{CreateServer as _, LocalAddr, ServeError, ServerHandle, ServerOptions, UnixSocket};
+use crate::{
+    CreateServer as _, Listeners, LocalAddr, ServeError, ServerHandle, ServerOptions, UnixSocket,
+};
 
 /// A directory that is removed with all that is in it.
 struct Dir(PathBuf);
@@ -91,6 +93,41 @@ async fn requests_are_answered_and_the_file_goes_with_the_server() {
     server.ended().await;
     client.closed().await;
     assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_handler_is_told_the_process_of_the_client() {
+    let dir = Dir::new();
+    let mut router = Router::new();
+    router.get("/", async |peer: Option<PeerCredentials>| match peer {
+        Some(PeerCredentials { uid, gid, pid }) => format!("{uid} {gid} {pid:?}"),
+        None => "unknown".to_owned(),
+    });
+    router.get("/needed", async |peer: PeerCredentials| peer.uid.to_string());
+    let listeners = Listeners::new().add(0).add(UnixSocket::new(dir.socket()));
+    let bound = router.create_server().unwrap().bind(listeners).await.unwrap();
+    let address = bound.local_addr()[0].tcp().unwrap();
+    let served = tokio::spawn(bound.serve());
+
+    let mut client = Client::new(soon(UnixStream::connect(dir.socket())).await.unwrap());
+    // The folder is of this process, which is the client too.
+    let own = fs::metadata(&dir.0).unwrap();
+    let pid =
+        if cfg!(target_os = "linux") { format!("Some({})", std::process::id()) } else { "".into() };
+    for _ in 0..2 {
+        client.send(get("/")).await;
+        let answer = client.answer().await.body;
+        assert!(answer.starts_with(&format!("{} {} {pid}", own.uid(), own.gid())), "{answer}");
+    }
+    client.send(get("/needed")).await;
+    assert_eq!(client.answer().await.body, own.uid().to_string());
+
+    let mut client = Client::new(soon(tokio::net::TcpStream::connect(address)).await.unwrap());
+    client.send(get("/")).await;
+    assert_eq!(client.answer().await.body, "unknown");
+    client.send(get("/needed")).await;
+    assert_eq!(client.answer().await.status, 500);
+    served.abort();
 }
 
 #[tokio::test]
