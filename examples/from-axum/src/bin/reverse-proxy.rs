@@ -4,7 +4,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use stockade::http::uri::{Authority, Scheme};
-use stockade::http::{self, Uri};
+use stockade::http::{self, Uri, Version};
 use stockade::prelude::*;
 use stockade::{HttpBody, PeerAddr};
 
@@ -20,6 +20,8 @@ async fn forward(
     target.scheme = Some(Scheme::HTTP);
     target.authority = Some(Authority::clone(&upstream));
     *request.uri_mut() = Uri::from_parts(target)?;
+    // A client may have come by HTTP/2.
+    *request.version_mut() = Version::HTTP_11;
     let response = client.request(request).await.map_err(|error| {
         tracing::warn!(%error, "the server behind the proxy did not answer");
         ApiError::new(502, "Bad Gateway")
