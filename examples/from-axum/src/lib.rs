@@ -8,3 +8,4 @@ pub mod logged;
 
 pub mod stand_ins;
 pub mod stand_ins;
+pub mod tls_client;
