@@ -127,6 +127,13 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: separate::lambda,
     },
+    // Compiles SQLite.
+    Task {
+        name: "conduit",
+        about: "build and test the example with a database",
+        when: Nightly,
+        run: separate::conduit,
+    },
     // Links dozens of programs.
     Task {
         name: "from-axum",

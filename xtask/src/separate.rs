@@ -5,6 +5,11 @@ use std::process::Command;
 
 use crate::{Outcome, cargo_path, root, run as started};
 
+/// Tests the backend of Conduit, on SQLite.
+pub fn conduit() -> Outcome {
+    test("examples/conduit")
+}
+
 /// Tests the programs that axum has as examples.
 pub fn from_axum() -> Outcome {
     test("examples/from-axum")

@@ -1,0 +1,71 @@
+//! Comments.
+
+use stockade::prelude::*;
+
+use super::{Conduit, ConduitErrors};
+
+fn comment(body: &str) -> Value {
+    json!({ "comment": { "body": body } })
+}
+
+#[tokio::test]
+async fn comments_are_added_listed_and_deleted() {
+    let conduit = Conduit::new();
+    let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
+    let path = format!("/articles/{}/comments", conduit.publish(&ada, "Discussed", &[]).await);
+    conduit.get(&path, "").await.assert_status(200).assert_json(json!({ "comments": [] }));
+
+    let created = conduit.post(&path, &eve, comment("First")).await;
+    let author = json!({ "username": "eve", "bio": null, "image": null, "following": false });
+    let expected = json!({ "comment": { "id": 1, "body": "First", "author": author } });
+    created.assert_status(201).assert_json_contains(expected);
+    let created: Value = created.json();
+    assert_eq!(created["comment"].as_object().unwrap().len(), 5);
+    assert_eq!(created["comment"]["createdAt"], created["comment"]["updatedAt"]);
+    conduit.post(&path, &ada, comment("Second")).await.assert_status(201);
+
+    // The newest first, each with what the viewer has to do with its author.
+    conduit.request(Method::POST, "/profiles/eve/follow", &ada).await.assert_status(200);
+    let list: Value = conduit.get(&path, &ada).await.json();
+    assert_eq!(
+        (&list["comments"][0]["body"], &list["comments"][1]["body"]),
+        (&json!("Second"), &json!("First"))
+    );
+    assert_eq!(list["comments"][1]["author"]["following"], json!(true));
+
+    conduit.delete(&format!("{path}/1"), &eve).await.assert_status(204).assert_empty();
+    let list: Value = conduit.get(&path, "").await.json();
+    assert_eq!(list["comments"].as_array().unwrap().len(), 1);
+    // The number of a comment is never given again.
+    conduit.delete(&format!("{path}/2"), &ada).await.assert_status(204);
+    let third: Value = conduit.post(&path, &ada, comment("Third")).await.json();
+    assert_eq!(third["comment"]["id"], json!(3));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_comment_is_told() {
+    let conduit = Conduit::new();
+    let (ada, eve) = (conduit.register("ada").await, conduit.register("eve").await);
+    let path = format!("/articles/{}/comments", conduit.publish(&ada, "One", &[]).await);
+    let other = format!("/articles/{}/comments", conduit.publish(&ada, "Two", &[]).await);
+    conduit.post(&path, &ada, comment("mine")).await.assert_status(201);
+
+    let blank = conduit.post(&path, &ada, comment(" ")).await;
+    blank.assert_errors(422, json!({ "body": ["can't be blank"] }));
+    let missing = json!({ "article": ["not found"] });
+    let none = conduit.post("/articles/none/comments", &ada, comment("lost")).await;
+    none.assert_errors(404, missing.clone());
+    conduit.get("/articles/none/comments", "").await.assert_errors(404, missing.clone());
+    conduit.delete("/articles/none/comments/1", &ada).await.assert_errors(404, missing);
+
+    let unknown = json!({ "comment": ["not found"] });
+    conduit.delete(&format!("{path}/99"), &ada).await.assert_errors(404, unknown.clone());
+    // A comment of another article.
+    conduit.delete(&format!("{other}/1"), &ada).await.assert_errors(404, unknown);
+    let id = conduit.delete(&format!("{path}/first"), &ada).await;
+    id.assert_errors(422, json!({ "id": ["Expected integer, got string"] }));
+    let forbidden = conduit.delete(&format!("{path}/1"), &eve).await;
+    forbidden.assert_errors(403, json!({ "comment": ["forbidden"] }));
+    let list: Value = conduit.get(&path, "").await.json();
+    assert_eq!(list["comments"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,126 @@
+//! Tests of the whole API, in process: each has a server and a database of its
+//! own, so that all of them run at a time.
+
+mod articles;
+mod comments;
+mod database;
+mod errors;
+mod lists;
+mod profiles;
+mod users;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use stockade::auth::generate_jwt;
+use stockade::prelude::*;
+use stockade::testing::{TestClient, TestRequest, TestResponse};
+use tempfile::TempDir;
+
+use crate::db::Db;
+
+/// A server with a database that nobody else has; it is deleted at the end.
+struct Conduit {
+    client: TestClient,
+    db: Db,
+    secret: Secret,
+    folder: TempDir,
+}
+
+impl Conduit {
+    fn new() -> Self {
+        Self::with_pool(4, Duration::from_secs(10))
+    }
+
+    fn with_pool(size: usize, wait: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&folder.path().join("test.db"), size, wait).unwrap();
+        let secret = Secret::new("a secret of tests only, 32 bytes").unwrap();
+        let client = TestClient::new(crate::router(db.clone(), secret.clone()));
+        Self { client, db, secret, folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("test.db")
+    }
+
+    /// A connection beside those of the server.
+    fn connection(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
+    }
+
+    /// A request below `/api`; without a token if that is empty.
+    fn request(&self, method: Method, path: &str, token: &str) -> TestRequest {
+        let request = self.client.request(method, format!("/api{path}"));
+        if token.is_empty() {
+            request
+        } else {
+            request.header("authorization", format!("Token {token}"))
+        }
+    }
+
+    async fn get(&self, path: &str, token: &str) -> TestResponse {
+        self.request(Method::GET, path, token).await
+    }
+
+    async fn delete(&self, path: &str, token: &str) -> TestResponse {
+        self.request(Method::DELETE, path, token).await
+    }
+
+    async fn post(&self, path: &str, token: &str, body: Value) -> TestResponse {
+        self.request(Method::POST, path, token).json(body).await
+    }
+
+    async fn put(&self, path: &str, token: &str, body: Value) -> TestResponse {
+        self.request(Method::PUT, path, token).json(body).await
+    }
+
+    /// Registers a user with the password `password1`, and returns a token.
+    async fn register(&self, name: &str) -> String {
+        let response = self.post("/users", "", registration(name)).await;
+        response.assert_status(201);
+        text(&response.json(), "/user/token")
+    }
+
+    /// Publishes an article, and returns its slug.
+    async fn publish(&self, token: &str, title: &str, tags: &[&str]) -> String {
+        let article = json!({ "title": title, "description": "d", "body": "b", "tagList": tags });
+        let response = self.post("/articles", token, json!({ "article": article })).await;
+        response.assert_status(201);
+        text(&response.json(), "/article/slug")
+    }
+
+    /// A token with a good signature, of a user of any id.
+    fn forge(&self, id: i64) -> String {
+        generate_jwt(json!({ "id": id }), "1h", &self.secret).unwrap()
+    }
+}
+
+fn registration(name: &str) -> Value {
+    let email = format!("{name}@example.org");
+    json!({ "user": { "username": name, "email": email, "password": "password1" } })
+}
+
+/// Returns the text at a JSON pointer.
+fn text(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).and_then(Value::as_str).unwrap().to_owned()
+}
+
+/// Returns the titles of a list of articles, in its order.
+fn titles(response: &TestResponse) -> Vec<String> {
+    let articles: Value = response.assert_status(200).json();
+    let titles = articles["articles"].as_array().unwrap().iter();
+    titles.map(|article| text(article, "/title")).collect()
+}
+
+trait ConduitErrors {
+    /// Holds status and body to an error of the API.
+    fn assert_errors(&self, status: u16, errors: Value);
+}
+
+impl ConduitErrors for TestResponse {
+    fn assert_errors(&self, status: u16, errors: Value) {
+        self.assert_status(status).assert_json(json!({ "errors": errors }));
+    }
+}
