@@ -32,6 +32,9 @@ pub use stockade_core::{description, extract, reply, upgrade};
 pub use stockade_errors as errors;
 #[doc(inline)]
 pub use stockade_middleware as middleware;
+#[cfg(feature = "openapi")]
+#[doc(inline)]
+pub use stockade_openapi as openapi;
 #[doc(inline)]
 pub use stockade_path as path;
 #[doc(inline)]

@@ -47,6 +47,7 @@ mod github_routes;
 mod hosts;
 mod observability;
 mod observatory;
+mod openapi;
 mod shop;
 mod spans;
 mod spec_rows;

@@ -24,6 +24,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-websockets", 3),
     ("stockade-routing", 4),
     ("stockade-server", 5),
+    ("stockade-openapi", 5),
     ("stockade-testing", 5),
     ("stockade-axum", 5),
     ("stockade-actix", 5),

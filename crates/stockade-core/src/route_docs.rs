@@ -4,7 +4,7 @@ use stockade_errors::__internal::setters;
 
 /// The documentation of a route, for people.
 ///
-/// It has no effect on the route.
+/// It has no effect on the answers of the route.
 ///
 /// ```
 /// use stockade::Docs;
@@ -32,6 +32,9 @@ pub struct Docs {
     /// status is 100 to 599 and stands here once, or the router is not built.
     /// Default: none.
     pub responses: Vec<(u16, String)>,
+    /// The reason why documents for others leave the route out. It stays in the
+    /// map, and answers as before. Default: none, so that it is listed.
+    pub hidden: Option<String>,
 }
 
 impl Docs {
@@ -53,6 +56,9 @@ impl Docs {
 
         /// Sets [`deprecated`](Self#structfield.deprecated).
         deprecated: bool;
+
+        /// Sets [`hidden`](Self#structfield.hidden).
+        hidden: some into String;
     }
 
     /// Adds to [`responses`](Self#structfield.responses).

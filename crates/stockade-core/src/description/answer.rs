@@ -150,7 +150,7 @@ impl SchemaOf {
     /// Returns the schema by which values of `T` are written.
     #[must_use]
     pub fn reply<T: HasSchema>() -> Self {
-        Self { id: TypeId::of::<T>, name: type_name::<T>, schema: T::schema }
+        Self { id: TypeId::of::<T>, name: type_name::<T>, schema: T::reply_schema }
     }
 
     /// Returns the identity of the type.

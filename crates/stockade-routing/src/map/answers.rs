@@ -14,7 +14,12 @@ const VALIDATION: &str = "validation";
 /// Returns the answers of a route, those of the stages first.
 pub(super) fn of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Vec<AnswerInfo> {
     let stages = before(app, endpoint).into_iter().chain(of_inputs(endpoint, doc));
-    let own = doc.facts().answers.iter().map(info_of);
+    let facts = doc.facts();
+    let own = facts.answers.iter().enumerate().map(|(index, answer)| {
+        let mut answer = answer.clone();
+        answer.headers = facts.headers_of(index);
+        info_of(&answer)
+    });
     let last = by("server", Answer::error(500));
     stages.map(|answer| info_of(&answer)).chain(own).chain([info_of(&last)]).collect()
 }
@@ -41,7 +46,7 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
         return Vec::new();
     }
     let status = endpoint.validation_status();
-    let has_schema = |source| schema_of(endpoint, source).is_some();
+    let has_schema = |source| schema_of(endpoint, doc.facts(), source).is_some();
     let is_judged = [Source::Params, Source::Query, Source::Body].into_iter().any(has_schema);
     let reads_body = doc.body().is_some() || has_schema(Source::Body);
     let mut answers = Vec::new();

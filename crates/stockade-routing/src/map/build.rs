@@ -1,5 +1,6 @@
 //! Makes a [`RouteMap`] of a built application.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use stockade_core::__internal::{EndpointExt as _, MiddlewareExt as _, RouteDocExt as _, Source};
 use stockade_core::description::{
-    Content, ContentSchema, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SecurityScheme,
+    Content, ContentSchema, InputFrom, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
+    SecurityScheme,
 };
 use stockade_core::{BodyKind, Docs, Endpoint, RouteDoc};
 use stockade_middleware::__internal::Cors;
@@ -28,7 +30,7 @@ use crate::app::Resolved;
 pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     let app = Described { app, is_hosted };
     let routes = app.routes.endpoints.iter().map(|endpoint| info_of(app, endpoint));
-    RouteMap { router: router_of(app), routes: routes.collect() }
+    RouteMap { router: router_of(app), routes: routes.collect(), schemas: BTreeMap::new() }
 }
 
 /// An application whose map is made.
@@ -90,8 +92,8 @@ pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo
         name: endpoint.name().map(str::to_owned),
         operation_id: endpoint.name().map_or_else(generated, str::to_owned),
         location: endpoint.location().into(),
-        params: pattern.map(|pattern| params_of(endpoint, pattern)).unwrap_or_default(),
-        query: schema_of(endpoint, Source::Query).map(Schema::to_json_schema),
+        params: pattern.map(|pattern| params_of(endpoint, facts, pattern)).unwrap_or_default(),
+        query: schema_of(endpoint, facts, Source::Query).map(Schema::to_json_schema),
         headers: fields_of(facts, ReadFrom::Header),
         cookies: fields_of(facts, ReadFrom::Cookie),
         body: body_of(endpoint, &doc),
@@ -101,6 +103,7 @@ pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
         docs: docs_of(endpoint.docs()),
+        hidden: endpoint.docs().hidden.clone(),
     }
 }
 
@@ -116,9 +119,13 @@ fn described(app: Described<'_>, endpoint: &Endpoint) -> RouteDoc {
     doc
 }
 
-/// Returns the schema that judges a source: that of the entry, or that of the
-/// type which the handler takes.
-pub(super) fn schema_of(endpoint: &Endpoint, source: Source) -> Option<&Schema> {
+/// Returns the schema that judges a source: that of the entry, that of the type
+/// which the handler takes, or that of the last middleware which checks it.
+pub(super) fn schema_of<'r>(
+    endpoint: &'r Endpoint,
+    facts: &'r RouteFacts,
+    source: Source,
+) -> Option<&'r Schema> {
     let validation = endpoint.validation();
     let own = match source {
         Source::Params => &validation.params,
@@ -126,11 +133,17 @@ pub(super) fn schema_of(endpoint: &Endpoint, source: Source) -> Option<&Schema> 
         Source::Body => &validation.body,
     };
     let typed = || endpoint.inputs().find(|(from, _)| *from == source).map(|(_, schema)| schema);
-    own.as_ref().or_else(typed)
+    let from = match source {
+        Source::Params => InputFrom::Params,
+        Source::Query => InputFrom::Query,
+        Source::Body => InputFrom::Body,
+    };
+    let checked = || facts.inputs.iter().rev().find(|input| input.from == from);
+    own.as_ref().or_else(typed).or_else(|| checked().map(|input| &input.schema))
 }
 
-fn params_of(endpoint: &Endpoint, pattern: &Pattern) -> Vec<ParamInfo> {
-    let schema = schema_of(endpoint, Source::Params).map(Schema::to_json_schema);
+fn params_of(endpoint: &Endpoint, facts: &RouteFacts, pattern: &Pattern) -> Vec<ParamInfo> {
+    let schema = schema_of(endpoint, facts, Source::Params).map(Schema::to_json_schema);
     let names: Vec<(&str, bool)> = pattern.params().collect();
     let parts = pattern.segments().iter().flat_map(|segment| match segment {
         Segment::Parts(parts) => parts.iter().filter_map(param).map(Some).collect(),
@@ -193,7 +206,7 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
 }
 
 fn body_of(endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
-    let schema = schema_of(endpoint, Source::Body).map(Schema::to_json_schema);
+    let schema = schema_of(endpoint, doc.facts(), Source::Body).map(Schema::to_json_schema);
     let kind = doc.body();
     if kind.is_none() && schema.is_none() {
         return None;

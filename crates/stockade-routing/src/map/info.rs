@@ -1,5 +1,6 @@
 //! The data of a [`RouteMap`].
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
 
@@ -18,6 +19,9 @@ pub struct RouteMap {
     pub router: RouterInfo,
     /// The routes, in the order in which they were added.
     pub routes: Vec<RouteInfo>,
+    /// The schemas of types with a name, each by a name that no other has. A
+    /// schema of a route points to them by `#/schemas/`.
+    pub schemas: BTreeMap<String, Value>,
 }
 
 /// The settings of a router that hold for all of its routes.
@@ -85,6 +89,8 @@ pub struct RouteInfo {
     pub middleware: Vec<MiddlewareInfo>,
     /// Its documentation for people.
     pub docs: DocsInfo,
+    /// The reason why documents for others leave it out.
+    pub hidden: Option<String>,
 }
 
 /// The kind of a route.
@@ -196,6 +202,20 @@ pub struct AnswerInfo {
     /// The part of the route that gives it: `handler`, the name of a
     /// middleware, or a stage such as `validation`.
     pub by: String,
+}
+
+impl AnswerInfo {
+    /// Makes an answer without headers, meaning and giver.
+    #[must_use]
+    pub fn new(status: impl Into<String>, body: AnswerBodyInfo) -> Self {
+        Self {
+            status: status.into(),
+            body,
+            headers: Vec::new(),
+            meaning: String::new(),
+            by: String::new(),
+        }
+    }
 }
 
 /// The body of an answer.

@@ -1,0 +1,135 @@
+//! One operation of a document.
+
+use serde_json::{Map, Value, json};
+use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, RouteKind};
+
+use super::paths::Written;
+use super::{responses, schemas, security};
+
+/// Headers that are no parameters (OpenAPI 3.1, "Parameter Object").
+const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
+
+/// Makes the operation of a route.
+pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
+    let mut operation = Map::new();
+    let mut put = |key: &str, value: Value| drop(operation.insert(key.to_owned(), value));
+    let tag = [written.tag.to_owned()];
+    let tags = if route.docs.tags.is_empty() { &tag[..] } else { &route.docs.tags };
+    put("tags", json!(tags));
+    if let Some(summary) = &route.docs.summary {
+        put("summary", json!(summary));
+    }
+    if let Some(description) = description(route) {
+        put("description", json!(description));
+    }
+    put("operationId", json!(written.id));
+    if route.docs.deprecated {
+        put("deprecated", json!(true));
+    }
+    let parameters = parameters(route, written);
+    if !parameters.is_empty() {
+        put("parameters", parameters.into());
+    }
+    if let Some(body) = &route.body {
+        let content = body.content.iter();
+        let content = content.map(|it| (it.media_type.clone(), json!({ "schema": it.schema })));
+        let content: Map<String, Value> = content.collect();
+        put("requestBody", json!({ "required": body.required, "content": content }));
+    }
+    put("responses", responses::of(route, written.map));
+    match security::of(&route.access) {
+        Some(security) => put("security", security),
+        None => put("x-requires-user", json!(true)),
+    }
+    if !route.access.roles.is_empty() {
+        put("x-required-roles", json!(route.access.roles));
+    }
+    if route.kind == RouteKind::WebSocket {
+        put("x-websocket", json!({ "subprotocols": [] }));
+    }
+    if written.options.internals {
+        put("x-limits", json!(route.limits));
+        let names = route.middleware.iter().map(|middleware| middleware.name.as_str());
+        put("x-middleware", names.collect());
+    }
+    Value::Object(operation)
+}
+
+/// Returns the description of a route, with what its path cannot say.
+fn description(route: &RouteInfo) -> Option<String> {
+    let mut parts: Vec<String> = route.docs.description.clone().into_iter().collect();
+    parts.extend(security::demand(&route.access).map(|demand| demand + "."));
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
+    let mut parameters = Vec::new();
+    for (own, name) in written.own.iter().zip(written.names) {
+        let param = route.params.iter().find(|param| param.name == *own);
+        parameters.extend(param.map(|param| path_parameter(param, name)));
+    }
+    if let Some(query) = &route.query {
+        parameters.extend(query_parameters(schemas::resolved(written.map, query)));
+    }
+    let is_parameter = |field: &&FieldInfo| {
+        let is_key = route.access.schemes.iter().any(|scheme| {
+            serde_json::to_value(scheme).is_ok_and(|scheme| scheme["header"] == field.name)
+        });
+        !is_key && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
+    };
+    parameters.extend(route.headers.iter().filter(is_parameter).map(|it| field(it, "header")));
+    let is_session = |field: &&FieldInfo| {
+        route.access.schemes.iter().any(|scheme| {
+            serde_json::to_value(scheme).is_ok_and(|scheme| scheme["cookie"] == field.name)
+        })
+    };
+    let cookies = route.cookies.iter().filter(|field| !is_session(field));
+    parameters.extend(cookies.map(|it| field(it, "cookie")));
+    parameters
+}
+
+fn path_parameter(param: &ParamInfo, name: &str) -> Value {
+    let mut schema = param.schema.clone();
+    if let (Some(constraint), Some(object)) = (&param.constraint, schema.as_object_mut()) {
+        let is_text = object.get("type").is_some_and(|it| it == "string");
+        if is_text && !object.contains_key("pattern") {
+            object.insert("pattern".to_owned(), json!(format!("^(?:{constraint})$")));
+        }
+    }
+    let mut value = json!({ "name": name, "in": "path", "required": true, "schema": schema });
+    if param.is_rest {
+        value["description"] = json!("The rest of the path, with its slashes");
+    }
+    value
+}
+
+fn query_parameters(schema: &Value) -> Vec<Value> {
+    let required = |name: &str| {
+        let names = schema.get("required").and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let parameter = |(name, schema): (&String, &Value)| {
+        let mut value = json!({ "name": name, "in": "query" });
+        if required(name) {
+            value["required"] = json!(true);
+        }
+        if let Some(text) = schema.get("description") {
+            value["description"] = text.clone();
+        }
+        value["schema"] = schema.clone();
+        value
+    };
+    properties.iter().map(parameter).collect()
+}
+
+fn field(field: &FieldInfo, place: &str) -> Value {
+    let mut value = json!({ "name": field.name, "in": place });
+    if field.required {
+        value["required"] = json!(true);
+    }
+    value["schema"] = json!({ "type": "string" });
+    value
+}

@@ -1,0 +1,174 @@
+//! The paths of a document, each with its operations.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+use stockade_errors::Mistake;
+use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
+
+use super::operation::operation;
+use crate::options::OpenApiOptions;
+
+/// The methods that OpenAPI 3.1 has a word for, without HEAD and OPTIONS, which
+/// follow from the others.
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// The paths of a document.
+pub(super) struct Paths {
+    /// In the order of the tree.
+    items: Map<String, Value>,
+    /// The groups in the order in which they appear.
+    tags: Vec<String>,
+}
+
+impl Paths {
+    /// Makes the operations of all routes that a document can hold.
+    pub(super) fn of(
+        map: &RouteMap,
+        options: &OpenApiOptions,
+        mistakes: &mut Vec<Mistake>,
+    ) -> Self {
+        let prefix = common_prefix(map);
+        let mut paths = Self { items: Map::new(), tags: Vec::new() };
+        let mut names: HashMap<String, String> = HashMap::new();
+        let mut ids: HashMap<String, String> = HashMap::new();
+        for route in map.routes.iter().filter(|route| is_listed(route)) {
+            let label = format!("{} {}", route.method, route.path);
+            for (index, template) in route.templates.iter().enumerate() {
+                let id = operation_id(route, index);
+                if let Some(earlier) = ids.insert(id.clone(), label.clone()) {
+                    mistakes.push(mistake(route, format!(
+                        "the operation {id:?} is {earlier} already: give the route another `name`"
+                    )));
+                }
+                let own = names_in(template);
+                let key = names.entry(shape(template)).or_insert_with(|| template.clone()).clone();
+                let tag = tag_of(route, prefix);
+                let written =
+                    Written { map, options, id: &id, tag: &tag, own: &own, names: &names_in(&key) };
+                let item = paths.items.entry(key).or_insert_with(|| json!({}));
+                let method = route.method.to_ascii_lowercase();
+                if item.get(&method).is_some() {
+                    mistakes.push(mistake(route, format!(
+                        "{label} is {} {template} in a document, as an earlier route is: OpenAPI \
+                         cannot tell them apart; hide one by `Docs::hidden`",
+                        route.method
+                    )));
+                    continue;
+                }
+                item[method] = operation(route, &written);
+                for tag in if route.docs.tags.is_empty() {
+                    std::slice::from_ref(&tag)
+                } else {
+                    &route.docs.tags
+                } {
+                    if !paths.tags.contains(tag) {
+                        paths.tags.push(tag.clone());
+                    }
+                }
+            }
+        }
+        paths
+    }
+
+    /// Returns the groups: those of the options first, then the others.
+    pub(super) fn tags(&self, options: &OpenApiOptions) -> Vec<Value> {
+        let described = options.tags.iter();
+        let described = described.map(|(name, text)| json!({ "name": name, "description": text }));
+        let is_new = |tag: &&String| options.tags.iter().all(|(name, _)| name != *tag);
+        let others = self.tags.iter().filter(is_new).map(|tag| json!({ "name": tag }));
+        described.chain(others).collect()
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.items)
+    }
+}
+
+/// The surroundings of an operation.
+pub(super) struct Written<'a> {
+    pub(super) map: &'a RouteMap,
+    pub(super) options: &'a OpenApiOptions,
+    pub(super) id: &'a str,
+    /// The group, for routes without one of their own.
+    pub(super) tag: &'a str,
+    /// The names of the parameters in the path of the route, in order.
+    pub(super) own: &'a [String],
+    /// Their names in the document.
+    pub(super) names: &'a [String],
+}
+
+fn is_listed(route: &RouteInfo) -> bool {
+    let is_known = METHODS.contains(&route.method.as_str());
+    route.hidden.is_none() && route.kind != RouteKind::Mount && is_known
+}
+
+fn mistake(route: &RouteInfo, message: String) -> Mistake {
+    Mistake::new(message).on(format!("{} {} ({})", route.method, route.path, route.location))
+}
+
+/// Returns the name of an operation: that of the route, with the parameters that
+/// are left in a shorter path behind it.
+fn operation_id(route: &RouteInfo, index: usize) -> String {
+    let (Some(template), Some(longest)) = (route.templates.get(index), route.templates.first())
+    else {
+        return route.operation_id.clone();
+    };
+    if index == 0 {
+        return route.operation_id.clone();
+    }
+    let (left, all) = (names_in(template), names_in(longest));
+    let missing = all.iter().filter(|name| !left.contains(name));
+    missing.fold(route.operation_id.clone(), |id, name| format!("{id}Without{}", capitalised(name)))
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Returns the names in braces.
+fn names_in(template: &str) -> Vec<String> {
+    let parts = template.split('{').skip(1);
+    parts.filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns a path without the names of its parameters, by which OpenAPI tells
+/// paths apart.
+fn shape(template: &str) -> String {
+    let mut shape = String::new();
+    let mut in_braces = false;
+    for c in template.chars() {
+        match c {
+            '{' => in_braces = true,
+            '}' => in_braces = false,
+            _ if in_braces => continue,
+            _ => {}
+        }
+        shape.push(c);
+    }
+    shape
+}
+
+/// Returns the literal segments that all paths begin with.
+fn common_prefix(map: &RouteMap) -> usize {
+    let mut paths = map.routes.iter().map(|route| literals(&route.path));
+    let Some(first) = paths.next() else { return 0 };
+    let common = paths.fold(first.len(), |common, path| {
+        first.iter().zip(&path).take(common).take_while(|(one, other)| one == other).count()
+    });
+    // The last segment of a path is its own.
+    common.min(first.len().saturating_sub(1))
+}
+
+fn literals(path: &str) -> Vec<&str> {
+    let is_literal = |part: &&str| !part.is_empty() && !part.starts_with([':', '*']);
+    path.split('/').skip(1).take_while(is_literal).collect()
+}
+
+/// Returns the group of a route without one: the first literal segment behind
+/// the prefix.
+fn tag_of(route: &RouteInfo, prefix: usize) -> String {
+    let literals = literals(&route.path);
+    literals.get(prefix).or_else(|| literals.last()).map_or("api", |segment| *segment).to_owned()
+}

@@ -1,0 +1,255 @@
+//! The answers of an operation, each status once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use stockade_routing::map::{
+    AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
+};
+
+use super::{schemas, security};
+
+/// The parts of a router that give the same answer on all routes, whose answers
+/// stand once in a document.
+const STAGES: [(&str, &str); 8] = [
+    ("validation", "ValidationFailed"),
+    ("rate limit", "TooManyRequests"),
+    ("routing", "NotFound"),
+    ("body 400", "UnreadableBody"),
+    ("body 408", "RequestTimeout"),
+    ("body 413", "ContentTooLarge"),
+    ("body 415", "UnsupportedMediaType"),
+    ("server", "InternalServerError"),
+];
+
+/// Returns the answers of a route.
+pub(super) fn of(route: &RouteInfo, map: &RouteMap) -> Value {
+    let mut responses = Map::new();
+    for (status, answers) in by_status(route) {
+        let meaning = documented(route, &status);
+        let response = match (answers.as_slice(), &meaning) {
+            ([one], None) if shared_name(one).is_some() => {
+                // The pattern has seen that it is there.
+                let name = shared_name(one).unwrap_or_default();
+                json!({ "$ref": format!("#/components/responses/{name}") })
+            }
+            _ => response(&status, &answers, meaning, route, map),
+        };
+        responses.insert(status, response);
+    }
+    for (status, meaning) in &route.docs.responses {
+        if !responses.contains_key(&status.to_string()) {
+            let answer = told(*status);
+            let response = response(&status.to_string(), &[&answer], Some(meaning), route, map);
+            responses.insert(status.to_string(), response);
+        }
+    }
+    responses.sort_keys();
+    Value::Object(responses)
+}
+
+/// Returns the answers by their status. `2XX` stands for the one success that
+/// the documentation of the route names, if it names one.
+fn by_status(route: &RouteInfo) -> BTreeMap<String, Vec<&AnswerInfo>> {
+    let mut told = route.docs.responses.iter().map(|(status, _)| *status);
+    let success = told.by_ref().find(|status| (200..300).contains(status));
+    let is_one = success.is_some() && !told.any(|status| (200..300).contains(&status));
+    let mut by_status: BTreeMap<String, Vec<&AnswerInfo>> = BTreeMap::new();
+    for answer in &route.answers {
+        let status = match success.filter(|_| is_one && answer.status == "2XX") {
+            Some(status) => status.to_string(),
+            None => answer.status.clone(),
+        };
+        by_status.entry(status).or_default().push(answer);
+    }
+    by_status
+}
+
+/// Returns the meaning of a status in the documentation of a route.
+fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
+    let mut told = route.docs.responses.iter();
+    told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
+}
+
+/// Makes the answer of a status that only the documentation names.
+fn told(status: u16) -> AnswerInfo {
+    let body = if status >= 400 { AnswerBodyInfo::Error } else { AnswerBodyInfo::Unknown };
+    AnswerInfo::new(status.to_string(), body)
+}
+
+fn shared_name(answer: &AnswerInfo) -> Option<&'static str> {
+    let key = match answer.by.as_str() {
+        "body" => format!("body {}", answer.status),
+        part => part.to_owned(),
+    };
+    STAGES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
+}
+
+/// Returns the answers of the stages, each by its name.
+pub(super) fn shared(map: &RouteMap) -> Value {
+    let mut shared = Map::new();
+    for route in &map.routes {
+        for (status, answers) in by_status(route) {
+            if let [one] = answers.as_slice()
+                && let Some(name) = shared_name(one)
+            {
+                let value = || response(&status, &answers, None, route, map);
+                shared.entry(name).or_insert_with(value);
+            }
+        }
+    }
+    shared.sort_keys();
+    Value::Object(shared)
+}
+
+fn response(
+    status: &str,
+    answers: &[&AnswerInfo],
+    meaning: Option<&String>,
+    route: &RouteInfo,
+    map: &RouteMap,
+) -> Value {
+    let description = match meaning {
+        Some(meaning) => meaning.clone(),
+        None => meanings(status, answers, route),
+    };
+    let mut response = json!({ "description": description });
+    let headers = headers_of(answers, map);
+    if !headers.is_empty() {
+        response["headers"] = Value::Object(headers);
+    }
+    let content = content(answers, map);
+    if !content.is_empty() {
+        response["content"] = Value::Object(content);
+    }
+    response
+}
+
+/// Returns the meanings of a status, or its standard text.
+fn meanings(status: &str, answers: &[&AnswerInfo], route: &RouteInfo) -> String {
+    let mut seen = BTreeSet::new();
+    let texts = answers.iter().map(|answer| answer.meaning.as_str());
+    let mut texts: Vec<String> = texts
+        .filter(|text| !text.is_empty() && seen.insert(text.to_owned()))
+        .map(str::to_owned)
+        .collect();
+    if status == "403" {
+        texts.extend(security::demand(&route.access));
+    }
+    if texts.is_empty() { standard_text(status) } else { texts.join(". ") }
+}
+
+fn standard_text(status: &str) -> String {
+    let reason = status.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+    let reason = reason.and_then(|code| code.canonical_reason());
+    let class = match status {
+        "2XX" => "Success",
+        "3XX" => "A redirect",
+        "default" => "An error",
+        _ => "Another answer",
+    };
+    reason.unwrap_or(class).to_owned()
+}
+
+fn content(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
+    let mut by_type: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let mut add = |media_type: &str, schema: Value| {
+        let schemas = by_type.entry(media_type.to_owned()).or_default();
+        if !schemas.contains(&schema) {
+            schemas.push(schema);
+        }
+    };
+    for answer in answers {
+        match &answer.body {
+            AnswerBodyInfo::Content(content) => {
+                for ContentInfo { media_type, schema, .. } in content {
+                    add(media_type, schema.clone());
+                }
+            }
+            AnswerBodyInfo::Error => add(schemas::error_media_type(map), error(map, false)),
+            AnswerBodyInfo::ValidationError => {
+                add(schemas::error_media_type(map), error(map, true));
+            }
+            _ => {}
+        }
+    }
+    // Each error may come in the wider form, which holds the other too.
+    let (error, wider) = (error(map, false), error(map, true));
+    for schemas in by_type.values_mut() {
+        if error != wider && schemas.contains(&wider) {
+            schemas.retain(|schema| *schema != error);
+        }
+    }
+    let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
+        let schema = match schemas.len() {
+            1 => schemas.remove(0),
+            _ => json!({ "anyOf": schemas }),
+        };
+        (media_type, json!({ "schema": schema }))
+    });
+    contents.collect()
+}
+
+fn error(map: &RouteMap, of_validation: bool) -> Value {
+    json!({ "$ref": format!("#/schemas/{}", schemas::error_name(map, of_validation)) })
+}
+
+fn headers_of(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
+    let mut headers = Map::new();
+    for answer in answers {
+        for header in &answer.headers {
+            let others = || answers.iter().filter(|other| !std::ptr::eq(**other, *answer));
+            let on_all = others().all(|other| has(other, &header.name));
+            headers.insert(header.name.clone(), header_object(header, header.always && on_all));
+        }
+    }
+    for name in common_names(map) {
+        let name = name.to_owned();
+        let reference = json!({ "$ref": format!("#/components/headers/{name}") });
+        headers.entry(name).or_insert(reference);
+    }
+    headers
+}
+
+fn has(answer: &AnswerInfo, name: &str) -> bool {
+    answer.headers.iter().any(|header| header.name == name && header.always)
+}
+
+fn header_object(header: &HeaderInfo, always: bool) -> Value {
+    let schema = match header.name.as_str() {
+        // RFC 9110, section 10.2.3: seconds. No limit is longer than a day.
+        "Retry-After" => json!({ "type": "integer", "minimum": 0 }),
+        _ => json!({ "type": "string" }),
+    };
+    let mut object = json!({ "description": header.meaning });
+    if always {
+        object["required"] = json!(true);
+    }
+    object["schema"] = schema;
+    object
+}
+
+/// Returns the names of the headers that the stages of the router add.
+fn common_names(map: &RouteMap) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    if map.router.rate_limit.is_some() {
+        names.extend(["RateLimit", "RateLimit-Policy"]);
+    }
+    if map.router.cors.is_some() {
+        names.push("Access-Control-Allow-Origin");
+    }
+    names
+}
+
+/// Returns the headers that the stages of the router add, each by its name.
+pub(super) fn headers(map: &RouteMap) -> Map<String, Value> {
+    let meaning = |name: &str| match name {
+        "RateLimit" => "The requests that this client has left, and when there are more",
+        "RateLimit-Policy" => "The number of requests that a client has in a time",
+        _ => "The origin whose pages may read the answer",
+    };
+    let object =
+        |name: &str| json!({ "description": meaning(name), "schema": { "type": "string" } });
+    common_names(map).into_iter().map(|name| (name.to_owned(), object(name))).collect()
+}

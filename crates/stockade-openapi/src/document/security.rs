@@ -1,0 +1,74 @@
+//! The ways by which a client says who it is.
+
+use serde_json::{Map, Value, json};
+use stockade_routing::map::{Access, Need, RouteMap, SchemeInfo};
+
+/// Returns the security schemes of all routes.
+pub(super) fn schemes(map: &RouteMap) -> Map<String, Value> {
+    let mut schemes = Map::new();
+    for scheme in map.routes.iter().flat_map(|route| &route.access.schemes) {
+        schemes.entry(scheme.name()).or_insert_with(|| scheme_object(scheme));
+    }
+    schemes
+}
+
+fn scheme_object(scheme: &SchemeInfo) -> Value {
+    match scheme {
+        SchemeInfo::Http { scheme, bearer_format, .. } => {
+            let mut object = json!({ "type": "http", "scheme": scheme.to_ascii_lowercase() });
+            if let Some(format) = bearer_format {
+                object["bearerFormat"] = json!(format);
+                object["description"] = json!("A signed token (RFC 7519; RFC8725)");
+            }
+            object
+        }
+        SchemeInfo::Header { header, .. } => {
+            json!({ "type": "apiKey", "in": "header", "name": header })
+        }
+        SchemeInfo::Cookie { cookie, .. } => {
+            json!({ "type": "apiKey", "in": "cookie", "name": cookie })
+        }
+        other => json!({
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": match other {
+                SchemeInfo::Other { text, .. } => text.as_str(),
+                _ => "",
+            },
+        }),
+    }
+}
+
+/// Returns the security of an operation: none for everybody, and one
+/// alternative for each method that finds a user. `None` where a user is needed
+/// and nothing says how one is found.
+///
+/// Roles are no scopes: of a list of scopes a client needs all, and of a list of
+/// roles one.
+pub(super) fn of(access: &Access) -> Option<Value> {
+    let schemes = access.schemes.iter().map(|scheme| json!({ scheme.name(): [] }));
+    match access.user {
+        Need::Required if access.schemes.is_empty() => None,
+        Need::Required => Some(schemes.collect()),
+        Need::Optional => Some([json!({})].into_iter().chain(schemes).collect()),
+        _ => Some(json!([])),
+    }
+}
+
+/// Returns the words for those who are let through, for the text of a 403.
+pub(super) fn demand(access: &Access) -> Option<String> {
+    let mut words: Vec<String> = access
+        .roles
+        .iter()
+        .map(|roles| match roles.as_slice() {
+            [role] => format!("the role {role}"),
+            roles => format!("one of the roles {}", roles.join(", ")),
+        })
+        .collect();
+    words.extend(access.permissions.iter().map(|name| match name {
+        Some(name) => format!("the permission \"{name}\""),
+        None => "a permission".to_owned(),
+    }));
+    (!words.is_empty()).then(|| format!("It needs {}", words.join(" and ")))
+}

@@ -1,0 +1,16 @@
+//! OpenAPI documents, made of the routes themselves.
+//!
+//! Nothing about a route is said a second time: a document is read from its
+//! map, which the extractors, the reply and the middleware of each route have
+//! filled.
+//!
+//! Spec: Overview › `withOpenApi`, `createApiRouter` (names without behaviour).
+//! Source: OpenAPI 3.1.1.
+
+mod document;
+mod options;
+mod serve;
+
+pub use document::{document, open_api};
+pub use options::{ApiInfo, OpenApiOptions, Webhook};
+pub use serve::{create_api_router, with_open_api};

@@ -1,0 +1,251 @@
+//! [`OpenApiOptions`]: what a document says beside its routes, and who may read
+//! it.
+
+use serde_json::Value;
+use stockade_core::description::SchemaOf;
+use stockade_core::{IntoMiddlewareList, Middleware};
+use stockade_errors::__internal::setters;
+use stockade_validation::HasSchema;
+
+/// The title and the version of an API.
+///
+/// ```
+/// use stockade::openapi::ApiInfo;
+///
+/// let info = ApiInfo::from(("Shop", "1.4.0"));
+/// assert_eq!(info, ApiInfo::new("Shop", "1.4.0"));
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ApiInfo {
+    /// The title of the API.
+    pub title: String,
+    /// The version of the API itself, such as `1.4.0`.
+    pub version: String,
+    /// The description, as Markdown. Default: none.
+    pub description: Option<String>,
+    /// The name of the licence. Default: none.
+    pub license: Option<String>,
+    /// An address for questions: a URL, or an e-mail address. Default: none.
+    pub contact: Option<String>,
+}
+
+impl ApiInfo {
+    /// Makes the information of an API of this title and version.
+    #[must_use]
+    pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            version: version.into(),
+            description: None,
+            license: None,
+            contact: None,
+        }
+    }
+
+    setters! {
+        /// Sets [`description`](Self#structfield.description).
+        description: some into String;
+
+        /// Sets [`license`](Self#structfield.license).
+        license: some into String;
+
+        /// Sets [`contact`](Self#structfield.contact).
+        contact: some into String;
+    }
+}
+
+/// A pair of title and version.
+impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
+    fn from((title, version): (T, V)) -> Self {
+        Self::new(title, version)
+    }
+}
+
+/// The settings of an OpenAPI document: what it says beside the routes, and who
+/// may read it.
+///
+/// ```
+/// use stockade::openapi::{OpenApiOptions, open_api};
+/// use stockade::prelude::*;
+///
+/// let api = routes! { "users": { GET: async || "all users" } };
+/// let app = create_router(api, RouterOptions::new()).build()?;
+/// let options = OpenApiOptions::new("Shop", "1.4.0").server("https://api.shop.example");
+/// let document = open_api(&app, &options)?;
+/// assert_eq!(document["openapi"], "3.1.1");
+/// assert_eq!(document["paths"]["/users"]["get"]["operationId"], "getUsers");
+/// # Ok::<(), ConfigError>(())
+/// ```
+///
+/// Spec: Overview › `withOpenApi` (a name without behaviour).
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until a document is made with them"]
+#[non_exhaustive]
+pub struct OpenApiOptions {
+    /// The title, the version, and more about the API.
+    pub info: ApiInfo,
+    /// The servers, by URL. Default: none, which stands for the server of the
+    /// document.
+    pub servers: Vec<String>,
+    /// The groups of operations with their descriptions. Default: none; an
+    /// operation is in the groups of its documentation, or in that of its first
+    /// segment.
+    pub tags: Vec<(String, String)>,
+    /// The requests that this API sends to others. Default: none.
+    pub webhooks: Vec<(String, Webhook)>,
+    /// True if the document has limits and middleware too, as `x-limits` and
+    /// `x-middleware`. Default: false.
+    pub internals: bool,
+    /// The path of the document, where it is served. Default: `/openapi.json`.
+    pub path: String,
+    /// The path of the page for people, where it is served. Default: `/docs`.
+    pub docs_path: String,
+    /// True if Swagger UI is served beside the page. Default: false.
+    pub swagger_ui: bool,
+    pub(crate) access: Option<Access>,
+}
+
+/// The users to whom a document is served.
+#[derive(Clone, Debug)]
+pub(crate) enum Access {
+    /// Everybody, for this reason.
+    Public(String),
+    /// Those whom this middleware lets through.
+    Guarded(Vec<Middleware>),
+}
+
+impl OpenApiOptions {
+    /// Makes the options of a document of this title and version.
+    pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::of(ApiInfo::new(title, version))
+    }
+
+    /// Makes the options of a document about this API.
+    pub fn of(info: impl Into<ApiInfo>) -> Self {
+        Self {
+            info: info.into(),
+            servers: Vec::new(),
+            tags: Vec::new(),
+            webhooks: Vec::new(),
+            internals: false,
+            path: "/openapi.json".to_owned(),
+            docs_path: "/docs".to_owned(),
+            swagger_ui: false,
+            access: None,
+        }
+    }
+
+    setters! {
+        /// Sets [`internals`](Self#structfield.internals).
+        internals: bool;
+
+        /// Sets [`path`](Self#structfield.path).
+        path: into String;
+
+        /// Sets [`docs_path`](Self#structfield.docs_path).
+        docs_path: into String;
+    }
+
+    /// Sets the [description](ApiInfo#structfield.description) of the API.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.info.description = Some(description.into());
+        self
+    }
+
+    /// Sets the [licence](ApiInfo#structfield.license) of the API.
+    pub fn license(mut self, license: impl Into<String>) -> Self {
+        self.info.license = Some(license.into());
+        self
+    }
+
+    /// Adds to [`servers`](Self#structfield.servers).
+    pub fn server(mut self, url: impl Into<String>) -> Self {
+        self.servers.push(url.into());
+        self
+    }
+
+    /// Adds to [`tags`](Self#structfield.tags).
+    pub fn tag(mut self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        self.tags.push((name.into(), description.into()));
+        self
+    }
+
+    /// Adds to [`webhooks`](Self#structfield.webhooks).
+    ///
+    /// ```
+    /// use stockade::openapi::{OpenApiOptions, Webhook};
+    /// use stockade::prelude::*;
+    ///
+    /// #[derive(serde::Serialize, serde::Deserialize, Schema)]
+    /// struct Shipped {
+    ///     order: u64,
+    /// }
+    ///
+    /// let options = OpenApiOptions::new("Shop", "1.4.0")
+    ///     .webhook("order.shipped", Webhook::of::<Shipped>().summary("An order is on its way"));
+    /// assert_eq!(options.webhooks.len(), 1);
+    /// ```
+    pub fn webhook(mut self, name: impl Into<String>, webhook: Webhook) -> Self {
+        self.webhooks.push((name.into(), webhook));
+        self
+    }
+
+    /// Serves the document and the page to everybody. `reason` is for those who
+    /// check the routes of an application.
+    pub fn public(mut self, reason: impl Into<String>) -> Self {
+        self.access = Some(Access::Public(reason.into()));
+        self
+    }
+
+    /// Serves the document and the page to those whom this middleware lets
+    /// through.
+    pub fn guarded<M>(mut self, middleware: impl IntoMiddlewareList<M>) -> Self {
+        self.access = Some(Access::Guarded(middleware.into_list()));
+        self
+    }
+}
+
+/// A request that an API sends to others when something has happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Webhook {
+    /// A few words. Default: none.
+    pub summary: Option<String>,
+    /// The description, as Markdown. Default: none.
+    pub description: Option<String>,
+    pub(crate) body: WebhookBody,
+}
+
+/// The body of a webhook.
+#[derive(Clone, Debug)]
+pub(crate) enum WebhookBody {
+    Of(SchemaOf),
+    Json(Value),
+}
+
+impl Webhook {
+    /// Makes a webhook whose body is a `T` as JSON.
+    #[must_use]
+    pub fn of<T: HasSchema>() -> Self {
+        Self::with(WebhookBody::Of(SchemaOf::reply::<T>()))
+    }
+
+    /// Makes a webhook whose body follows a JSON Schema.
+    #[must_use]
+    pub fn schema(schema: Value) -> Self {
+        Self::with(WebhookBody::Json(schema))
+    }
+
+    fn with(body: WebhookBody) -> Self {
+        Self { summary: None, description: None, body }
+    }
+
+    setters! {
+        /// Sets [`summary`](Self#structfield.summary).
+        summary: some into String;
+
+        /// Sets [`description`](Self#structfield.description).
+        description: some into String;
+    }
+}

@@ -1,0 +1,195 @@
+//! OpenAPI documents of small APIs.
+
+use stockade::openapi::{OpenApiOptions, Webhook, create_api_router, open_api, with_open_api};
+use stockade::prelude::*;
+use stockade::routing::map::RouteMap;
+use stockade::testing::TestClient;
+use stockade::{Docs, middleware::with_role};
+
+#[derive(serde::Deserialize, serde::Serialize, Schema)]
+struct Account {
+    #[schema(trim, min_length = 2, max_length = 50)]
+    name: String,
+    #[serde(default)]
+    age: Option<u8>,
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct Search {
+    /// The words.
+    q: String,
+    #[schema(minimum = 1, default = 1)]
+    page: u32,
+}
+
+#[derive(Debug, ApiError)]
+enum Failure {
+    #[status(404, "there is no such account")]
+    Missing,
+    #[status(409, "{name} is there already")]
+    Taken { name: String },
+}
+
+async fn create(Body(account): Body<Account>) -> Result<(StatusCode, Json<Account>), Failure> {
+    match account.name.as_str() {
+        "eve" => Err(Failure::Taken { name: account.name }),
+        "" => Err(Failure::Missing),
+        _ => Ok((StatusCode::CREATED, Json(account))),
+    }
+}
+
+fn router() -> Router {
+    let signed_in =
+        with_auth(Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap()));
+    let api = routes! {
+        "accounts": {
+            GET: async |Query(search): Query<Search>| json!([search.q, search.page]),
+            POST: {
+                handler: create,
+                name: "accounts.create",
+                docs: Docs::new("New account").description("Makes an account.").response(201, "It is there"),
+            },
+            r":id(\d+)": {
+                middleware: [signed_in],
+                GET: async |Path(id): Path<u64>| id.to_string(),
+                DELETE: { handler: async |Path(_): Path<u64>| (), middleware: [with_role(["admin", "clerk"])] },
+            },
+        },
+        "catalogue": { ":category?": { GET: async || "all" } },
+        "hidden": { GET: { handler: async || "x", docs: Docs::default().hidden("for tests") } },
+        "any": { ANY: async || "x" },
+    };
+    create_router(api, RouterOptions::new())
+}
+
+fn document() -> Value {
+    open_api(&router().build().unwrap(), &OpenApiOptions::new("Shop", "1.4.0")).unwrap()
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().map(|object| object.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+#[test]
+fn a_document_has_the_paths_in_the_order_of_the_tree() {
+    let document = document();
+    let paths = ["/accounts", "/accounts/{id}", "/catalogue/{category}", "/catalogue"];
+    assert_eq!(keys(&document["paths"]), paths);
+    assert_eq!(keys(&document["paths"]["/accounts"]), ["get", "post"]);
+    assert_eq!(document["tags"], json!([{ "name": "accounts" }, { "name": "catalogue" }]));
+    let short = &document["paths"]["/catalogue"]["get"]["operationId"];
+    assert_eq!(short, "getCatalogueByCategoryWithoutCategory");
+    assert_eq!(document, self::document());
+}
+
+#[test]
+fn an_operation_has_what_its_route_says() {
+    let document = document();
+    let create = &document["paths"]["/accounts"]["post"];
+    assert_eq!(create["summary"], "New account");
+    assert_eq!(create["operationId"], "accounts.create");
+    assert_eq!(create["security"], json!([]));
+    assert_eq!(create["requestBody"]["required"], true);
+    let bodies = keys(&create["requestBody"]["content"]);
+    assert_eq!(bodies, ["application/json", "application/x-www-form-urlencoded"]);
+    assert_eq!(create["responses"]["201"]["description"], "It is there");
+    assert_eq!(create["responses"]["429"]["$ref"], "#/components/responses/TooManyRequests");
+    let search = &document["paths"]["/accounts"]["get"]["parameters"];
+    assert_eq!(search[0]["name"], "q");
+    assert_eq!((&search[0]["in"], &search[0]["required"]), (&json!("query"), &json!(true)));
+    assert_eq!(search[1]["schema"]["default"], 1);
+    let id = &document["paths"]["/accounts/{id}"]["get"]["parameters"][0];
+    assert_eq!((&id["name"], &id["required"]), (&json!("id"), &json!(true)));
+    assert_eq!(id["schema"]["type"], "integer");
+}
+
+#[test]
+fn an_operation_says_who_may_call_it() {
+    let document = document();
+    let schemes = &document["components"]["securitySchemes"];
+    assert_eq!(schemes["bearer"]["scheme"], "bearer");
+    let delete = &document["paths"]["/accounts/{id}"]["delete"];
+    assert_eq!(delete["security"], json!([{ "bearer": [] }]));
+    assert_eq!(delete["x-required-roles"], json!([["admin", "clerk"]]));
+    let forbidden = delete["responses"]["403"]["description"].as_str().unwrap();
+    assert!(forbidden.contains("one of the roles admin, clerk"), "{forbidden}");
+    assert!(delete["responses"]["401"].is_object());
+}
+
+#[test]
+fn operations_that_cannot_be_told_apart_are_mistakes() {
+    let check = |router: Router, expected: &str| {
+        let error = with_open_api(router, OpenApiOptions::new("a", "1")).build().unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    let mut router = Router::new();
+    router.get(r"/:id(\d+)", async || "by number").name("number");
+    router.get("/:slug", async || "by name").name("name");
+    check(router, "OpenAPI cannot tell them apart");
+    let mut router = Router::new();
+    router.get("/a-b", async || "one");
+    router.get("/a/b", async || "two");
+    check(router, "the operation \"getAB\" is GET /a-b already");
+    let mut router = Router::new();
+    router.get(r"/:id(\d+)", async || "by number").name("number");
+    router.post("/:slug", async || "by name").name("name");
+    let app = router.build().unwrap();
+    let document = open_api(&app, &OpenApiOptions::new("a", "1")).unwrap();
+    assert_eq!(keys(&document["paths"]["/{id}"]), ["get", "post"]);
+    assert_eq!(document["paths"]["/{id}"]["post"]["parameters"][0]["name"], "id");
+}
+
+#[tokio::test]
+async fn a_document_is_served_to_those_who_may_read_it() {
+    let client = TestClient::new(with_open_api(router(), OpenApiOptions::new("Shop", "1")));
+    client.get("/openapi.json").await.assert_status(404);
+
+    let public = OpenApiOptions::new("Shop", "1").public("the API is public").path("/api.json");
+    let client = TestClient::new(with_open_api(router(), public));
+    let response = client.get("/api.json").await;
+    response.assert_status(200);
+    assert_eq!(response.header("content-type").as_deref(), Some("application/json"));
+    assert_eq!(response.header("cache-control").as_deref(), Some("no-cache"));
+    let tag = response.header("etag").unwrap();
+    let document: Value = response.json();
+    assert!(keys(&document["paths"]).iter().all(|path| *path != "/api.json"));
+    let again = client.get("/api.json").header("if-none-match", tag).await;
+    again.assert_status(304);
+
+    let auth =
+        with_auth(Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap()));
+    let guarded = OpenApiOptions::new("Shop", "1").guarded(auth);
+    let client = TestClient::new(with_open_api(router(), guarded));
+    client.get("/openapi.json").await.assert_status(401);
+}
+
+#[test]
+fn webhooks_and_information_stand_in_the_document() {
+    let options = OpenApiOptions::new("Shop", "2")
+        .description("Sells tea.")
+        .license("MIT")
+        .server("https://api.shop.example")
+        .tag("accounts", "Who buys")
+        .webhook("shipped", Webhook::of::<u64>().summary("On its way"));
+    let document = open_api(&router().build().unwrap(), &options).unwrap();
+    assert_eq!(document["info"]["license"]["name"], "MIT");
+    assert_eq!(document["servers"][0]["url"], "https://api.shop.example");
+    assert_eq!(document["tags"][0]["description"], "Who buys");
+    let webhook = &document["webhooks"]["shipped"]["post"];
+    assert_eq!(webhook["requestBody"]["content"]["application/json"]["schema"]["type"], "integer");
+}
+
+#[test]
+fn an_api_router_finds_the_mistakes_of_its_document() {
+    let api = routes! { "a-b": { GET: async || "" }, "a": { "b": { GET: async || "" } } };
+    let error = create_api_router(("a", "1"), api, RouterOptions::new()).build().unwrap_err();
+    assert!(error.to_string().contains("getAB"), "{error}");
+}
+
+#[test]
+fn a_document_can_be_made_of_a_map_that_was_read() {
+    let map = router().build().unwrap().route_map();
+    let read: RouteMap = serde_json::from_str(&serde_json::to_string(&map).unwrap()).unwrap();
+    let options = OpenApiOptions::new("Shop", "1.4.0");
+    assert_eq!(stockade::openapi::document(&read, &options).unwrap(), document());
+}
