@@ -34,10 +34,10 @@ use crate::entry::{Inherited, RouteEntry, added};
 /// let options = RouterOptions::new().prefix("/api").max_body_size(64 * 1024);
 /// assert!(Router::with_options(options).build().is_ok());
 ///
-/// let read: RouterOptions = serde_json::from_str(r#"{ "maxBodySize": 65536 }"#)?;
+/// let read: RouterOptions = stockade::serde_json::from_str(r#"{ "maxBodySize": 65536 }"#)?;
 /// assert!(Router::with_options(read).build().is_ok());
-/// assert!(serde_json::from_str::<RouterOptions>(r#"{ "maxBody": 65536 }"#).is_err());
-/// # Ok::<(), serde_json::Error>(())
+/// assert!(stockade::serde_json::from_str::<RouterOptions>(r#"{ "maxBody": 65536 }"#).is_err());
+/// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
 ///
 /// Spec: Router options.
