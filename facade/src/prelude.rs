@@ -18,33 +18,30 @@
 //! ```
 
 #[doc(no_inline)]
-pub use bytes::Bytes;
+pub use crate::auth::Secret;
 #[doc(no_inline)]
-pub use http::{Method, StatusCode, header};
+pub use crate::bytes::Bytes;
 #[doc(no_inline)]
-pub use serde_json::{Value, json};
+pub use crate::extract::{Body, ClientIp, Path, Query, State, User};
 #[doc(no_inline)]
-pub use stockade_auth::Secret;
+pub use crate::http::{Method, StatusCode, header};
 #[doc(no_inline)]
-pub use stockade_core::extract::{Body, ClientIp, Path, Query, State, User};
+pub use crate::middleware::rate_limit::MINUTE;
 #[doc(no_inline)]
-pub use stockade_core::reply::{Event, Html, Json, Redirect, Sse};
+pub use crate::middleware::{Auth, with_auth, with_rate_limit};
 #[doc(no_inline)]
-pub use stockade_core::{Middleware, Next, Reply, Request, Response};
+pub use crate::reply::{Event, Html, Json, Redirect, Sse};
 #[doc(no_inline)]
-pub use stockade_errors::{ApiError, BoxError, ConfigError};
-#[doc(no_inline)]
-pub use stockade_macros::{ApiError, Reply, routes};
-#[doc(no_inline)]
-pub use stockade_middleware::rate_limit::MINUTE;
-#[doc(no_inline)]
-pub use stockade_middleware::{Auth, with_auth, with_rate_limit};
-#[doc(no_inline)]
-pub use stockade_routing::{App, RouteTree, Router, RouterOptions, create_router};
+pub use crate::serde_json::{Value, json};
 #[cfg(feature = "server")]
 #[doc(no_inline)]
-pub use stockade_server::CreateServer;
+pub use crate::server::CreateServer;
 #[doc(no_inline)]
-pub use stockade_validation::{Schema, schema};
+pub use crate::validation::{Schema, schema};
 #[doc(no_inline)]
-pub use stockade_websockets::WebSocket;
+pub use crate::websockets::WebSocket;
+#[doc(no_inline)]
+pub use crate::{
+    ApiError, App, BoxError, ConfigError, Middleware, Next, Reply, Request, Response, RouteTree,
+    Router, RouterOptions, create_router, routes,
+};
