@@ -79,13 +79,21 @@ impl Auth {
     /// `Result`. An error, a panic and a falsy value count as no user.
     ///
     /// ```
-    /// use stockade::Request;
-    /// use stockade::middleware::Auth;
+    /// use stockade::middleware::{Auth, with_auth};
+    /// use stockade::{Request, Router};
     ///
+    /// # use stockade::testing::TestClient;
+    /// # #[tokio::main]
+    /// # async fn main() {
     /// let auth = Auth::verify(|req: &Request| {
     ///     req.headers().contains_key("x-internal").then_some("internal")
     /// });
-    /// # let _ = auth;
+    /// let mut router = Router::new();
+    /// router.get("/", async || "hello").middleware(with_auth(auth));
+    /// let client = TestClient::new(router);
+    /// client.get("/").header("x-internal", "1").await.assert_text("hello");
+    /// client.get("/").await.assert_status(401);
+    /// # }
     /// ```
     ///
     /// A browser sends cookies and some other credentials with the requests of
@@ -125,7 +133,12 @@ impl Auth {
     /// use stockade::middleware::{Auth, with_auth};
     ///
     /// struct Db;
-    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// impl Db {
+    ///     async fn user_of(&self, _ticket: &str) -> Result<Option<String>, ApiError> {
+    ///         Err(ApiError::new(503, "the database is down"))
+    ///     }
+    /// }
     ///
     /// async fn find(db: State<Db>, headers: Headers) -> Result<Option<String>, ApiError> {
     ///     let ticket = headers.get("x-ticket").and_then(|value| value.to_str().ok());
@@ -135,8 +148,15 @@ impl Auth {
     ///     }
     /// }
     ///
-    /// let signed_in = with_auth(Auth::lookup(find));
-    /// # let _ = signed_in;
+    /// # use stockade::testing::TestClient;
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let mut router = stockade::Router::with_options(stockade::RouterOptions::new().state(Db));
+    /// router.get("/", async || "hello").middleware(with_auth(Auth::lookup(find)));
+    /// let client = TestClient::new(router);
+    /// client.get("/").await.assert_status(401);
+    /// client.get("/").header("x-ticket", "7").await.assert_status(503);
+    /// # }
     /// ```
     ///
     /// [`bearer`](Self::bearer), [`api_key`](Self::api_key),
@@ -179,14 +199,27 @@ impl Auth {
     /// use stockade::middleware::{Auth, with_auth};
     ///
     /// struct Db;
-    /// # impl Db { async fn user_of(&self, _: &str) -> Result<Option<String>, ApiError> { Ok(None) } }
+    ///
+    /// impl Db {
+    ///     async fn user_of(&self, token: &str) -> Result<Option<String>, ApiError> {
+    ///         Ok((token == "7").then(|| "ada".to_owned()))
+    ///     }
+    /// }
     ///
     /// async fn find(token: String, db: State<Db>) -> Result<Option<String>, ApiError> {
     ///     db.user_of(&token).await
     /// }
     ///
+    /// # use stockade::testing::TestClient;
+    /// # #[tokio::main]
+    /// # async fn main() {
     /// let signed_in = with_auth(Auth::bearer(find).scheme("Token"));
-    /// # let _ = signed_in;
+    /// let mut router = stockade::Router::with_options(stockade::RouterOptions::new().state(Db));
+    /// router.get("/", async || "hello").middleware(signed_in);
+    /// let client = TestClient::new(router);
+    /// client.get("/").header("authorization", "Token 7").await.assert_text("hello");
+    /// client.get("/").header("authorization", "Token 8").await.assert_status(401);
+    /// # }
     /// ```
     ///
     /// # Beyond the spec
