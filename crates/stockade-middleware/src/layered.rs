@@ -2,17 +2,19 @@
 
 use std::any::type_name;
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use http_body::Body;
-use stockade_core::__internal::{Detached, ErrorContextExt as _, into_body, service_error};
-use stockade_core::{ErrorContext, HttpBody, Middleware, Next, Request, Response};
+use stockade_core::__internal::{Detached, ErrorContextExt as _, into_body};
+use stockade_core::{ErrorContext, Middleware, Next, Request, Response};
 use stockade_errors::{ApiError, BoxError};
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::TowerService;
 
 /// Makes middleware of a layer of tower, such as those of the crate `tower-http`.
 ///
@@ -44,33 +46,18 @@ use tower_service::Service;
 ///   makes a new request without them, or calls the rest twice, gets a 500.
 /// - CORS, the security headers and the rate limit of the router stand around all
 ///   middleware, and so around every layer.
-///
-/// Nobody knows the answers of a layer before a request: descriptions of the
-/// route name it as opaque, unless [`Middleware::describing`] tells of them.
-pub fn layered<L, B>(layer: L) -> Middleware
+pub fn layered<L>(layer: L) -> Middleware
 where
-    L: Layer<Rest>,
-    L::Service: Service<http::Request<HttpBody>, Response = http::Response<B>>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    <L::Service as Service<http::Request<HttpBody>>>::Error: Into<BoxError>,
-    <L::Service as Service<http::Request<HttpBody>>>::Future: Send,
-    B: Body + Send + 'static,
-    B::Error: Into<BoxError>,
+    L: Layer<Rest, Service: TowerService>,
 {
     let service = layer.layer(Rest { private: () });
     let run = move |req: Request, next: Next| {
-        let mut service = service.clone();
+        let service = service.clone();
         async move {
             let (mut request, detached) = Detached::of(req);
             let held = Held(Arc::new(Mutex::new(Some((detached, next)))));
             request.extensions_mut().insert(held);
-            let failed = |error: <L::Service as Service<_>>::Error| service_error(error.into());
-            poll_fn(|cx| service.poll_ready(cx)).await.map_err(failed)?;
-            let response = service.call(request).await.map_err(failed)?;
-            Ok::<Response, ApiError>(response.map(into_body))
+            service.answer(request).await
         }
     };
     Middleware::new(run).named(type_name::<L>())

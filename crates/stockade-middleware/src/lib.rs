@@ -153,6 +153,7 @@ mod serialization;
 #[cfg(feature = "tracing")]
 pub mod spans;
 mod timeout;
+mod tower_service;
 mod validation;
 
 pub use api_middleware::create_api_middleware;
@@ -197,6 +198,7 @@ pub use stockade_core::middleware::*;
 #[doc(inline)]
 pub use stockade_core::{ErrorHandler, ErrorHandlerOptions, ErrorReply, IntoErrorHandler};
 pub use timeout::{Timeout, with_timeout};
+pub use tower_service::TowerService;
 pub use validation::{SchemaCheck, with_params_validation, with_query_validation, with_validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

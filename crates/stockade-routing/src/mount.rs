@@ -1,16 +1,13 @@
 //! Tower services as a part of the tree: static files, proxies, another
 //! framework, another application.
 
-use std::future::poll_fn;
-
 use http::Uri;
 use http::uri::PathAndQuery;
-use http_body::Body;
 use percent_encoding::percent_decode_str;
-use stockade_core::__internal::{Detached, into_body, service_error, start_of_rest};
-use stockade_core::{Handler, HttpBody, Request, Response};
-use stockade_errors::{ApiError, BoxError};
-use tower_service::Service;
+use stockade_core::__internal::{Detached, start_of_rest};
+use stockade_core::{Handler, Request, Response};
+use stockade_errors::ApiError;
+use stockade_middleware::TowerService;
 
 use crate::entry::{RouteEntry, RouteRef};
 use crate::router::{Router, any_method};
@@ -61,12 +58,41 @@ impl Router {
     ///   is in the extensions, as [`OriginalUri`], and the address of the peer as
     ///   `PeerAddr`.
     /// - The path stays raw. One with a segment `.` or `..`, encoded or not, and one
-    ///   that would begin with two slashes is answered with 400, so that no service
-    ///   is led out of what it serves.
-    /// - The body ends with an error above the limit of the route or the router;
-    ///   one that is announced to be longer is a 413 before the service is called.
+    ///   that would begin with two slashes is answered with 400, so that no path leads
+    ///   out of a folder. Symbolic links are not looked at: `ServeDir` follows those
+    ///   in its folder, wherever they lead.
+    /// - A body that is announced to be longer than the limit of the route or the
+    ///   router is a 413 before the service is called. One that turns out to be longer
+    ///   gives the service its bytes up to the limit, and then ends with the error
+    ///   `BodyError::TooLarge`. A service that returns this error is answered with 413;
+    ///   one that answers it itself has its own status, as the `String` of axum has 400.
     ///   [`max_body`](RouteEntry::max_body) sets the limit of the mount. The service
     ///   gets the bytes as they were sent, also where middleware has parsed them.
+    /// - The headers are all that came, also those for one connection alone:
+    ///   `Connection` and what it names, `TE`, `Upgrade`. A proxy that hands a request
+    ///   on has to remove them, in both directions (RFC 9110, section 7.6.1):
+    ///
+    /// ```
+    /// use stockade::http::{HeaderMap, HeaderName, header};
+    ///
+    /// fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    ///     let lists = headers.get_all(header::CONNECTION).iter().flat_map(|list| list.to_str());
+    ///     let names = lists.flat_map(|list| list.split(',')).flat_map(|name| name.trim().parse());
+    ///     let named: Vec<HeaderName> = names.collect();
+    ///     let keep_alive = HeaderName::from_static("keep-alive");
+    ///     let always = [header::CONNECTION, keep_alive, header::TE, header::UPGRADE];
+    ///     for name in always.into_iter().chain(named) {
+    ///         headers.remove(name);
+    ///     }
+    /// }
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert("connection", "close, x-internal".parse().unwrap());
+    /// headers.insert("x-internal", "1".parse().unwrap());
+    /// headers.insert("accept", "*/*".parse().unwrap());
+    /// remove_hop_by_hop(&mut headers);
+    /// assert_eq!(headers.keys().collect::<Vec<_>>(), ["accept"]);
+    /// ```
     ///
     /// # Its answer
     ///
@@ -83,18 +109,7 @@ impl Router {
     ///
     /// The service is cloned for each request.
     #[track_caller]
-    pub fn mount<S, B>(&mut self, path: &str, service: S) -> RouteRef<'_>
-    where
-        S: Service<http::Request<HttpBody>, Response = http::Response<B>>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send,
-        B: Body + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
+    pub fn mount(&mut self, path: &str, service: impl TowerService) -> RouteRef<'_> {
         self.add(any_method(), path, RouteEntry::mount(service))
     }
 }
@@ -112,18 +127,7 @@ impl RouteEntry {
     /// Makes the entry of a tower service for its path and everything below it;
     /// see [`Router::mount`].
     #[track_caller]
-    pub fn mount<S, B>(service: S) -> Self
-    where
-        S: Service<http::Request<HttpBody>, Response = http::Response<B>>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send,
-        B: Body + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
+    pub fn mount(service: impl TowerService) -> Self {
         // It needs nothing of its route.
         let handler = Handler::erased(move |req| Box::pin(serve(service.clone(), req)), |_| {});
         let mut entry = Self::of(handler);
@@ -138,13 +142,7 @@ impl RouteEntry {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginalUri(pub Uri);
 
-async fn serve<S, B>(mut service: S, req: Request) -> Result<Response, ApiError>
-where
-    S: Service<http::Request<HttpBody>, Response = http::Response<B>>,
-    S::Error: Into<BoxError>,
-    B: Body + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+async fn serve(service: impl TowerService, req: Request) -> Result<Response, ApiError> {
     let inner = below(req.uri(), start_of_rest(&req))?;
     let peer = req.peer();
     let (mut request, _) = Detached::of(req);
@@ -152,9 +150,7 @@ where
     let extensions = request.extensions_mut();
     extensions.get_or_insert_with(|| OriginalUri(original));
     peer.map(|peer| extensions.insert(peer));
-    let failed = |error: S::Error| service_error(error.into());
-    poll_fn(|cx| service.poll_ready(cx)).await.map_err(failed)?;
-    Ok(service.call(request).await.map_err(failed)?.map(into_body))
+    service.answer(request).await
 }
 
 /// Returns the target behind the path of a mount, whose rest begins at `start`;

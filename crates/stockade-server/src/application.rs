@@ -7,15 +7,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::request::Parts;
-use http_body::Body;
 use hyper::upgrade::OnUpgrade;
-use stockade_core::__internal::{ErrorContextExt as _, into_body};
+use stockade_core::__internal::ErrorContextExt as _;
 use stockade_core::upgrade::switches;
 use stockade_core::{BoxFuture, ErrorContext, HttpBody, PeerAddr, Request, Response};
 use stockade_errors::__internal::catch_panic;
-use stockade_errors::{ApiError, BoxError, ConfigError};
+use stockade_errors::{ApiError, ConfigError};
+use stockade_middleware::TowerService;
 use stockade_routing::{App, ResponseFuture};
-use tower_service::Service;
 
 use crate::service::{Answer, Client, request_of};
 use crate::{CreateServer, Server, ServerOptions};
@@ -33,7 +32,8 @@ use crate::{CreateServer, Server, ServerOptions};
 ///   address behind proxies (`trust_proxy`);
 /// - rate limit, CORS, security headers, validation, the access log;
 /// - the form of errors, but for the refusals of the server itself, which have the
-///   default one. An error of the service is a 500, and is logged;
+///   default one. An error of the service is logged: an [`ApiError`] keeps its status,
+///   one of the request's body has its own, and any other is a 500;
 /// - a wrong `Content-Length` of an answer, which a router corrects;
 /// - WebSockets. They work where an [`App`] is inside, whose answer keeps its
 ///   extensions; those of other frameworks take the connection from hyper, which has
@@ -62,30 +62,14 @@ use crate::{CreateServer, Server, ServerOptions};
 #[derive(Clone, Debug)]
 pub struct FromTower<S>(pub S);
 
-impl<S, B> CreateServer for FromTower<S>
-where
-    S: Service<http::Request<HttpBody>, Response = http::Response<B>>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-    B: Body + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+impl<S: TowerService> CreateServer for FromTower<S> {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
         let location = Location::caller();
         let mistakes = options.mistakes().into_iter().map(|mistake| mistake.at(location));
         ConfigError::check(mistakes.collect())?;
-        let call = move |request| -> BoxFuture<'static, Result<Response, BoxError>> {
-            let mut service = self.0.clone();
-            Box::pin(async move {
-                std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
-                let response = service.call(request).await.map_err(Into::into)?;
-                Ok(response.map(into_body))
-            })
+        let call = move |request| -> BoxFuture<'static, Result<Response, ApiError>> {
+            Box::pin(self.0.clone().answer(request))
         };
         Ok(Server::of(Application::Tower(Arc::new(call)), options))
     }
@@ -100,12 +84,12 @@ pub(crate) enum Application {
 
 /// A tower service of any type.
 pub(crate) trait Call:
-    Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, BoxError>> + Send + Sync
+    Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync
 {
 }
 
 impl<F> Call for F where
-    F: Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, BoxError>> + Send + Sync
+    F: Fn(http::Request<HttpBody>) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync
 {
 }
 
@@ -195,10 +179,8 @@ fn answer_by(
     };
     Box::pin(async move {
         let polled = std::future::poll_fn(|cx| {
-            catch_panic(|| answering.as_mut().poll(cx)).map_or_else(
-                |panic| Poll::Ready(Err(panic)),
-                |polled| polled.map_err(ApiError::internal),
-            )
+            catch_panic(|| answering.as_mut().poll(cx))
+                .unwrap_or_else(|panic| Poll::Ready(Err(panic)))
         });
         polled.await.and_then(checked).unwrap_or_else(|error| context.answer(error))
     })

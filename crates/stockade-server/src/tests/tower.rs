@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
 use http_body_util::Full;
-use stockade_core::{HttpBody, LocalPeer, PeerAddr};
+use stockade_core::{ApiError, BodyError, BoxError, HttpBody, LocalPeer, PeerAddr};
 use stockade_routing::{App, Router, RouterOptions};
 use stockade_websockets::{WebSocket, WebSocketOptions};
 use tokio::net::TcpStream;
@@ -90,6 +90,44 @@ async fn a_service_answers_when_it_is_ready_and_its_errors_are_withheld() {
         assert_eq!((answer.status, answer.body.as_str()), expected, "{path}");
     }
     assert_eq!(echo.calls.load(Ordering::Relaxed), 6);
+}
+
+/// A service that fails by an error of the application.
+#[derive(Clone)]
+struct Fails;
+
+impl Service<http::Request<HttpBody>> for Fails {
+    type Response = stockade_core::Response;
+    type Error = BoxError;
+    type Future = std::future::Ready<Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<HttpBody>) -> Self::Future {
+        std::future::ready(Err(match request.uri().path() {
+            "/conflict" => ApiError::new(409, "taken").into(),
+            "/long" => Box::new(BodyError::TooLarge),
+            _ => "secret".into(),
+        }))
+    }
+}
+
+/// As of a mount and of a layer.
+#[tokio::test]
+async fn an_error_of_a_service_keeps_its_status() {
+    let (handle, _served) = serve(FromTower(Fails), options()).await;
+    for (path, status, body) in [
+        ("/conflict", 409, r#"{"error":"taken"}"#),
+        ("/long", 413, r#"{"error":"Request body too large"}"#),
+        ("/", 500, r#"{"error":"Internal Server Error"}"#),
+    ] {
+        let mut client = connect(&handle).await;
+        client.send(get(path)).await;
+        let answer = client.answer().await;
+        assert_eq!((answer.status, answer.body.as_str()), (status, body), "{path}");
+    }
 }
 
 #[tokio::test]

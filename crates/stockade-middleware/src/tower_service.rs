@@ -1,0 +1,54 @@
+//! [`TowerService`]: the tower services that mounts, layers and servers take.
+
+use std::future::poll_fn;
+
+use http_body::Body;
+use stockade_core::__internal::{into_body, service_error};
+use stockade_core::{HttpBody, Response};
+use stockade_errors::{ApiError, BoxError};
+use tower_service::Service;
+
+/// A tower service that answers requests with an [`HttpBody`]: every type with
+/// these bounds.
+///
+/// - `Service<http::Request<HttpBody>>`, with a future that is `Send`, and an error
+///   that is `Into<BoxError>`;
+/// - its response is an `http::Response<B>`, whose body `B` is `Send`, with an error
+///   that is `Into<BoxError>`;
+/// - `Clone`, `Send`, `Sync` and `'static`: each request gets a clone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tower service that stockade can call",
+    label = "not a `Clone + Send + Sync + 'static` service of `http::Request<HttpBody>`",
+    note = "its response is an `http::Response<B>` with a body `B`, its future is `Send`, its error is `Into<BoxError>`",
+    note = "`tower::ServiceBuilder` has layers that change the body of the request, and `BoxCloneSyncService` erases a type"
+)]
+pub trait TowerService: Clone + Send + Sync + 'static {
+    /// Answers a request, as soon as the service is ready.
+    ///
+    /// An [`ApiError`] of the service stays as it is, and one of the request's body
+    /// has its own status. Any other is a 500.
+    #[doc(hidden)]
+    fn answer(
+        self,
+        request: http::Request<HttpBody>,
+    ) -> impl Future<Output = Result<Response, ApiError>> + Send;
+}
+
+impl<S, B> TowerService for S
+where
+    S: Service<http::Request<HttpBody>, Response = http::Response<B>>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    async fn answer(mut self, request: http::Request<HttpBody>) -> Result<Response, ApiError> {
+        let failed = |error: S::Error| service_error(error.into());
+        poll_fn(|cx| self.poll_ready(cx)).await.map_err(failed)?;
+        Ok(self.call(request).await.map_err(failed)?.map(into_body))
+    }
+}
