@@ -4,6 +4,10 @@
 //! The system then resets the connection because bytes are left. A client that
 //! sends before it reads would see a broken pipe instead of its 413. So a task of
 //! its own reads the body, up to a bound, while hyper answers.
+//!
+//! On HTTP/2 hyper resets the stream behind the answer, and clients that are still
+//! sending take that for a failure: curl 7.88 loses the answer. So there the bytes
+//! are read that a client may have sent ahead.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -15,13 +19,13 @@ use tokio::time::timeout;
 
 use crate::request_body::Unread;
 
-/// Reads and discards the rest of a body.
+/// Reads and discards the rest of a body, up to a number of bytes.
 ///
-/// The connection counts as busy meanwhile. At the bound the body is dropped,
-/// and hyper closes the connection.
-pub(crate) fn start(mut unread: Unread) {
+/// The connection counts as busy meanwhile. At the bound the body is dropped, and
+/// hyper closes the connection of HTTP/1, or resets the stream of HTTP/2.
+pub(crate) fn start(mut unread: Unread, most: usize) {
     // As a rule a small body has come with its head, and needs no task.
-    let mut left = MAX_BYTES;
+    let mut left = most;
     let mut cx = Context::from_waker(Waker::noop());
     if poll(&mut unread.incoming, &mut left, &mut cx).is_ready() {
         return;
@@ -51,6 +55,9 @@ fn poll(incoming: &mut Incoming, left: &mut usize, cx: &mut Context<'_>) -> Poll
 }
 
 /// 8 MiB.
-const MAX_BYTES: usize = 8_388_608;
+pub(crate) const MAX_BYTES: usize = 8_388_608;
+
+/// 1 MiB, which is the window of a connection of HTTP/2.
+pub(crate) const MAX_BYTES_HTTP2: usize = 1_048_576;
 
 const MAX_TIME: Duration = Duration::from_secs(5);

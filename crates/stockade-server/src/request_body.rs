@@ -138,15 +138,16 @@ impl Body for RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         let Some(unread) = self.unread.take() else { return };
-        if !self.http1 || unread.incoming.is_end_stream() {
+        if unread.incoming.is_end_stream() {
             return;
         }
-        if self.unasked {
+        if !self.unasked {
+            let most = if self.http1 { drain::MAX_BYTES } else { drain::MAX_BYTES_HTTP2 };
+            drain::start(unread, most);
+        } else if self.http1 {
             // Without `100 Continue` the client sends nothing, so that there is
             // nothing to drain. hyper closes the connection after the response.
             unread.in_flight.record().close_after();
-        } else {
-            drain::start(unread);
         }
     }
 }

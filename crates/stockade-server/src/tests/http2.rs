@@ -1,7 +1,9 @@
 //! HTTP/2 with prior knowledge, by hyper's client.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, Full};
@@ -10,6 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use stockade_core::{HttpBody, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::slow::Ticks;
@@ -118,6 +121,44 @@ async fn an_unread_body_is_answered() {
     assert_eq!(soon(sender.send_request(post)).await.unwrap().status(), 413);
     let hello = soon(sender.send_request(get("/hello"))).await.unwrap();
     assert_eq!(hello.status(), 200);
+}
+
+/// A body whose bytes a test sends.
+struct Sent(mpsc::Receiver<Bytes>);
+
+impl http_body::Body for Sent {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        self.0.poll_recv(cx).map(|bytes| bytes.map(|bytes| Ok(http_body::Frame::data(bytes))))
+    }
+}
+
+/// A reset behind the answer is a failure to clients that are still sending.
+#[tokio::test]
+async fn a_client_that_is_answered_early_may_send_the_rest() {
+    let server = start(options(), app).await;
+    let io = TokioIo::new(server.connect().await.stream);
+    let (mut sender, connection) = soon(handshake(TokioExecutor::new(), io)).await.unwrap();
+    let _connection = tokio::spawn(connection);
+    let uri = |path: &str| format!("http://a.example{path}");
+    let (bytes, body) = mpsc::channel(1);
+    bytes.send(Bytes::from_static(&[b'x'; 1_000])).await.unwrap();
+    let post = http::Request::post(uri("/413")).body(Sent(body)).unwrap();
+    let answer = soon(sender.send_request(post)).await.unwrap();
+    assert_eq!(answer.status(), 413);
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "unread");
+    for _ in 0..10 {
+        // A reset would come before this answer.
+        let (_, body) = mpsc::channel(1);
+        let hello = http::Request::get(uri("/hello")).body(Sent(body)).unwrap();
+        assert_eq!(soon(sender.send_request(hello)).await.unwrap().status(), 200);
+        soon(bytes.send(Bytes::from_static(&[b'x'; 1_000]))).await.unwrap();
+    }
 }
 
 #[tokio::test]
