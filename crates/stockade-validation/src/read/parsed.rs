@@ -43,7 +43,8 @@ impl<'de> Parsed<'de> {
     #[cold]
     fn misfit(&self, wanted: Wanted) -> Misfit {
         let kind = match self.value {
-            Value::Number(number) if !number.is_f64() => "integer",
+            // Of larger ones `is_f64` says otherwise with `arbitrary_precision`.
+            Value::Number(number) if number.is_u64() || number.is_i64() => "integer",
             value => value.kind().name(),
         };
         Misfit::kind(wanted, kind)
