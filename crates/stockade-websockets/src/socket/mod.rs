@@ -54,6 +54,24 @@ pub struct WebSocket {
 impl WebSocket {
     /// Splits the connection, so that one part of the handler receives while another
     /// sends.
+    ///
+    /// **The receiver comes first.** `StreamExt::split` of the crate `futures`, which
+    /// this method hides, gives the sink first and the stream second, so code that
+    /// comes from there has to exchange the two names:
+    ///
+    /// ```
+    /// use stockade::websockets::WebSocket;
+    ///
+    /// async fn echo(socket: WebSocket) {
+    ///     let (mut receiver, sender) = socket.split();
+    ///     while let Some(Ok(text)) = receiver.recv_text().await {
+    ///         if sender.send(text).await.is_err() {
+    ///             break;
+    ///         }
+    ///     }
+    /// }
+    /// # let _ = stockade::RouteEntry::web_socket(echo);
+    /// ```
     #[must_use]
     pub fn split(self) -> (Receiver, Sender) {
         (self.receiver, self.sender)
