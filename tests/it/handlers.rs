@@ -14,7 +14,8 @@ use futures_util::stream;
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use stockade::extract::Headers;
-use stockade::http::HeaderMap;
+use stockade::http::{HeaderMap, HeaderValue};
+use stockade::middleware::SetCookie;
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, ResponseWriter, Status, Streamed};
 use stockade::{FromRequest, HttpBody, http};
@@ -132,6 +133,30 @@ fn pairs_are_headers() {
     let response = block_on(app.handle(request("GET /many")));
     let cookies: Vec<_> = response.headers().get_all("set-cookie").iter().collect();
     assert_eq!(cookies, ["a=1", "b=2"]);
+}
+
+#[test]
+fn parts_add_their_cookies() {
+    let list = [(header::SET_COOKIE, "list=1"), (header::VARY, "a")];
+    let map = HeaderMap::from_iter([
+        (header::SET_COOKIE, HeaderValue::from_static("map=1")),
+        (header::VARY, HeaderValue::from_static("b")),
+    ]);
+    let (other_list, other_map) = (list.clone(), map.clone());
+    let cookie = || SetCookie::new("set", "1");
+    let app = app_of(routes! {
+        "list": { GET: async move || (list, (cookie(), map, "text")) },
+        "map": { GET: async move || (other_map, (other_list, cookie(), "text")) },
+    });
+    for (path, vary, expected) in
+        [("list", "a", ["map=1", "set=1", "list=1"]), ("map", "b", ["set=1", "list=1", "map=1"])]
+    {
+        let response = block_on(app.handle(request(&format!("GET /{path}"))));
+        let cookies = response.headers().get_all("set-cookie").iter();
+        let pairs = cookies.map(|cookie| cookie.to_str().unwrap().split(';').next().unwrap());
+        assert_eq!(pairs.collect::<Vec<_>>(), expected);
+        assert_eq!(header_of(&app, &format!("GET /{path}"), "vary"), vary);
+    }
 }
 
 #[test]

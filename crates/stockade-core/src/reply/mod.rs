@@ -37,6 +37,7 @@ pub use status::{Accepted, Created, Status};
 pub use streamed::Streamed;
 pub use writer::ResponseWriter;
 
+use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use stockade_errors::ApiError;
 
@@ -201,10 +202,17 @@ impl ReplyPart for StatusCode {
     }
 }
 
+/// The headers replace those of the reply with the same names, but for
+/// `Set-Cookie`: a cookie is added to those of the reply.
 impl ReplyPart for HeaderMap {
-    fn apply(self, response: &mut Response) -> Result<(), ApiError> {
-        // A header of the map replaces that of the reply.
-        response.headers_mut().extend(self);
+    fn apply(mut self, response: &mut Response) -> Result<(), ApiError> {
+        let headers = response.headers_mut();
+        // The lines of `Set-Cookie` are no list: each is about another cookie.
+        for cookie in self.get_all(SET_COOKIE) {
+            headers.try_append(SET_COOKIE, cookie.clone()).map_err(ApiError::internal)?;
+        }
+        self.remove(SET_COOKIE);
+        headers.extend(self);
         Ok(())
     }
 
@@ -216,8 +224,8 @@ impl ReplyPart for HeaderMap {
 /// Pairs of name and value, such as `[(header::ETAG, tag), (header::VARY, …)]`.
 ///
 /// They replace the headers of the reply with the same names; a name that is
-/// there several times keeps all its values. One that cannot stand in a header
-/// is a 500.
+/// there several times keeps all its values. `Set-Cookie` replaces nothing. A
+/// pair that cannot stand in a header is a 500.
 ///
 /// ```
 /// use stockade::Reply;
