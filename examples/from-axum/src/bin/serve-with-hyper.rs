@@ -31,7 +31,7 @@ async fn serve(app: App, listener: TcpListener, tells_peer: bool) -> Result<(), 
             let service = TowerToHyperService::new(service);
             let served = connection.serve_connection(TokioIo::new(socket), service).await;
             if let Err(error) = served {
-                eprintln!("the connection of {peer} failed: {error:#}");
+                tracing::warn!("the connection of {peer} failed: {error:#}");
             }
         });
     }
@@ -39,6 +39,7 @@ async fn serve(app: App, listener: TcpListener, tells_peer: bool) -> Result<(), 
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
+    tracing_subscriber::fmt::init();
     let plain = serve(plain()?, TcpListener::bind("127.0.0.1:3000").await?, false);
     let with_peer = serve(with_peer()?, TcpListener::bind("127.0.0.1:3001").await?, true);
     tokio::try_join!(plain, with_peer)?;

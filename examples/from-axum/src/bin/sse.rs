@@ -11,7 +11,7 @@ use tokio_stream::StreamExt as _;
 use tower_http::services::ServeDir;
 
 async fn events(TypedHeader(user_agent): TypedHeader<UserAgent>) -> Sse {
-    println!("`{user_agent}` connected");
+    tracing::info!("`{user_agent}` connected");
     let events = futures_util::stream::repeat_with(|| Ok::<_, Infallible>(Event::data("hi!")));
     let second = Duration::from_secs(1);
     Sse::new(events.throttle(second)).keep_alive(second)

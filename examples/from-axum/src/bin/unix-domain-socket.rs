@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 
 fn app() -> Result<App, ConfigError> {
     let hello = async |peer: PeerCredentials| {
-        println!("a request of {peer:?}");
+        tracing::info!("a request of {peer:?}");
         format!("Hello, user {}!", peer.uid)
     };
     create_router(routes! { GET: hello }, RouterOptions::new()).build()
@@ -32,7 +32,7 @@ async fn main() -> Result<(), BoxError> {
     let socket = UnixSocket::new("/tmp/stockade-hello.sock");
     let server = app()?.create_server()?.bind(socket.clone()).await?;
     let served = tokio::spawn(server.with_signals().serve());
-    println!("{}", ask(UnixStream::connect(socket.path()).await?).await?);
+    tracing::info!("{}", ask(UnixStream::connect(socket.path()).await?).await?);
     Ok(served.await??)
 }
 

@@ -24,7 +24,7 @@ async fn upgrade(
     PeerAddr(peer): PeerAddr,
 ) -> Response {
     let agent = user_agent.as_ref().map_or("unknown browser", |agent| agent.as_str());
-    println!("`{agent}` at {peer} connected");
+    tracing::info!("`{agent}` at {peer} connected");
     upgrade.on_upgrade(move |socket| talk(socket, peer))
 }
 
@@ -53,8 +53,8 @@ async fn talk(mut socket: WebSocket, peer: SocketAddr) -> Result<(), SocketError
         count
     });
     tokio::select! {
-        sent = &mut sending => println!("sent to {peer}: {sent:?}"),
-        received = &mut receiving => println!("received from {peer}: {received:?}"),
+        sent = &mut sending => tracing::info!("sent to {peer}: {sent:?}"),
+        received = &mut receiving => tracing::info!("received from {peer}: {received:?}"),
     }
     sending.abort();
     receiving.abort();
@@ -73,12 +73,12 @@ async fn count(sender: Sender) -> Result<u32, SocketError> {
 
 fn show(message: &Message, peer: SocketAddr) -> ControlFlow<()> {
     match message {
-        Message::Text(text) => println!("{peer} sent the text {text:?}"),
-        Message::Binary(bytes) => println!("{peer} sent {} bytes", bytes.len()),
-        Message::Ping(bytes) => println!("{peer} sent a ping with {bytes:?}"),
-        Message::Pong(bytes) => println!("{peer} sent a pong with {bytes:?}"),
+        Message::Text(text) => tracing::info!("{peer} sent the text {text:?}"),
+        Message::Binary(bytes) => tracing::info!("{peer} sent {} bytes", bytes.len()),
+        Message::Ping(bytes) => tracing::info!("{peer} sent a ping with {bytes:?}"),
+        Message::Pong(bytes) => tracing::info!("{peer} sent a pong with {bytes:?}"),
         Message::Close(close) => {
-            println!("{peer} closed with {} and {:?}", close.code, close.reason);
+            tracing::info!("{peer} closed with {} and {:?}", close.code, close.reason);
             return ControlFlow::Break(());
         }
         _ => {}
