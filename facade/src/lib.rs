@@ -10,6 +10,11 @@
 //! [`in_production`] says what to set: addresses, proxies, limits, logs,
 //! shutdown, secrets, memory.
 //!
+//! # With a database
+//!
+//! [`databases`] says how: work that blocks, pools, transactions, migrations,
+//! tests. It shows parts of a whole backend, `examples/conduit`.
+//!
 //! # The specification
 //!
 //! A line such as "Spec: Errors › Response rules" names a section of the
@@ -84,6 +89,9 @@ pub mod coming_from {
     #[doc = include_str!("../docs/coming-from-fastify.md")]
     pub mod fastify {}
 }
+
+#[doc = include_str!("../docs/databases.md")]
+pub mod databases {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}

@@ -15,9 +15,55 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     for entry in fs::read_dir(root.join(GUIDES)).map_err(|error| format!("{GUIDES}: {error}"))? {
         let file = entry.map_err(|error| error.to_string())?.file_name();
         let name = format!("{GUIDES}/{}", file.to_string_lossy());
-        faults.extend(page(&name, &read(&name)?));
+        let guide = read(&name)?;
+        faults.extend(page(&name, &guide));
+        for part in parts(&guide) {
+            if !part.is_in(&read(part.path)?) {
+                faults.push(format!("{name}:{}: `{}` has other lines", part.number, part.path));
+            }
+        }
     }
     Ok(faults)
+}
+
+/// A part of an example that a guide shows: a block whose first line is the path
+/// of its file, as a comment.
+struct Part<'g> {
+    /// The number of the line with the path.
+    number: usize,
+    path: &'g str,
+    lines: Vec<&'g str>,
+}
+
+impl Part<'_> {
+    /// Returns true if the source has these lines one after the other, whatever
+    /// their indentation. Where the part has `…`, the source may have more.
+    fn is_in(&self, source: &str) -> bool {
+        let source: Vec<&str> = trimmed(source.lines());
+        let mut rest = source.as_slice();
+        self.lines.split(|line| *line == "…").all(|run| {
+            let found = rest.windows(run.len().max(1)).position(|lines| lines == run);
+            rest = found.and_then(|at| rest.get(at + run.len()..)).unwrap_or_default();
+            found.is_some()
+        })
+    }
+}
+
+fn parts(guide: &str) -> Vec<Part<'_>> {
+    let lines: Vec<(usize, &str)> = (1..).zip(guide.lines()).collect();
+    let blocks = lines.split(|(_, line)| line.starts_with("```")).skip(1).step_by(2);
+    blocks.filter_map(part).collect()
+}
+
+fn part<'g>(block: &[(usize, &'g str)]) -> Option<Part<'g>> {
+    let ((number, first), lines) = block.split_first()?;
+    let path = first.strip_prefix("// ").filter(|path| path.starts_with("examples/"))?;
+    Some(Part { number: *number, path, lines: trimmed(lines.iter().map(|(_, line)| *line)) })
+}
+
+/// Returns the lines without indentation, and without those that are empty.
+fn trimmed<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
+    lines.map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
 /// The faults of a page: lines that only rustdoc hides, and links to files,
@@ -67,6 +113,32 @@ const GUIDES: &str = "facade/docs";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guide_shows_lines_that_its_example_has() {
+        let source = "fn one() {\n    first();\n\n    second();\n    third();\n}\n";
+        let check = |shown: &str, expected: bool| {
+            let guide = format!(
+                "# Guide\n```rust\nfree();\n```\n```text\n// examples/a.rs\n{shown}\n```\n"
+            );
+            let parts = parts(&guide);
+            assert_eq!((parts.len(), parts[0].number, parts[0].path), (1, 6, "examples/a.rs"));
+            assert_eq!(parts[0].is_in(source), expected, "{shown}");
+        };
+        check("first();\nsecond();", true);
+        check("    second();\n\n    third();", true);
+        check("first();\n…\nthird();", true);
+        check("first();\nthird();", false);
+        check("third();\n…\nfirst();", false);
+        check("third();\n…\nthird();", false);
+        check("fourth();", false);
+    }
+
+    #[test]
+    fn the_pages_of_this_workspace_have_no_faults() {
+        let faults = check(&crate::root()).unwrap();
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
 
     #[test]
     fn examples_have_no_hidden_lines() {
