@@ -5,24 +5,28 @@ mod inner;
 
 use serde_json::{Map, Number, Value, json};
 
+pub(crate) use self::inner::{definition, pointer, schema};
 use crate::build::is_note;
 use crate::format::{Format, TextType};
-use crate::node::{
-    AdditionalRule, Compiled, Definition, Node, ObjectRules, Types, count_bounds, kind,
-};
+use crate::node::{AdditionalRule, Definition, Node, ObjectRules, Types, count_bounds, kind};
 use crate::number::Num;
 
-/// Exports a whole schema.
-pub(crate) fn export(compiled: &Compiled) -> Value {
-    inner::schema(compiled)
+/// The settings of an export that all its functions share.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'c> {
+    pub(crate) definitions: &'c [Definition],
+    /// Returns the text of `$ref` for a definition.
+    pub(crate) reference: &'c dyn Fn(&Definition) -> String,
+    /// Objects refuse keys that no rule lists, as with `allow_unknown(false)`.
+    pub(crate) closed: bool,
 }
 
 /// Exports one rule.
-fn rule(node: &Node, definitions: &[Definition]) -> Value {
+pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     if node.never {
         return false.into();
     }
-    if let Some(reference) = inner::bare_reference(node, definitions) {
+    if let Some(reference) = inner::bare_reference(node, context) {
         return reference;
     }
     let notes = node.keywords.iter().filter(|(name, _)| is_note(name));
@@ -31,7 +35,7 @@ fn rule(node: &Node, definitions: &[Definition]) -> Value {
     if let Some(dialect) = out.get_mut("$schema") {
         *dialect = DIALECT.into();
     }
-    types(node, definitions, &mut out);
+    types(node, context, &mut out);
     literals(node, &mut out);
     copy(node, &["minLength", "maxLength", "pattern"], &mut out);
     if let Some(Value::String(format)) = node.keywords.get("format") {
@@ -42,25 +46,24 @@ fn rule(node: &Node, definitions: &[Definition]) -> Value {
     }
     copy(node, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], &mut out);
     if let Some(items) = node.array.as_deref().and_then(|rules| rules.items.as_ref()) {
-        out.insert("items".to_owned(), rule(items, definitions));
+        out.insert("items".to_owned(), rule(items, context));
     }
     copy(node, &["minItems", "maxItems"], &mut out);
     if node.array.as_deref().is_some_and(|rules| rules.unique) {
         out.insert("uniqueItems".to_owned(), true.into());
     }
     if let Some(rules) = &node.object {
-        object(rules, definitions, &mut out);
+        object(rules, context, &mut out);
     }
     copy(node, &["minProperties", "maxProperties"], &mut out);
     sizes(node, &mut out);
-    if node.required && takes(&node.types, kind::STRING) && !inner::refuses_null(node, definitions)
-    {
+    if node.required && takes(&node.types, kind::STRING) && !inner::refuses_null(node, context) {
         raise(&mut out, "minLength", 1);
     }
     if let Some(value) = node.plain_default() {
         out.insert("default".to_owned(), value.clone());
     }
-    inner::inner(node, definitions, out)
+    inner::inner(node, context, out)
 }
 
 /// Copies keywords that mean the same in JSON Schema.
@@ -74,11 +77,11 @@ fn copy(node: &Node, names: &[&str], out: &mut Map<String, Value>) {
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-fn types(node: &Node, definitions: &[Definition], out: &mut Map<String, Value>) {
+fn types(node: &Node, context: Context<'_>, out: &mut Map<String, Value>) {
     let types = &node.types;
     if !types.given() {
         // `required: true` refuses null, which no type allows.
-        if node.required && !node.nullable && !inner::refuses_null(node, definitions) {
+        if node.required && !node.nullable && !inner::refuses_null(node, context) {
             out.insert(
                 "type".to_owned(),
                 json!(["string", "number", "boolean", "object", "array"]),
@@ -143,11 +146,11 @@ fn literals(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-fn object(rules: &ObjectRules, definitions: &[Definition], out: &mut Map<String, Value>) {
+fn object(rules: &ObjectRules, context: Context<'_>, out: &mut Map<String, Value>) {
     if rules.lists_properties {
         let properties = rules.properties().iter();
         let properties: Map<String, Value> = properties
-            .map(|property| (property.name.to_string(), rule(&property.node, definitions)))
+            .map(|property| (property.name.to_string(), rule(&property.node, context)))
             .collect();
         out.insert("properties".to_owned(), properties.into());
     }
@@ -160,10 +163,10 @@ fn object(rules: &ObjectRules, definitions: &[Definition], out: &mut Map<String,
         out.insert("required".to_owned(), required.into());
     }
     let additional = match &rules.additional {
-        AdditionalRule::Unsaid => None,
+        AdditionalRule::Unsaid => context.closed.then(|| false.into()),
         AdditionalRule::Allowed => Some(true.into()),
         AdditionalRule::Refused => Some(false.into()),
-        AdditionalRule::Node(node) => Some(rule(node, definitions)),
+        AdditionalRule::Node(node) => Some(rule(node, context)),
     };
     if let Some(additional) = additional {
         out.insert("additionalProperties".to_owned(), additional);

@@ -127,6 +127,13 @@ pub trait HasSchema: 'static {
         readable(std::any::type_name::<Self>()).into()
     }
 
+    /// Returns true if the author of the type gave the name in documents.
+    #[doc(hidden)]
+    #[must_use]
+    fn is_name_pinned() -> bool {
+        false
+    }
+
     /// The compiled schema. It is made anew by each call: keep it.
     ///
     /// # Errors
@@ -195,9 +202,13 @@ impl<T: Serialize> Serialize for Unchecked<T> {
 
 /// The name of a type without paths and signs: `Page_User`.
 fn readable(type_name: &str) -> String {
-    let is_sign = |char: char| !char.is_alphanumeric() && char != '_' && char != ':';
-    let words = type_name.split(is_sign).map(|word| word.rsplit("::").next().unwrap_or(word));
+    let words = paths_of(type_name).map(|path| path.rsplit("::").next().unwrap_or(path));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+/// Returns the paths in the name of a type: its own and those of its arguments.
+pub(crate) fn paths_of(type_name: &str) -> impl Iterator<Item = &str> {
+    type_name.split(|char: char| !char.is_alphanumeric() && char != '_' && char != ':')
 }
 
 #[cfg(test)]

@@ -28,6 +28,11 @@ pub(crate) struct Reference {
     pub(crate) key: Key,
     /// The name that the definition gets if it is free.
     pub(crate) name: String,
+    /// The type as the compiler names it, with its modules; empty for a
+    /// definition of a document.
+    pub(crate) type_name: &'static str,
+    /// The author of the type gave the name.
+    pub(crate) is_pinned: bool,
     make: Arc<dyn Fn() -> Rule + Send + Sync>,
 }
 
@@ -47,7 +52,16 @@ impl Reference {
         name: String,
         make: impl Fn() -> Rule + Send + Sync + 'static,
     ) -> Self {
-        Self { key, name, make: Arc::new(make) }
+        Self { key, name, type_name: "", is_pinned: false, make: Arc::new(make) }
+    }
+
+    fn of<T: HasSchema>() -> Self {
+        let name = T::schema_name().into_owned();
+        Self {
+            type_name: std::any::type_name::<T>(),
+            is_pinned: T::is_name_pinned(),
+            ..Self::new(Key::Type(TypeId::of::<T>()), name, T::rule as fn() -> Rule)
+        }
     }
 
     pub(crate) fn rule(&self) -> Rule {
@@ -91,12 +105,7 @@ impl Rule {
     /// ```
     #[track_caller]
     pub fn of<T: HasSchema>() -> Self {
-        let reference = Reference::new(
-            Key::Type(TypeId::of::<T>()),
-            T::schema_name().into_owned(),
-            T::rule as fn() -> Self,
-        );
-        Self::any().with_inner(InnerRule::Reference(reference))
+        Self::any().with_inner(InnerRule::Reference(Reference::of::<T>()))
     }
 
     /// Makes a rule for an object whose property `tag` names its kind. Each

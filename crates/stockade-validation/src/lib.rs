@@ -79,6 +79,8 @@
 // - `json`: the text of JSON.
 // - `read`: from JSON text to a typed value, judged on the way.
 // - `export`: `Schema::to_json_schema`.
+// - `document`: the definitions of a schema, for documents of many schemas;
+//   `names`: their names there.
 // - `mod@format`: the string formats.
 
 mod build;
@@ -87,6 +89,7 @@ mod constructors;
 mod data;
 mod depth;
 mod direction;
+mod document;
 mod equal;
 mod export;
 #[cfg(any(
@@ -111,6 +114,7 @@ mod inner;
 mod json;
 mod log_rate;
 mod macros;
+mod names;
 mod node;
 mod number;
 mod options;
@@ -125,8 +129,10 @@ mod suggest;
 mod text_form;
 mod validated;
 
+pub use document::{Definition, DefinitionId, Export};
 pub use function::{CustomOutcome, TransformOutcome, Verdict};
 pub use has_schema::{HasSchema, Unchecked};
+pub use names::Names;
 pub use options::ValidationOptions;
 pub use patch_field::{Optional, Patch};
 pub use read::{ReadError, read_value};

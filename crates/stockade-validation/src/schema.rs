@@ -12,7 +12,6 @@ use stockade_errors::{ApiError, ConfigError, FieldError};
 
 use crate::build;
 use crate::check;
-use crate::export;
 use crate::node::Compiled;
 use crate::options::ValidationOptions;
 use crate::rule::Rule;
@@ -104,7 +103,7 @@ impl Schema {
     /// as the types.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
-        export::export(&self.compiled)
+        self.export().to_value()
     }
 
     /// Returns the type that this is the schema of, if it was made by
@@ -129,6 +128,10 @@ impl Schema {
 
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.compiled
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Compiled> {
+        Arc::clone(&self.compiled)
     }
 }
 

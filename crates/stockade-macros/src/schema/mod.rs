@@ -63,6 +63,10 @@ fn expand(input: &DeriveInput, root: CratePath, errors: &mut Errors) -> TokenStr
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
                 ::std::borrow::Cow::Borrowed(#name)
             }
+
+            fn is_name_pinned() -> bool {
+                true
+            }
         }
     });
     // Not in `rule` itself: there each place would be that of the caller.

@@ -7,6 +7,7 @@ use super::compile::{Compiler, State};
 use crate::depth::MAX_DEPTH;
 use crate::direction::Direction;
 use crate::inner::{Key, Reference};
+use crate::names::plain;
 use crate::node::{Definition, Inner};
 
 /// The definitions so far, in the order of their first use.
@@ -49,22 +50,21 @@ impl State {
     /// Compiles the definitions, and further ones that they refer to.
     pub(super) fn compile_definitions(&mut self) -> Box<[Definition]> {
         let mut compiled: Vec<Definition> = Vec::new();
-        let mut locations = Vec::new();
-        while let Some((name, reference, direction)) = self.definitions.entries.get(compiled.len())
+        while let Some((name, reference, direction)) =
+            self.definitions.entries.get(compiled.len()).cloned()
         {
-            let (name, key, mut rule) = (name.clone(), reference.key.clone(), reference.rule());
-            let direction = *direction;
-            locations.push((rule.location, direction));
-            let mut compiler = Compiler::new(self, name.clone(), rule.location, direction);
+            let mut rule = reference.rule();
+            let location = rule.location;
+            let mut compiler = Compiler::new(self, name.clone(), location, direction);
             rule.turn(direction);
-            compiler.flatten(&mut rule, &mut vec![key]);
+            compiler.flatten(&mut rule, &mut vec![reference.key.clone()]);
             let node = compiler.compile(rule, MAX_DEPTH);
-            compiled.push(Definition { name, node });
+            compiled.push(Definition { name, node, reference, direction, location });
         }
-        for (place, (location, direction)) in locations.into_iter().enumerate() {
+        for (place, definition) in compiled.iter().enumerate() {
             if is_circle(place, &compiled) {
-                let name = compiled[place].name.clone();
-                let mut compiler = Compiler::new(self, name, location, direction);
+                let Definition { name, direction, location, .. } = definition;
+                let mut compiler = Compiler::new(self, name.clone(), location, *direction);
                 compiler.mistake("the type is nothing but itself");
             }
         }
@@ -85,11 +85,4 @@ fn is_circle(start: usize, definitions: &[Definition]) -> bool {
         }
     }
     false
-}
-
-/// Returns the name with only characters that need no escape in a URL or a JSON
-/// pointer.
-fn plain(name: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
-    name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect()
 }

@@ -2,26 +2,36 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rule;
-use crate::node::{Compiled, Definition, Inner, Node, Tagged, Variants, kind};
+use super::{Context, rule};
+use crate::node::{Inner, Node, Tagged, Variants, kind};
 
 /// Returns the root with the definitions that it leads to.
-pub(super) fn schema(compiled: &Compiled) -> Value {
-    let Compiled { root, definitions, .. } = compiled;
-    let mut rules: Vec<Value> =
-        definitions.iter().map(|definition| rule(&definition.node, definitions)).collect();
-    let mut out = match bare_place(root) {
+pub(crate) fn schema(root: &Node, context: Context<'_>) -> Value {
+    let mut rules = all(context);
+    let out = match bare_place(root) {
         // The rule of a type: itself, unless it is needed by its name.
-        Some(place) if !is_used(&definitions[place].name, &rules) => {
-            let whole = rules[place].take();
-            if !whole.is_object() {
-                return whole;
-            }
-            whole
-        }
-        _ => rule(root, definitions),
+        Some(place) if !is_used(&context.definitions[place].name, &rules) => rules[place].take(),
+        _ => rule(root, context),
     };
-    let named = definitions.iter().zip(rules).filter(|(_, rule)| !rule.is_null());
+    with_definitions(out, rules, context)
+}
+
+/// Returns the definition at `place`, if `whole` with those that it leads to.
+pub(crate) fn definition(place: usize, whole: bool, context: Context<'_>) -> Value {
+    let Some(definition) = context.definitions.get(place) else {
+        return Value::Bool(true);
+    };
+    let out = rule(&definition.node, context);
+    if whole { with_definitions(out, all(context), context) } else { out }
+}
+
+fn all(context: Context<'_>) -> Vec<Value> {
+    context.definitions.iter().map(|definition| rule(&definition.node, context)).collect()
+}
+
+/// Adds the definitions, but those that were taken.
+fn with_definitions(mut out: Value, rules: Vec<Value>, context: Context<'_>) -> Value {
+    let named = context.definitions.iter().zip(rules).filter(|(_, rule)| !rule.is_null());
     let defs: Map<String, Value> =
         named.map(|(definition, rule)| (definition.name.clone(), rule)).collect();
     if let Value::Object(out) = &mut out
@@ -33,32 +43,32 @@ pub(super) fn schema(compiled: &Compiled) -> Value {
 }
 
 /// Returns `{ "$ref": … }` for a node that has no other keyword.
-pub(super) fn bare_reference(node: &Node, definitions: &[Definition]) -> Option<Value> {
+pub(super) fn bare_reference(node: &Node, context: Context<'_>) -> Option<Value> {
     let place = bare_place(node)?;
-    Some(json!({ "$ref": pointer(&definitions.get(place)?.name) }))
+    Some(json!({ "$ref": (context.reference)(context.definitions.get(place)?) }))
 }
 
 /// Adds the parts that are no keywords of ours: tuples, references and unions.
-pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String, Value>) -> Value {
+pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Value>) -> Value {
     if let Some(rules) = node.array.as_deref().filter(|rules| !rules.places.is_empty()) {
-        let elements = rules.places.iter().map(|node| rule(node, definitions)).collect();
+        let elements = rules.places.iter().map(|node| rule(node, context)).collect();
         out.insert("prefixItems".to_owned(), elements);
     }
     match node.inner.as_deref() {
         None => {}
         Some(Inner::Definition(place)) => {
-            if let Some(definition) = definitions.get(*place) {
-                out.insert("$ref".to_owned(), pointer(&definition.name).into());
+            if let Some(definition) = context.definitions.get(*place) {
+                out.insert("$ref".to_owned(), (context.reference)(definition).into());
             }
             if node.nullable {
                 return or_null(out);
             }
         }
         Some(Inner::Tagged(union)) => {
-            out.insert("oneOf".to_owned(), tagged(union, node.nullable, definitions));
+            out.insert("oneOf".to_owned(), tagged(union, node.nullable, context));
         }
         Some(Inner::Variants(union)) => {
-            out.insert("oneOf".to_owned(), variants(union, node.nullable, definitions));
+            out.insert("oneOf".to_owned(), variants(union, node.nullable, context));
         }
     }
     Value::Object(out)
@@ -66,11 +76,11 @@ pub(super) fn inner(node: &Node, definitions: &[Definition], mut out: Map<String
 
 /// Returns true if `required: true` needs no words of its own, because the type that
 /// the node refers to has neither null nor text.
-pub(super) fn refuses_null(node: &Node, definitions: &[Definition]) -> bool {
+pub(super) fn refuses_null(node: &Node, context: Context<'_>) -> bool {
     let Some(Inner::Definition(place)) = node.inner.as_deref() else {
         return false;
     };
-    definitions.get(*place).is_some_and(|definition| {
+    context.definitions.get(*place).is_some_and(|definition| {
         let types = &definition.node.types;
         types.given() && !types.take_text() && !types.has(kind::NULL) && !definition.node.nullable
     })
@@ -101,12 +111,12 @@ fn or_null(mut out: Map<String, Value>) -> Value {
     Value::Object(outer)
 }
 
-fn tagged(union: &Tagged, nullable: bool, definitions: &[Definition]) -> Value {
-    let variants = union.variants.iter().map(|(_, node)| rule(node, definitions));
+fn tagged(union: &Tagged, nullable: bool, context: Context<'_>) -> Value {
+    let variants = union.variants.iter().map(|(_, node)| rule(node, context));
     variants.chain(null_if(nullable)).collect()
 }
 
-fn variants(union: &Variants, nullable: bool, definitions: &[Definition]) -> Value {
+fn variants(union: &Variants, nullable: bool, context: Context<'_>) -> Value {
     let names: Vec<Value> = union
         .variants
         .iter()
@@ -116,7 +126,7 @@ fn variants(union: &Variants, nullable: bool, definitions: &[Definition]) -> Val
     let names = (!names.is_empty()).then(|| json!({ "type": "string", "enum": names }));
     let objects = union.variants.iter().filter_map(|(name, node)| {
         let mut properties = Map::new();
-        properties.insert(name.to_string(), rule(node.as_ref()?, definitions));
+        properties.insert(name.to_string(), rule(node.as_ref()?, context));
         Some(json!({
             "type": "object",
             "properties": properties,
@@ -131,7 +141,7 @@ fn null_if(nullable: bool) -> Option<Value> {
     nullable.then(|| json!({ "type": "null" }))
 }
 
-fn pointer(name: &str) -> String {
+pub(crate) fn pointer(name: &str) -> String {
     format!("#/$defs/{name}")
 }
 

@@ -12,6 +12,8 @@ mod judge;
 mod object;
 mod rules;
 
+use std::panic::Location;
+
 use serde_json::{Map, Value};
 
 pub(crate) use self::judge::{Accept, Broken, Judge, unknown_field};
@@ -21,8 +23,10 @@ pub(crate) use self::object::{
 pub(crate) use self::rules::{
     ArrayRules, Bound, Counts, Limit, Literals, Relation, TextRules, count_bounds,
 };
+use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};
+use crate::inner::Reference;
 
 /// A compiled schema: the rule of the whole, and the rules that others refer to.
 #[derive(Debug)]
@@ -60,6 +64,10 @@ pub(crate) struct Definition {
     /// Unique among the definitions of a schema.
     pub(crate) name: String,
     pub(crate) node: Node,
+    pub(crate) reference: Reference,
+    pub(crate) direction: Direction,
+    /// The place where the rule was begun.
+    pub(crate) location: &'static Location<'static>,
 }
 
 /// A rule for a value beside the keywords of its node.

@@ -21,6 +21,8 @@ mod hostile;
 mod json_schema_suite;
 mod keywords;
 mod logged;
+#[cfg(feature = "derive")]
+mod names;
 mod nested;
 mod objects;
 mod options;

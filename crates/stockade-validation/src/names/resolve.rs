@@ -1,0 +1,106 @@
+//! The rules by which types of one name get different ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stockade_errors::{ConfigError, Mistake};
+
+use super::candidate::Candidate;
+
+/// A name as a candidate has it: its index, and the direction.
+type Holder = (usize, bool);
+
+/// The claim to a name. The highest keeps it.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Claim {
+    /// Made of more than the short name.
+    Made,
+    /// The short name of a type.
+    Short,
+    /// Given by the author.
+    Pinned,
+}
+
+/// Changes the names until no two are equal.
+pub(super) fn resolve(candidates: &mut [Candidate]) -> Result<(), ConfigError> {
+    loop {
+        let mut holders: BTreeMap<String, Vec<Holder>> = BTreeMap::new();
+        for (index, candidate) in candidates.iter().enumerate() {
+            let directions: &[bool] = if candidate.differs { &[true, false] } else { &[true] };
+            for is_reply in directions {
+                let name = candidate.name(*is_reply);
+                holders.entry(name).or_default().push((index, *is_reply));
+            }
+        }
+        holders.retain(|_, holders| holders.len() > 1);
+        if holders.is_empty() {
+            return Ok(());
+        }
+        let mistakes =
+            holders.iter().filter_map(|(name, holders)| clash(name, holders, candidates));
+        ConfigError::check(mistakes.collect())?;
+        let mut raised = BTreeSet::new();
+        for holders in holders.values() {
+            part(holders, candidates, &mut raised);
+        }
+        for index in raised {
+            candidates[index].level += 1;
+        }
+    }
+}
+
+fn claim((index, is_reply): Holder, candidates: &[Candidate]) -> Claim {
+    let candidate = &candidates[index];
+    let is_short = candidate.level == 0 && candidate.number == 1;
+    match (candidate.is_pinned, is_short) {
+        _ if candidate.differs && !is_reply => Claim::Made,
+        (true, _) => Claim::Pinned,
+        (false, true) => Claim::Short,
+        (false, false) => Claim::Made,
+    }
+}
+
+/// Returns the mistake of a name that is pinned twice.
+fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Mistake> {
+    let is_pinned = |holder: &&Holder| claim(**holder, candidates) == Claim::Pinned;
+    let mut pinned = holders.iter().filter(is_pinned).map(|(index, _)| &candidates[*index]);
+    let (first, second) = (pinned.next()?, pinned.next()?);
+    let message = format!(
+        "the name `{name}` is given to two types, `{}` and `{}`: documents need two names",
+        first.type_name, second.type_name
+    );
+    Some(Mistake::new(message).at(second.location))
+}
+
+/// Gives other names to all but the one with the best claim, if one has it
+/// alone.
+fn part(holders: &[Holder], candidates: &mut [Candidate], raised: &mut BTreeSet<usize>) {
+    let claims: Vec<Claim> = holders.iter().map(|holder| claim(*holder, candidates)).collect();
+    let best = claims.iter().copied().max().unwrap_or(Claim::Made);
+    let is_alone = claims.iter().filter(|claim| **claim == best).count() == 1;
+    let keeps = is_alone && best > Claim::Made;
+    let is_input = |(index, is_reply): &Holder| candidates[*index].differs && !is_reply;
+    if holders.iter().all(is_input) {
+        // The names of what is written are equal too, and all follow those.
+        return;
+    }
+    let moves = holders.iter().zip(&claims).filter(|(_, claim)| !keeps || **claim != best);
+    let path = |(index, _): &Holder| candidates[*index].type_name;
+    let have_one_path = holders.iter().all(|holder| path(holder) == path(&holders[0]));
+    // Of those that nothing tells apart the first keeps the name.
+    let mut same = usize::from(keeps);
+    for ((index, is_reply), _) in moves {
+        let candidate = &mut candidates[*index];
+        if candidate.differs && !is_reply {
+            candidate.input_number += same;
+            same += 1;
+        } else if !have_one_path
+            && !candidate.is_pinned
+            && candidate.base(candidate.level + 1) != candidate.base(candidate.level)
+        {
+            raised.insert(*index);
+        } else {
+            candidate.number += same;
+            same += 1;
+        }
+    }
+}
