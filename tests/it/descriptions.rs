@@ -5,9 +5,11 @@ use std::convert::Infallible;
 
 use stockade::__private::core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade::bytes::Bytes;
-use stockade::description::{Answer, AnswerBody, ContentSchema};
+use stockade::description::{Answer, AnswerBody, ContentSchema, SecurityScheme};
+use stockade::extract::headers::UserAgent;
+use stockade::extract::{Headers, LastEventId, TypedHeader};
 use stockade::http::{HeaderMap, Method, header};
-use stockade::middleware::SetCookie;
+use stockade::middleware::{SetCookie, with_permission, with_role};
 use stockade::prelude::*;
 use stockade::reply::{
     Accepted, Created, Failure, JsonText, ResponseWriter, Sse, Status, Streamed,
@@ -75,7 +77,7 @@ fn replies<R: Reply + 'static>(expected: &[&str]) {
 }
 
 #[derive(serde::Serialize, Reply)]
-struct User {
+struct Account {
     name: String,
 }
 
@@ -103,8 +105,8 @@ fn replies_describe_themselves() {
     replies::<Value>(&[JSON]);
     replies::<JsonText<String>>(&[JSON]);
     replies::<Json<Vec<u8>>>(&[JSON]);
-    replies::<User>(&[JSON]);
-    replies::<Page<User>>(&[JSON]);
+    replies::<Account>(&[JSON]);
+    replies::<Page<Account>>(&[JSON]);
     replies::<Sse>(&["200 text/event-stream: text"]);
     replies::<Streamed>(&["200 */*: bytes"]);
     replies::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);
@@ -113,14 +115,14 @@ fn replies_describe_themselves() {
 #[test]
 fn replies_around_others_change_their_answers() {
     replies::<Option<String>>(&[TEXT, "204"]);
-    replies::<Created<User>>(&["201 application/json: any +Location?"]);
+    replies::<Created<Account>>(&["201 application/json: any +Location?"]);
     replies::<Created<()>>(&["201 +Location?"]);
     replies::<Accepted<()>>(&["202"]);
     replies::<Status<418, &'static str>>(&["418 text/plain: text"]);
     // What has no body has none here either.
-    replies::<Status<204, User>>(&["204"]);
-    replies::<(StatusCode, User)>(&["2XX application/json: any"]);
-    replies::<(HeaderMap, User)>(&[JSON]);
+    replies::<Status<204, Account>>(&["204"]);
+    replies::<(StatusCode, Account)>(&["2XX application/json: any"]);
+    replies::<(HeaderMap, Account)>(&[JSON]);
     // A header may say that the text is CSV.
     replies::<(HeaderMap, String)>(&["200 */*: text"]);
     replies::<([(&'static str, String); 1], Vec<u8>)>(&["200 */*: bytes"]);
@@ -129,7 +131,7 @@ fn replies_around_others_change_their_answers() {
     replies::<(Vec<SetCookie>, ())>(&["204 +Set-Cookie?"]);
     // An error keeps its status and has no headers of the reply.
     let created = ["201 application/json: any +Location?", ANY_ERROR];
-    replies::<Created<Result<User, ApiError>>>(&created);
+    replies::<Created<Result<Account, ApiError>>>(&created);
     replies::<(SetCookie, Result<(), ApiError>)>(&["204 +Set-Cookie", ANY_ERROR]);
 }
 
@@ -341,4 +343,87 @@ fn a_web_socket_describes_its_handshake() {
     // What the handler returns is no answer where the connection is accepted before.
     assert_eq!(lines("/echo"), handshake);
     assert_eq!(lines("/decides"), [handshake.as_slice(), &["2XX ?", ANY_ERROR]].concat());
+}
+
+/// Checks the headers that an argument reads, `?` for those that may be absent,
+/// and its answers.
+#[track_caller]
+fn takes(handler: Handler, headers: &[&str], answers: &[&str]) {
+    let doc = described(&Method::GET, &handler);
+    let facts = doc.facts();
+    let line_of = |field: &stockade::description::ReadField| {
+        format!("{}{}", field.name, if field.required { "" } else { "?" })
+    };
+    assert_eq!(facts.reads.iter().map(line_of).collect::<Vec<_>>(), headers);
+    let expected: Vec<&str> = answers.iter().copied().chain(["204"]).collect();
+    assert_eq!(facts.answers.iter().map(line).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn extractors_describe_what_they_read() {
+    const MISSING: &str = "400 error (The header user-agent is missing or malformed)";
+    const MALFORMED: &str = "400 error (The header user-agent is malformed)";
+    const NOBODY: &str = "401 error +WWW-Authenticate (There is no such user)";
+    takes(Handler::new(async |_: Headers| ()), &[], &[]);
+    takes(Handler::new(async |_: LastEventId| ()), &["Last-Event-ID?"], &[]);
+    takes(Handler::new(async |_: TypedHeader<UserAgent>| ()), &["user-agent"], &[MISSING]);
+    let optional = Handler::new(async |_: Option<TypedHeader<UserAgent>>| ());
+    takes(optional, &["user-agent?"], &[MALFORMED]);
+    takes(Handler::new(async |_: User<Value>| ()), &[], &[NOBODY]);
+    takes(Handler::new(async |_: Option<User<Value>>| ()), &[], &[NOBODY]);
+    let taken = described(&Method::GET, &Handler::new(async |_: User<Value>| ()));
+    assert!(taken.facts().takes_user);
+    let optional = described(&Method::GET, &Handler::new(async |_: Option<User<Value>>| ()));
+    assert!(!optional.facts().takes_user);
+}
+
+/// Checks the mistakes of a router with one route, each without its place.
+#[track_caller]
+fn mistakes(tree: RouteTree, expected: &[&str]) {
+    let built = create_router(tree, RouterOptions::new()).build();
+    let error = built.err();
+    let found = error.iter().flat_map(|error| error.mistakes());
+    let found: Vec<String> = found.map(|mistake| mistake.message().to_owned()).collect();
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.contains(expected), "{found} is not {expected}");
+    }
+}
+
+async fn own(_: User<Value>) -> &'static str {
+    "own"
+}
+
+async fn open() -> &'static str {
+    "open"
+}
+
+fn sets_user(req: &mut Request) {
+    req.set_user(Some(json!({ "id": 1 })));
+}
+
+async fn asks(_: User<Value>, _: &mut Request) {}
+
+#[test]
+fn a_user_whom_nobody_finds_is_a_mistake() {
+    const HANDLER: &str = "the handler takes the user, whom no middleware before it finds";
+    const ROLE: &str = "`with_role` needs the user, whom no middleware before it finds";
+    let auth = || with_auth(|_: String| async { None::<Value> });
+    mistakes(routes! { "x": { GET: own } }, &[HANDLER]);
+    mistakes(routes! { "x": { GET: async |_: Option<User<Value>>| "x" } }, &[]);
+    mistakes(routes! { "x": { middleware: auth(), GET: own } }, &[]);
+    mistakes(routes! { "x": { middleware: with_role("admin"), GET: open } }, &[ROLE]);
+    let permission = with_permission(|_: &Value, _: &Request| true);
+    mistakes(routes! { "x": { middleware: permission, GET: open } }, &["`with_permission` needs"]);
+    let late = [with_role("admin"), Middleware::new(auth())];
+    mistakes(routes! { "x": { middleware: late, GET: own } }, &[ROLE]);
+    // A function that says nothing about itself may set the user.
+    mistakes(routes! { "x": { middleware: sets_user, GET: own } }, &[]);
+    let said = Middleware::new(sets_user)
+        .describing(|doc| doc.finds_user([SecurityScheme::Other("a cookie".into())], false));
+    mistakes(routes! { "x": { middleware: said, GET: own } }, &[]);
+    let other = Middleware::new(sets_user).describing(|_| {});
+    mistakes(routes! { "x": { middleware: other, GET: own } }, &[HANDLER]);
+    // It cannot have set the user that it takes.
+    mistakes(routes! { "x": { middleware: asks, GET: open } }, &["needs the user, whom"]);
 }

@@ -40,8 +40,10 @@ fn api() -> RouteTree {
         } },
         "input": { POST: { handler: async || (), middleware: [rules] } },
         "auth": { GET: { handler: async || (), middleware: [nobody] } },
-        "role": { GET: { handler: async || (), middleware: [with_role("admin")] } },
-        "permission": { GET: { handler: async || (), middleware: [with_permission(somebody)] } },
+        "role": { GET: { handler: async || (), middleware: [unknown(), with_role("admin")] } },
+        "permission": {
+            GET: { handler: async || (), middleware: [unknown(), with_permission(somebody)] },
+        },
         "ann": {
             middleware: [ann],
             "role": { GET: { handler: async || (), middleware: [with_role("admin")] } },
@@ -49,6 +51,11 @@ fn api() -> RouteTree {
         },
         "one": { GET: { handler: async || (), rate_limit: 1 / MINUTE } },
     }
+}
+
+/// Middleware that might find a user, as far as a router can see, and finds none.
+fn unknown() -> Middleware {
+    Middleware::new(|_: &mut Request| ())
 }
 
 fn with(options: RouterOptions) -> App {

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Uri, Version};
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, PeerAddr, PeerCredentials, Request};
+use crate::{FromRequest, PeerAddr, PeerCredentials, Request, RouteDoc};
 
 /// A copy of the headers; it dereferences to `http::HeaderMap`.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,10 @@ impl FromRequest for LastEventId {
         let id = req.headers().get("last-event-id").map(http::HeaderValue::as_bytes);
         let id = id.and_then(|id| std::str::from_utf8(id).ok()).filter(|id| !id.is_empty());
         Ok(Self(id.map(str::to_owned)))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.reads_header("Last-Event-ID", false);
     }
 }
 

@@ -6,7 +6,7 @@ use headers::{Header, HeaderMapExt as _};
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, Request};
+use crate::{FromRequest, Request, RouteDoc};
 
 /// One header of the request, as a type of the crate
 /// [`headers`](https://docs.rs/headers) that knows how it is written, which is
@@ -61,6 +61,12 @@ impl<H: Header + Send> FromRequest for TypedHeader<H> {
         let missing = || ApiError::new(400, format!("Header '{}' is missing", H::name()));
         Self::read(req)?.ok_or_else(missing)
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        let name = H::name().as_str();
+        doc.reads_header(name, true);
+        doc.may_answer(400, format!("The header {name} is missing or malformed"));
+    }
 }
 
 impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
@@ -70,5 +76,11 @@ impl<H: Header + Send> OptionalFromRequest for TypedHeader<H> {
             return Ok(None);
         }
         Self::read(req)
+    }
+
+    fn describe_optional(doc: &mut RouteDoc) {
+        let name = H::name().as_str();
+        doc.reads_header(name, false);
+        doc.may_answer(400, format!("The header {name} is malformed"));
     }
 }

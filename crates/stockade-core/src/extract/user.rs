@@ -4,7 +4,8 @@ use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, Request, escaped};
+use crate::description::{Answer, HeaderDoc};
+use crate::{FromRequest, Request, RouteDoc, escaped};
 
 /// The user that authentication found, read into a type.
 ///
@@ -35,6 +36,9 @@ use crate::{FromRequest, Request, escaped};
 /// # }
 /// ```
 ///
+/// A route that takes `User<T>` has `with_auth`, or middleware of the
+/// application that may find the user, or the router is not built.
+///
 /// Spec: Request object › user.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct User<T>(pub T);
@@ -55,10 +59,26 @@ impl<T: DeserializeOwned + Send> FromRequest for User<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Self::read(req).unwrap_or_else(|| Err(req.unauthorized()))
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.takes_user();
+        doc.answers(refusal());
+    }
 }
 
 impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Self::read(req).transpose()
     }
+
+    fn describe_optional(doc: &mut RouteDoc) {
+        doc.answers(refusal());
+    }
+}
+
+/// Describes the 401 for a request without a user, and for a user that does not
+/// fit its type.
+fn refusal() -> Answer {
+    let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to say who asks");
+    Answer::error(401).meaning("There is no such user").header(challenge)
 }

@@ -90,18 +90,41 @@ impl RouteDoc {
     /// Notes that the user must have one of these roles. Several calls ask for
     /// one of each list.
     pub fn needs_role(&mut self, any_of: &[String]) {
+        self.asks_user();
         self.facts.roles.push(any_of.to_vec());
     }
 
     /// Notes that the user must have a permission, with its name if it has one.
     pub fn needs_permission(&mut self, name: Option<&str>) {
+        self.asks_user();
         let permission = name.map_or(Permission::Opaque, |name| Permission::Named(name.to_owned()));
         self.facts.permissions.push(permission);
     }
 
     /// Notes that an argument is the user, without whom the answer is 401.
     pub fn takes_user(&mut self) {
+        self.asks_user();
         self.facts.takes_user = true;
+    }
+
+    /// Finds the mistake of a part that needs a user where nothing before it can
+    /// have found one: such a route could only answer 401.
+    fn asks_user(&mut self) {
+        // The last one describes itself now, unless the handler does.
+        let own = usize::from(self.describer != HANDLER);
+        let before = self.facts.middleware.len().saturating_sub(own);
+        let mut before = self.facts.middleware[..before].iter();
+        // Middleware that does not describe itself may set the user.
+        if self.facts.user.is_some() || before.any(|middleware| middleware.is_opaque) {
+            return;
+        }
+        let part = match &*self.describer {
+            "handler" => "the handler takes the user, whom".to_owned(),
+            name => format!("`{name}` needs the user, whom"),
+        };
+        self.mistake(format!(
+            "{part} no middleware before it finds, so that it can only answer 401: add `with_auth`"
+        ));
     }
 
     /// Notes a rate limit that counts the requests to the route. Two limits of
