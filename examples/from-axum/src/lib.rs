@@ -5,7 +5,5 @@
 //! databases and other services, which the programs would reach by a network.
 
 pub mod logged;
-
-pub mod stand_ins;
 pub mod stand_ins;
 pub mod tls_client;

@@ -150,7 +150,7 @@ fn the_list_is_as_it_would_be_saved() {
 }
 
 /// The beginning of the line with the sums.
-const SUMS: &str = "Of these ";
+const SUMS: &str = "Of the other ";
 
 fn sums(rows: &[Row]) -> String {
     let of = |how: &str| rows.iter().filter(|row| row.how == how).count();
