@@ -112,6 +112,10 @@ fn typed() -> App {
         } } },
         "one": { ":n": { GET: async |Path(n): Path<u8>| n.to_string() } },
         "two": { ":a-:b": { GET: async |Path((a, b)): Path<(u8, String)>| format!("{a} {b}") } },
+        "wide": {
+            ":n": { GET: async |Path(n): Path<i64>| n.to_string() },
+            ":a-:b": { GET: async |Path((a, b)): Path<(String, i64)>| format!("{a} {b}") },
+        },
     })
 }
 
@@ -177,6 +181,12 @@ fn parameters_are_checked_by_the_schema_of_their_type() {
     check(&app, "GET /one/x", &refused(&[["n", "Expected integer, got string", "type"]]));
     check(&app, "GET /two/7-x", "200 7 x");
     check(&app, "GET /two/y-x", &refused(&[["a", "Expected integer, got string", "type"]]));
+
+    // Integers that no rule of the schema bounds, and the type does.
+    let beyond = |name| refused(&[[name, "The integer is out of range", "type"]]);
+    check(&app, "GET /wide/9223372036854775807", "200 9223372036854775807");
+    check(&app, "GET /wide/9223372036854775808", &beyond("n"));
+    check(&app, "GET /wide/x-9223372036854775808", &beyond("b"));
 }
 
 #[test]

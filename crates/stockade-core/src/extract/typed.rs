@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use stockade_errors::{ApiError, ConfigError, FieldError};
+use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::__internal::{
     Field, PairsKind, ParamShape, SchemaExt, Slot, Target, read_nothing, read_texts_into, shape_of,
 };
@@ -213,7 +213,7 @@ impl<'r, 't> Judge<'r, 't> {
 
     /// Judges data that is text, and reads the value from the outcome. `name`
     /// is the name of the value in errors of its type, and `rename` changes the
-    /// names in errors of its schema.
+    /// names in all errors.
     fn read_judged(
         self,
         name: &str,
@@ -221,14 +221,18 @@ impl<'r, 't> Judge<'r, 't> {
         rename: impl Fn(String) -> String,
     ) -> Result<(), ApiError> {
         let outcome = validate_against_schema(&self.schema, data, &as_text(&self.options))?;
-        if outcome.valid() {
-            return Ok(read_texts_into(name, &outcome.data, self.target)?);
-        }
-        let renamed = |mut error: FieldError| {
-            error.field = rename(std::mem::take(&mut error.field));
-            error
+        let mut errors = if outcome.valid() {
+            match read_texts_into(name, &outcome.data, self.target) {
+                // Valid data may still not fit the type, such as an integer beyond `i64`.
+                Err(ReadError::Invalid(errors)) => errors,
+                read => return Ok(read?),
+            }
+        } else {
+            outcome.errors
         };
-        let errors: Vec<FieldError> = outcome.errors.into_iter().map(renamed).collect();
+        for error in &mut errors {
+            error.field = rename(std::mem::take(&mut error.field));
+        }
         Err(ApiError::validation(errors))
     }
 }
