@@ -35,7 +35,7 @@ pub struct Credentials {
 
 #[derive(Deserialize, Schema)]
 pub struct NewUser {
-    #[schema(required, trim, max_length = 50)]
+    #[schema(required, trim, max_length = 50, pattern = r"^[^\x00-\x1F\x7F]*$")]
     username: String,
     #[schema(required, trim, kind = "email", max_length = 254)]
     email: String,
@@ -45,7 +45,7 @@ pub struct NewUser {
 
 #[derive(Deserialize, Schema)]
 pub struct UserChange {
-    #[schema(trim, min_length = 1, max_length = 50)]
+    #[schema(trim, min_length = 1, max_length = 50, pattern = r"^[^\x00-\x1F\x7F]*$")]
     username: Optional<String>,
     #[schema(trim, kind = "email", max_length = 254)]
     email: Optional<String>,

@@ -64,6 +64,8 @@ async fn what_is_wrong_with_a_comment_is_told() {
     conduit.delete(&format!("{other}/1"), &ada).await.assert_errors(404, unknown);
     let id = conduit.delete(&format!("{path}/first"), &ada).await;
     id.assert_errors(422, json!({ "id": ["Expected integer, got string"] }));
+    let id = conduit.delete(&format!("{path}/99999999999999999999"), &ada).await;
+    id.assert_errors(422, json!({ "id": ["The integer is out of range"] }));
     let forbidden = conduit.delete(&format!("{path}/1"), &eve).await;
     forbidden.assert_errors(403, json!({ "comment": ["forbidden"] }));
     let list: Value = conduit.get(&path, "").await.json();

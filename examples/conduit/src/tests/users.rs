@@ -40,6 +40,7 @@ async fn what_is_wrong_with_a_registration_is_told_by_field() {
     check("username", json!(""), "can't be blank").await;
     check("username", json!("  "), "can't be blank").await;
     check("username", json!("x".repeat(51)), "String must be at most 50 characters").await;
+    check("username", json!("a\0b"), "Invalid format").await;
     check("email", json!(""), "can't be blank").await;
     check("email", json!("ada"), "Invalid email format").await;
     check("password", json!(""), "can't be blank").await;
@@ -126,6 +127,7 @@ async fn a_change_that_is_wrong_changes_nothing() {
     };
     check("username", json!("")).await;
     check("username", json!(null)).await;
+    check("username", json!("a\nb")).await;
     check("email", json!("")).await;
     check("email", json!(null)).await;
     check("password", json!("")).await;
