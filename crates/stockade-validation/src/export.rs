@@ -2,6 +2,7 @@
 //! Schema 2020-12.
 
 mod inner;
+mod pattern;
 
 use serde_json::{Map, Number, Value, json};
 
@@ -37,7 +38,8 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     }
     types(node, context, &mut out);
     literals(node, &mut out);
-    copy(node, &["minLength", "maxLength", "pattern"], &mut out);
+    copy(node, &["minLength", "maxLength"], &mut out);
+    pattern::write(node, &mut out);
     if let Some(Value::String(format)) = node.keywords.get("format") {
         let format = if format == Format::Url.name() { Format::Uri.name() } else { format };
         out.insert("format".to_owned(), format.into());
@@ -60,10 +62,32 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     if node.required && takes(&node.types, kind::STRING) && !inner::refuses_null(node, context) {
         raise(&mut out, "minLength", 1);
     }
+    document(node, &mut out);
+    pattern::write_trim(node, &mut out);
     if let Some(value) = node.plain_default() {
         out.insert("default".to_owned(), value.clone());
     }
     inner::inner(node, context, out)
+}
+
+/// Adds what the type itself judges, unless a keyword asks for more.
+fn document(node: &Node, out: &mut Map<String, Value>) {
+    for (name, value) in &node.documented {
+        match (name.as_str(), value) {
+            ("minimum", Value::Number(bound)) => tighten(out, name, bound, true),
+            ("maximum", Value::Number(bound)) => tighten(out, name, bound, false),
+            ("format", _) if !fits_format(node, out) => {}
+            _ => {
+                out.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+    }
+}
+
+/// Returns true if the format of a number still is the one of the type: a
+/// keyword may have made something else of it.
+fn fits_format(node: &Node, out: &Map<String, Value>) -> bool {
+    node.types.has(kind::NUMBER | kind::INTEGER) && !out.contains_key("format")
 }
 
 /// Copies keywords that mean the same in JSON Schema.
@@ -97,13 +121,18 @@ fn types(node: &Node, context: Context<'_>, out: &mut Map<String, Value>) {
     let formats: &[TextType] = if types.has(kind::STRING) { &[] } else { &types.formats };
     match formats {
         [] => {}
-        [form] => {
+        // A date may be a date-time too.
+        [form] if *form != TextType::Date => {
             names.insert(0, "string");
             out.insert("format".to_owned(), format_of(*form).into());
         }
         several => {
             names.insert(0, "string");
-            let forms = several.iter().map(|form| json!({ "format": format_of(*form) }));
+            let mut forms: Vec<&str> = several.iter().map(|form| format_of(*form)).collect();
+            if several.contains(&TextType::Date) {
+                forms.push(Format::DateTime.name());
+            }
+            let forms = forms.iter().map(|format| json!({ "format": format }));
             out.insert("anyOf".to_owned(), forms.collect());
         }
     }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::format::Format;
 use crate::has_schema::HasSchema;
@@ -30,20 +30,24 @@ macro_rules! rules {
 
 rules! {
     bool => Rule::boolean();
-    i8 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    i16 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    i32 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    i64 => Rule::integer();
-    i128 => Rule::integer();
-    isize => Rule::integer();
-    u8 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    u16 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    u32 => Rule::integer().minimum(Self::MIN).maximum(Self::MAX);
-    u64 => Rule::integer().minimum(0);
-    u128 => Rule::integer().minimum(0);
-    usize => Rule::integer().minimum(0);
-    f32 => Rule::number().minimum(f64::from(Self::MIN)).maximum(f64::from(Self::MAX));
-    f64 => Rule::number();
+    i8 => small_integer(Self::MIN, Self::MAX, "int8");
+    i16 => small_integer(Self::MIN, Self::MAX, "int16");
+    i32 => small_integer(Self::MIN, Self::MAX, "int32");
+    i64 => large_integer(Self::MIN, Self::MAX, "int64");
+    // No number of JSON beyond 64 bits is a whole one here.
+    i128 => Rule::integer().documented(json!({ "minimum": i64::MIN, "maximum": u64::MAX }));
+    isize => large_integer(Self::MIN, Self::MAX, SIGNED);
+    u8 => small_integer(Self::MIN, Self::MAX, "uint8");
+    u16 => small_integer(Self::MIN, Self::MAX, "uint16");
+    u32 => small_integer(Self::MIN, Self::MAX, "uint32");
+    u64 => large_integer(Self::MIN, Self::MAX, "uint64").minimum(0);
+    u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
+    usize => large_integer(Self::MIN, Self::MAX, UNSIGNED).minimum(0);
+    f32 => {
+        let rule = Rule::number().minimum(f64::from(Self::MIN)).maximum(f64::from(Self::MAX));
+        rule.documented(json!({ "format": "float" }))
+    };
+    f64 => Rule::number().documented(json!({ "format": "double" }));
     char => Rule::string().min_length(1).max_length(1);
     String => Rule::string();
     Box<str> => Rule::string();
@@ -68,7 +72,25 @@ rules! {
     IpAddr => Rule::string().custom(|value, _, _| {
         let is_address = value.as_str().is_none_or(|text| text.parse::<Self>().is_ok());
         if is_address { Ok(()) } else { Err("Invalid IP address") }
-    });
+    }).documented(json!({ "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] }));
+}
+
+/// The formats of `isize` and `usize`, which depend on the machine.
+const SIGNED: &str = if isize::BITS == 64 { "int64" } else { "int32" };
+const UNSIGNED: &str = if usize::BITS == 64 { "uint64" } else { "uint32" };
+
+/// Integers whose bounds a rule judges.
+fn small_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
+    let rule = Rule::integer().minimum(least).maximum(most);
+    rule.documented(json!({ "format": format }))
+}
+
+/// Integers whose bounds are those of the numbers that serde reads, which it
+/// judges itself.
+fn large_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
+    let (least, most): (Value, Value) = (least.into(), most.into());
+    let bounds = json!({ "minimum": least, "maximum": most, "format": format });
+    Rule::integer().documented(bounds)
 }
 
 /// Exactly these fields.
@@ -107,9 +129,9 @@ fn from_one(rule: Rule) -> Rule {
     rule.minimum(1)
 }
 
-/// No keyword says it.
+/// No keyword of ours says it.
 fn but_zero(rule: Rule) -> Rule {
-    rule.custom(|value, _, _| {
+    rule.documented(json!({ "not": { "const": 0 } })).custom(|value, _, _| {
         let is_zero = value.as_f64().is_some_and(|number| number == 0.0);
         if is_zero { Err("Number must not be 0") } else { Ok(()) }
     })

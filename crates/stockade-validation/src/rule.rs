@@ -60,6 +60,8 @@ pub struct Rule {
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
+    /// Keywords for documents alone, of what the type itself judges.
+    pub(crate) documented: Map<String, Value>,
     /// The rule of what is written, where that is another one.
     pub(crate) written: Option<Box<Self>>,
     /// The presence of the property that the rule is of.
@@ -117,6 +119,7 @@ impl Rule {
             custom: None,
             transform: None,
             default: None,
+            documented: Map::new(),
             written: None,
             presence: Presence::AsRead,
             keeps_null: false,
@@ -124,6 +127,15 @@ impl Rule {
             mistakes: Vec::new(),
             location,
         }
+    }
+
+    /// Adds keywords of JSON Schema to documents. They say what the type judges
+    /// where it is read, so that no keyword of the rule judges it again.
+    pub(crate) fn documented(mut self, keywords: Value) -> Self {
+        if let Value::Object(keywords) = keywords {
+            self.documented.extend(keywords);
+        }
+        self
     }
 
     pub(crate) fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {

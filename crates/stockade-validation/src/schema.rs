@@ -98,9 +98,13 @@ impl Schema {
     /// String formats used as types become `type: string` with a `format`,
     /// `nullable` becomes the type `null`, `min` and `max` the keywords of each
     /// type, `required: true` an entry in the list of the parent. Keywords that
-    /// JSON Schema does not have (`custom`, `message`, `trim`, `transform`, a
-    /// function as default) are left out. Rules of types become `$defs`, named
-    /// as the types.
+    /// JSON Schema does not have (`custom`, `message`, `transform`, a function as
+    /// default) are left out. Rules of types become `$defs`, named as the types.
+    ///
+    /// Numbers have the bounds of the type that they are read as. A text with
+    /// `trim` is described as it is without the white space, and has a `pattern`
+    /// for its least length. A `pattern` that ECMA-262 does not have stands as
+    /// `x-pattern`.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
         self.export().to_value()

@@ -108,6 +108,7 @@ impl<'m> Compiler<'m> {
             default,
             message: text_of(&keywords, "message").map(Into::into),
             keywords,
+            documented: rule.documented,
             types,
             ..Node::default()
         };

@@ -134,6 +134,8 @@ pub(crate) struct Node {
     pub(crate) message: Option<Box<str>>,
     /// Keywords with plain values, as given, for documents.
     pub(crate) keywords: Map<String, Value>,
+    /// Keywords for documents alone.
+    pub(crate) documented: Map<String, Value>,
 }
 
 impl Node {

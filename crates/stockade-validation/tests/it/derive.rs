@@ -338,6 +338,7 @@ fn recursive_types() {
                             "type": "integer",
                             "minimum": 0,
                             "maximum": 255,
+                        "format": "uint8",
                         },
                         "children": {
                             "type": "array",

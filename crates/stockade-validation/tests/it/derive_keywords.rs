@@ -256,6 +256,7 @@ fn words_are_exported() {
                     "type": "integer",
                     "minimum": 0,
                     "maximum": 255,
+                "format": "uint8",
                 },
                 "b": { "description": "This.", "title": "B", "type": "boolean" },
                 "c": { "type": "boolean", "deprecated": true, "default": true },

@@ -84,7 +84,9 @@ mod of_std {
         agree::<NonZero<i64>>(&[json!(i64::MIN), json!(-1)], &[json!(0), json!("1")]);
         agree::<NonZero<u64>>(&[json!(1)], &[json!(0), json!(-1)]);
         agree::<Wrapping<u8>>(&[json!(0), json!(255)], &[json!(-1), json!(256)]);
-        exports::<NonZero<u8>>(&json!({ "type": "integer", "minimum": 1, "maximum": 255 }));
+        exports::<NonZero<u8>>(
+            &json!({ "type": "integer", "minimum": 1, "maximum": 255, "format": "uint8" }),
+        );
         // `0.0` is the integer 0.
         let errors = NonZero::<i8>::schema().unwrap();
         let errors = errors.check(&json!(0.0), &ValidationOptions::new()).unwrap();
@@ -451,7 +453,7 @@ mod of_replies {
     #[cfg(feature = "bytes")]
     #[test]
     fn bytes_are_a_list() {
-        let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+        let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" });
         writes(&bytes::Bytes::from("a"), &json!({ "type": "array", "items": byte }));
     }
 

@@ -76,7 +76,7 @@ fn collections() {
 
 #[test]
 fn documents() {
-    exports::<u8>(&json!({ "type": "integer", "minimum": 0, "maximum": 255 }));
+    exports::<u8>(&json!({ "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" }));
     exports::<Option<bool>>(&json!({ "type": ["boolean", "null"] }));
     exports::<(bool, char)>(&json!({
         "type": "array",
@@ -201,7 +201,7 @@ fn definitions_are_exported_once_by_name() {
                 "Tree": {
                     "type": "object",
                     "properties": {
-                        "name": { "type": "string", "minLength": 1 },
+                        "name": { "type": "string", "minLength": 1, "pattern": "\\S" },
                         "children": { "type": "array", "items": { "$ref": "#/$defs/Tree" } },
                         "best": { "anyOf": [{ "$ref": "#/$defs/Tree" }, { "type": "null" }] },
                     },

@@ -13,6 +13,7 @@ mod derive;
 mod derive_enums;
 #[cfg(feature = "derive")]
 mod derive_keywords;
+mod exported;
 mod foreign_types;
 #[cfg(feature = "schemars")]
 mod from_schemars;

@@ -46,7 +46,7 @@ fn names_are_those_of_writing() {
             "type": "object",
             "properties": {
                 "userName": { "type": "string" },
-                "out": { "type": "integer", "minimum": 0, "maximum": 255 },
+                "out": { "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" },
                 "user-name": { "type": "boolean" },
                 "same": { "type": "boolean" },
             },
@@ -106,9 +106,9 @@ fn a_field_is_required_unless_it_is_left_out() {
             "type": "object",
             "properties": {
                 "text": { "type": "string", "minLength": 1 },
-                "maybe": { "type": ["integer", "null"], "minimum": 0, "maximum": 255 },
-                "unless_null": { "type": "integer", "minimum": 0, "maximum": 255 },
-                "twice": { "type": ["integer", "null"], "minimum": 0, "maximum": 255 },
+                "maybe": { "type": ["integer", "null"], "minimum": 0, "maximum": 255, "format": "uint8" },
+                "unless_null": { "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" },
+                "twice": { "type": ["integer", "null"], "minimum": 0, "maximum": 255, "format": "uint8" },
                 "list": { "type": "array", "items": { "type": "boolean" } },
                 "patch": { "type": ["boolean", "null"] },
                 "optional": { "type": "boolean" },
@@ -215,7 +215,7 @@ fn flattened_fields_follow_writing() {
         rest: BTreeMap::from([("x".to_owned(), true)]),
     };
     let bare = Outer { id: 1, inner, maybe: None, rest: BTreeMap::new() };
-    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" });
     check(
         &[full, bare],
         &json!({
@@ -292,7 +292,7 @@ fn enums_are_those_of_writing() {
         Color::schema().unwrap().to_json_schema()["enum"],
         json!(["Red", "Blue", "Blau", "Old"])
     );
-    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" });
     check(
         &[Tagged::Circle { max_radius: 1 }, Tagged::Square(Square { side: 1 }), Tagged::Empty],
         &json!({
@@ -436,7 +436,7 @@ fn a_type_that_is_only_written_has_a_schema() {
         list: vec![true].into(),
         page: Page { items: vec![item()], next: Some(Box::new(item())) },
     };
-    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255, "format": "uint8" });
     check(
         &[value],
         &json!({
