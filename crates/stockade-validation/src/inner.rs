@@ -3,6 +3,7 @@
 //! Spec: Validation schemas.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -36,6 +37,14 @@ pub(crate) struct Reference {
     make: Arc<dyn Fn() -> Rule + Send + Sync>,
 }
 
+/// The functions of a type that a reference calls.
+#[derive(Clone, Copy)]
+struct TypeFunctions {
+    name: fn() -> Cow<'static, str>,
+    is_pinned: fn() -> bool,
+    rule: fn() -> Rule,
+}
+
 /// The identity of a reference.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Key {
@@ -55,13 +64,12 @@ impl Reference {
         Self { key, name, type_name: "", is_pinned: false, make: Arc::new(make) }
     }
 
-    fn of<T: HasSchema>() -> Self {
-        let name = T::schema_name().into_owned();
-        Self {
-            type_name: std::any::type_name::<T>(),
-            is_pinned: T::is_name_pinned(),
-            ..Self::new(Key::Type(TypeId::of::<T>()), name, T::rule as fn() -> Rule)
-        }
+    /// Makes the reference to a type. It is compiled once, and not once for
+    /// each type.
+    fn to_type(id: TypeId, type_name: &'static str, functions: TypeFunctions) -> Self {
+        let TypeFunctions { name, is_pinned, rule } = functions;
+        let reference = Self::new(Key::Type(id), name().into_owned(), rule);
+        Self { type_name, is_pinned: is_pinned(), ..reference }
     }
 
     pub(crate) fn rule(&self) -> Rule {
@@ -105,7 +113,15 @@ impl Rule {
     /// ```
     #[track_caller]
     pub fn of<T: HasSchema>() -> Self {
-        Self::any().with_inner(InnerRule::Reference(Reference::of::<T>()))
+        let functions =
+            TypeFunctions { name: T::schema_name, is_pinned: T::is_name_pinned, rule: T::rule };
+        Self::of_type(TypeId::of::<T>(), std::any::type_name::<T>(), functions)
+    }
+
+    #[track_caller]
+    fn of_type(id: TypeId, type_name: &'static str, functions: TypeFunctions) -> Self {
+        let reference = Reference::to_type(id, type_name, functions);
+        Self::any().with_inner(InnerRule::Reference(reference))
     }
 
     /// Makes a rule for an object whose property `tag` names its kind. Each

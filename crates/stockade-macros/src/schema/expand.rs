@@ -50,7 +50,7 @@ pub(crate) fn in_both(
 
 impl Writer<'_> {
     /// Returns the rule of a struct, or of the content of a variant.
-    pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: &Owner) -> TokenStream {
+    pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: Owner) -> TokenStream {
         match fields {
             Fields::Unit => {
                 let root = self.root.at(span);
@@ -69,7 +69,7 @@ impl Writer<'_> {
                         continue;
                     }
                     let never_read = owner.never_read || skip.read;
-                    let rule = self.field(field, &Owner { never_read, ..owner.clone() });
+                    let rule = self.field(field, Owner { never_read, ..owner });
                     differs |= skip.read != skip.write || rule.written.is_some();
                     if !skip.write {
                         written.push(rule.written.unwrap_or_else(|| rule.rule.clone()));
@@ -91,7 +91,7 @@ impl Writer<'_> {
         &mut self,
         fields: impl Iterator<Item = &'f Field>,
         span: Span,
-        owner: &Owner,
+        owner: Owner,
     ) -> TokenStream {
         let rule = local(span);
         let mut steps: TokenStream = fields.map(|field| self.property(field, owner)).collect();
@@ -107,7 +107,7 @@ impl Writer<'_> {
     }
 
     /// Returns the statements that add the property of a field.
-    fn property(&mut self, field: &Field, owner: &Owner) -> TokenStream {
+    fn property(&mut self, field: &Field, owner: Owner) -> TokenStream {
         let serde = Serde::read(&field.attrs);
         if serde.skip.read && serde.skip.write {
             return TokenStream::new();
@@ -121,7 +121,7 @@ impl Writer<'_> {
         }
         let never_read = owner.never_read || serde.skip.read;
         let FieldRule { rule: field_rule, written, optional } =
-            self.field(field, &Owner { never_read, ..owner.clone() });
+            self.field(field, Owner { never_read, ..owner });
         let at = field.span();
         let (rule, root) = (local(at), self.root.at(at));
         let presence = Presence::of(&serde, &field.ty, never_read);
@@ -130,18 +130,22 @@ impl Writer<'_> {
         let name_in = |direction| serde.field_name(&ident, *owner.case.get(direction), direction);
         let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
         let add = |name: &str, field_rule: &TokenStream, presence: Presence| {
-            let path = presence.path(&root);
+            let path = || presence.path(&root);
             let call = match (presence, serde.flatten) {
                 (Presence::Always, true) => quote_spanned!(at=> #rule.flatten(#field_rule)),
                 (Presence::Always, false) => quote_spanned! {at=>
                     #root::__private::property(#rule, #name, #field_rule, #optional)
                 },
-                (_, true) => quote_spanned! {at=>
-                    #root::__private::flatten_in(#rule, #field_rule, #path)
-                },
-                (_, false) => quote_spanned! {at=>
-                    #root::__private::property_in(#rule, #name, #field_rule, #optional, #path)
-                },
+                (_, true) => {
+                    let path = path();
+                    quote_spanned!(at=> #root::__private::flatten_in(#rule, #field_rule, #path))
+                }
+                (_, false) => {
+                    let path = path();
+                    quote_spanned! {at=>
+                        #root::__private::property_in(#rule, #name, #field_rule, #optional, #path)
+                    }
+                }
             };
             quote_spanned!(at=> let #rule = #call;)
         };
@@ -158,17 +162,21 @@ impl Writer<'_> {
     }
 
     /// Returns the rule of a field with its keywords.
-    pub(crate) fn field(&mut self, field: &Field, owner: &Owner) -> FieldRule {
+    pub(crate) fn field(&mut self, field: &Field, owner: Owner) -> FieldRule {
         let serde = Serde::read(&field.attrs);
         let keywords = Keywords::read(&field.attrs, Place::Field, self.errors);
         let (ty, span) = (&field.ty, field.span());
         if !serde.with.read {
             keywords.check_type(ty, self.errors);
         }
-        let base = self.base(ty, span, &serde, &keywords, owner.never_read);
-        let rule = self.with_keywords(base.read, &keywords, &field.attrs);
+        let root = self.root.at(span);
+        let rule = base(field, &keywords, serde.with.read, owner.never_read, &root);
+        let rule = self.with_keywords(rule, &keywords, &field.attrs);
         let differs = serde.with.read != serde.with.write && !keywords.replaces_rule();
-        let written = differs.then(|| self.with_keywords(base.write, &keywords, &field.attrs));
+        let written = differs.then(|| {
+            let written = base(field, &keywords, serde.with.write, true, &root);
+            self.with_keywords(written, &keywords, &field.attrs)
+        });
         let excused = serde.default
             || owner.default
             || keywords.get("default").is_some()
@@ -181,39 +189,9 @@ impl Writer<'_> {
         } else if owner.never_read {
             quote!(false)
         } else {
-            let root = self.root.at(span);
             quote_spanned!(span=> <#ty as #root::HasSchema>::is_optional())
         };
         FieldRule { rule, written, optional }
-    }
-
-    /// Returns the rules of a field without its keywords.
-    fn base(
-        &self,
-        ty: &Type,
-        span: Span,
-        serde: &Serde,
-        keywords: &Keywords,
-        never_read: bool,
-    ) -> Both<TokenStream> {
-        let root = self.root.at(span);
-        if let Some(with) = keywords.expr("with") {
-            let with = call(with);
-            return Both::of(quote_spanned!(span=> #with));
-        }
-        let any = || quote_spanned!(span=> #root::Rule::any());
-        if keywords.has_flag("opaque") {
-            return Both::of(any());
-        }
-        let read = if serde.with.read {
-            any()
-        } else if never_read {
-            write_only(ty, span, &root)
-        } else {
-            quote_spanned!(span=> #root::__private::rule_of::<#ty>())
-        };
-        let write = if serde.with.write { any() } else { write_only(ty, span, &root) };
-        Both { read, write }
     }
 
     /// Makes a rule with the keywords and doc comments of a place.
@@ -314,6 +292,28 @@ impl Writer<'_> {
     }
 }
 
+/// Returns the rule of a field in one direction, without its keywords; `with` if
+/// a function reads or writes it.
+fn base(
+    field: &Field,
+    keywords: &Keywords,
+    with: bool,
+    never_read: bool,
+    root: &TokenStream,
+) -> TokenStream {
+    let (ty, span) = (&field.ty, field.span());
+    if let Some(with) = keywords.expr("with") {
+        let with = call(with);
+        quote_spanned!(span=> #with)
+    } else if with || keywords.has_flag("opaque") {
+        quote_spanned!(span=> #root::Rule::any())
+    } else if never_read {
+        write_only(ty, span, root)
+    } else {
+        quote_spanned!(span=> #root::__private::rule_of::<#ty>())
+    }
+}
+
 /// Returns the rule of a type that is written and not read, if it has one.
 pub(crate) fn write_only(ty: &Type, span: Span, root: &TokenStream) -> TokenStream {
     quote_spanned! {span=> {
@@ -324,7 +324,7 @@ pub(crate) fn write_only(ty: &Type, span: Span, root: &TokenStream) -> TokenStre
 }
 
 /// The settings of a type or variant that hold for its fields.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owner {
     pub(crate) case: Both<Case>,
     pub(crate) default: bool,

@@ -148,7 +148,7 @@ fn by_fields(
         Data::Union(_) => return (TokenStream::new(), None),
     };
     let owner = Owner {
-        case: serde.rename_all.clone(),
+        case: serde.rename_all,
         default: serde.default,
         deny_unknown_fields: serde.deny_unknown_fields,
         never_read,
@@ -158,9 +158,9 @@ fn by_fields(
     {
         let is_optional = (!never_read).then(|| writer.is_optional(field));
         let owner = Owner { default: false, ..owner };
-        return (writer.field(field, &owner).in_both(&writer.root.at(span)), is_optional);
+        return (writer.field(field, owner).in_both(&writer.root.at(span)), is_optional);
     }
-    let rule = writer.fields(fields, span, &owner);
+    let rule = writer.fields(fields, span, owner);
     let Some(tag) = serde.tag.as_ref().filter(|_| matches!(fields, Fields::Named(_))) else {
         return (rule, None);
     };

@@ -15,7 +15,7 @@ pub(crate) enum Direction {
 }
 
 /// A setting of each direction.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Both<T> {
     pub(crate) read: T,
     pub(crate) write: T,
@@ -35,7 +35,7 @@ impl<T> Both<T> {
 }
 
 impl<T: Clone> Both<T> {
-    pub(crate) fn of(value: T) -> Self {
+    fn of(value: T) -> Self {
         Self { read: value.clone(), write: value }
     }
 }

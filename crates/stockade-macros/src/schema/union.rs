@@ -135,7 +135,7 @@ fn content(
         let root = writer.root.at(span);
         return quote_spanned!(span=> #root::Rule::any());
     }
-    writer.fields(&variant.fields, span, &owner(own, whole))
+    writer.fields(&variant.fields, span, owner(own, whole))
 }
 
 /// Returns the rule of a variant as an object, which gets the tag.
@@ -148,11 +148,11 @@ fn internal(
     let span = variant.ident.span();
     let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
     let rule = match &variant.fields {
-        Fields::Unit => writer.object(std::iter::empty(), span, &owner(own, whole)),
+        Fields::Unit => writer.object(std::iter::empty(), span, owner(own, whole)),
         Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
             let message = "a tuple has no place for a tag: give the enum `content` too";
             writer.errors.push(span, message);
-            writer.object(std::iter::empty(), span, &owner(own, whole))
+            writer.object(std::iter::empty(), span, owner(own, whole))
         }
         Fields::Named(_) | Fields::Unnamed(_) => content(writer, variant, own, whole),
     };
