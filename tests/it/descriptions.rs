@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use stockade::__private::core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade::bytes::Bytes;
-use stockade::description::{Answer, AnswerBody, ContentSchema, SecurityScheme};
+use stockade::description::{Answer, SecurityScheme};
 use stockade::extract::headers::UserAgent;
 use stockade::extract::{Headers, LastEventId, TypedHeader};
 use stockade::http::{HeaderMap, Method, header};
@@ -14,38 +13,38 @@ use stockade::prelude::*;
 use stockade::reply::{
     Accepted, Created, Failure, JsonText, ResponseWriter, Sse, Status, Streamed,
 };
+use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, FieldInfo, Need, RouteInfo};
 use stockade::websockets::WebSocketUpgrade;
-use stockade::{Handler, RouteDoc};
+use stockade::{Docs, RouteDoc, RouteEntry};
 
-/// Lets a handler describe itself, twice with the same outcome.
+use crate::support::{app_of, block_on, request};
+
+/// Builds a router with one route, and returns its facts, which are the same
+/// when they are asked for again.
 #[track_caller]
-fn described(method: &Method, handler: &Handler) -> RouteDoc {
-    let describe = || {
-        let mut doc = RouteDoc::new(method.clone(), Vec::new());
-        handler.describe(&mut doc);
-        doc
-    };
-    let doc = describe();
-    assert_eq!(format!("{:?}", doc.facts()), format!("{:?}", describe().facts()));
-    doc
+fn described(entry: RouteEntry) -> RouteInfo {
+    // The function may set a user, as far as the router can see.
+    let tree = RouteTree::new().middleware(|_: &mut Request| ()).method(Method::GET, entry);
+    let app = app_of(tree);
+    let mut map = app.route_map();
+    assert_eq!(map, app.route_map());
+    map.routes.remove(0)
 }
 
 /// Writes an answer as `status body +Header (meaning)`. A header that is not
 /// always there has a question mark.
-fn line(answer: &Answer) -> String {
-    let mut line = answer.status.to_string();
+fn line(answer: &AnswerInfo) -> String {
+    let mut line = answer.status.clone();
     match &answer.body {
-        AnswerBody::None => {}
-        AnswerBody::Error => line += " error",
-        AnswerBody::ValidationError => line += " validation error",
-        AnswerBody::Unknown => line += " ?",
-        AnswerBody::Content(contents) => {
+        AnswerBodyInfo::None => {}
+        AnswerBodyInfo::Error => line += " error",
+        AnswerBodyInfo::Unknown => line += " ?",
+        AnswerBodyInfo::Content(contents) => {
             for content in contents {
-                let schema = match &content.schema {
-                    ContentSchema::Any => "any".to_owned(),
-                    ContentSchema::Text => "text".to_owned(),
-                    ContentSchema::Bytes => "bytes".to_owned(),
-                    other => format!("{other:?}"),
+                let schema = match content.schema.to_string() {
+                    any if any == "true" => "any".to_owned(),
+                    text if text == r#"{"type":"string"}"# => "text".to_owned(),
+                    other => other,
                 };
                 line += &format!(" {}: {schema}", content.media_type);
             }
@@ -61,19 +60,21 @@ fn line(answer: &Answer) -> String {
     line
 }
 
-/// Checks the answers of a handler, all of which are its own.
+/// Returns the answers of a part of a route.
+fn answers(route: &RouteInfo, part: &str) -> Vec<String> {
+    route.answers.iter().filter(|answer| answer.by == part).map(line).collect()
+}
+
+/// Checks the answers of a handler.
 #[track_caller]
-fn check(handler: Handler, expected: &[&str]) {
-    let doc = described(&Method::GET, &handler);
-    let answers = &doc.facts().answers;
-    assert_eq!(answers.iter().map(line).collect::<Vec<_>>(), expected);
-    assert!(answers.iter().all(|answer| answer.by == "handler"));
+fn check(entry: RouteEntry, expected: &[&str]) {
+    assert_eq!(answers(&described(entry), "handler"), expected);
 }
 
 /// Checks the answers of a handler that returns this type.
 #[track_caller]
 fn replies<R: Reply + 'static>(expected: &[&str]) {
-    check(Handler::new(async || -> R { unreachable!() }), expected);
+    check(RouteEntry::new(async || -> R { unreachable!() }), expected);
 }
 
 #[derive(serde::Serialize, Reply)]
@@ -100,15 +101,15 @@ fn replies_describe_themselves() {
     replies::<String>(&[TEXT]);
     replies::<Cow<'static, str>>(&[TEXT]);
     replies::<Html<String>>(&["200 text/html: text"]);
-    replies::<Bytes>(&["200 application/octet-stream: bytes"]);
-    replies::<Vec<u8>>(&["200 application/octet-stream: bytes"]);
+    replies::<Bytes>(&["200 application/octet-stream: any"]);
+    replies::<Vec<u8>>(&["200 application/octet-stream: any"]);
     replies::<Value>(&[JSON]);
     replies::<JsonText<String>>(&[JSON]);
     replies::<Json<Vec<u8>>>(&[JSON]);
     replies::<Account>(&[JSON]);
     replies::<Page<Account>>(&[JSON]);
     replies::<Sse>(&["200 text/event-stream: text"]);
-    replies::<Streamed>(&["200 */*: bytes"]);
+    replies::<Streamed>(&["200 */*: any"]);
     replies::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);
 }
 
@@ -125,7 +126,7 @@ fn replies_around_others_change_their_answers() {
     replies::<(HeaderMap, Account)>(&[JSON]);
     // A header may say that the text is CSV.
     replies::<(HeaderMap, String)>(&["200 */*: text"]);
-    replies::<([(&'static str, String); 1], Vec<u8>)>(&["200 */*: bytes"]);
+    replies::<([(&'static str, String); 1], Vec<u8>)>(&["200 */*: any"]);
     replies::<(StatusCode, Vec<(header::HeaderName, String)>, String)>(&["2XX */*: text"]);
     replies::<(SetCookie, String)>(&["200 text/plain: text +Set-Cookie"]);
     replies::<(Vec<SetCookie>, ())>(&["204 +Set-Cookie?"]);
@@ -137,7 +138,7 @@ fn replies_around_others_change_their_answers() {
 
 #[test]
 fn a_writer_may_answer_anything() {
-    check(Handler::new(async |_: ResponseWriter| ()), &["2XX ?", "204"]);
+    check(RouteEntry::new(async |_: ResponseWriter| ()), &["2XX ?", "204"]);
 }
 
 #[test]
@@ -334,11 +335,10 @@ fn a_web_socket_describes_its_handshake() {
         "503 error +Retry-After (Too many connections)",
         "101 (The connection is a WebSocket from here on)",
     ];
+    let map = app.route_map();
     let lines = |path: &str| {
-        let route = app.routes().iter().find(|route| route.pattern() == path).unwrap();
-        let mut doc = RouteDoc::new(route.method().clone(), Vec::new());
-        route.describe(&mut doc);
-        doc.facts().answers.iter().map(line).collect::<Vec<_>>()
+        let route = map.routes.iter().find(|route| route.path == path).unwrap();
+        [answers(route, "web_socket_handshake"), answers(route, "handler")].concat()
     };
     // What the handler returns is no answer where the connection is accepted before.
     assert_eq!(lines("/echo"), handshake);
@@ -348,15 +348,13 @@ fn a_web_socket_describes_its_handshake() {
 /// Checks the headers that an argument reads, `?` for those that may be absent,
 /// and its answers.
 #[track_caller]
-fn takes(handler: Handler, headers: &[&str], answers: &[&str]) {
-    let doc = described(&Method::GET, &handler);
-    let facts = doc.facts();
-    let line_of = |field: &stockade::description::ReadField| {
-        format!("{}{}", field.name, if field.required { "" } else { "?" })
-    };
-    assert_eq!(facts.reads.iter().map(line_of).collect::<Vec<_>>(), headers);
-    let expected: Vec<&str> = answers.iter().copied().chain(["204"]).collect();
-    assert_eq!(facts.answers.iter().map(line).collect::<Vec<_>>(), expected);
+fn takes(entry: RouteEntry, headers: &[&str], own: &[&str]) {
+    let route = described(entry);
+    let line_of =
+        |field: &FieldInfo| format!("{}{}", field.name, if field.required { "" } else { "?" });
+    assert_eq!(route.headers.iter().map(line_of).collect::<Vec<_>>(), headers);
+    let expected: Vec<&str> = own.iter().copied().chain(["204"]).collect();
+    assert_eq!(answers(&route, "handler"), expected);
 }
 
 #[test]
@@ -364,17 +362,17 @@ fn extractors_describe_what_they_read() {
     const MISSING: &str = "400 error (The header user-agent is missing or malformed)";
     const MALFORMED: &str = "400 error (The header user-agent is malformed)";
     const NOBODY: &str = "401 error +WWW-Authenticate (There is no such user)";
-    takes(Handler::new(async |_: Headers| ()), &[], &[]);
-    takes(Handler::new(async |_: LastEventId| ()), &["Last-Event-ID?"], &[]);
-    takes(Handler::new(async |_: TypedHeader<UserAgent>| ()), &["user-agent"], &[MISSING]);
-    let optional = Handler::new(async |_: Option<TypedHeader<UserAgent>>| ());
+    takes(RouteEntry::new(async |_: Headers| ()), &[], &[]);
+    takes(RouteEntry::new(async |_: LastEventId| ()), &["Last-Event-ID?"], &[]);
+    takes(RouteEntry::new(async |_: TypedHeader<UserAgent>| ()), &["user-agent"], &[MISSING]);
+    let optional = RouteEntry::new(async |_: Option<TypedHeader<UserAgent>>| ());
     takes(optional, &["user-agent?"], &[MALFORMED]);
-    takes(Handler::new(async |_: User<Value>| ()), &[], &[NOBODY]);
-    takes(Handler::new(async |_: Option<User<Value>>| ()), &[], &[NOBODY]);
-    let taken = described(&Method::GET, &Handler::new(async |_: User<Value>| ()));
-    assert!(taken.facts().takes_user);
-    let optional = described(&Method::GET, &Handler::new(async |_: Option<User<Value>>| ()));
-    assert!(!optional.facts().takes_user);
+    takes(RouteEntry::new(async |_: User<Value>| ()), &[], &[NOBODY]);
+    takes(RouteEntry::new(async |_: Option<User<Value>>| ()), &[], &[NOBODY]);
+    let taken = described(RouteEntry::new(async |_: User<Value>| ()));
+    assert_eq!(taken.access.user, Need::Required);
+    let optional = described(RouteEntry::new(async |_: Option<User<Value>>| ()));
+    assert_eq!(optional.access.user, Need::None);
 }
 
 /// Checks the mistakes of a router with one route, each without its place.
@@ -426,4 +424,58 @@ fn a_user_whom_nobody_finds_is_a_mistake() {
     mistakes(routes! { "x": { middleware: other, GET: own } }, &[HANDLER]);
     // It cannot have set the user that it takes.
     mistakes(routes! { "x": { middleware: asks, GET: open } }, &["needs the user, whom"]);
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct NewUser {
+    #[expect(dead_code, reason = "nobody reads it")]
+    name: String,
+}
+
+#[test]
+fn the_example_of_a_body_fits_its_schema() {
+    async fn create(_: Body<NewUser>) {}
+    let docs = |example| Docs::new("x").example(example);
+    let route = |docs: Docs| routes! { "x": { POST: { handler: create, docs: docs } } };
+    mistakes(route(docs(json!({ "name": "Ada" }))), &[]);
+    mistakes(route(docs(json!({ "name": 7 }))), &["docs: the example is wrong: name"]);
+    let get = routes! { "x": { GET: { handler: open, docs: docs(json!(1)) } } };
+    mistakes(get, &["docs: `example` is that of a body, which the route does not read"]);
+}
+
+#[test]
+fn a_deprecated_route_sends_its_dates() {
+    let fails = async || Result::<(), _>::Err(StatusCode::NOT_FOUND);
+    let docs = || Docs::new("x").deprecated_since("2026-11-30").sunset("2027-06-30T12:00:00Z");
+    let app = app_of(routes! {
+        "old": { GET: { handler: open, docs: docs() } },
+        "gone": { GET: { handler: fails, docs: docs() } },
+        "closed": { GET: { handler: open, docs: docs(), middleware: refuses } },
+        "new": { GET: { handler: open, docs: Docs::new("x").sunset("2027-06-30") } },
+        "plain": { GET: open },
+    });
+    let sent = |path: &str| {
+        let response = block_on(app.handle(request(&format!("GET {path}"))));
+        let text = |name: &str| {
+            let value = response.headers().get(name)?;
+            Some(value.to_str().unwrap().to_owned())
+        };
+        (response.status().as_u16(), text("deprecation"), text("sunset"))
+    };
+    let since = || Some("@1795996800".to_owned());
+    let end = || Some("Wed, 30 Jun 2027 12:00:00 GMT".to_owned());
+    assert_eq!(sent("/old"), (200, since(), end()));
+    // Errors have them too, those of middleware included.
+    assert_eq!(sent("/gone"), (404, since(), end()));
+    assert_eq!(sent("/closed"), (418, since(), end()));
+    let midnight = Some("Wed, 30 Jun 2027 00:00:00 GMT".to_owned());
+    assert_eq!(sent("/new"), (200, None, midnight));
+    assert_eq!(sent("/plain"), (200, None, None));
+    let map = app.route_map();
+    let old = map.routes.iter().find(|route| route.path == "/old").unwrap();
+    assert_eq!(answers(old, "handler"), ["200 text/plain: text +Deprecation +Sunset"]);
+}
+
+fn refuses(_: &mut Request) -> Result<(), StatusCode> {
+    Err(StatusCode::IM_A_TEAPOT)
 }

@@ -103,6 +103,7 @@ pub mod __internal {
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
     pub use crate::validation::Source;
+    pub use crate::validation::example_mistakes;
 }
 
 /// A response: that of the `http` crate, with our body.

@@ -12,7 +12,8 @@ use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_sche
 use crate::extract::TypeInfo;
 use crate::media::Media;
 use crate::read::Payload;
-use crate::{Request, RouteDoc};
+use crate::route_description::RouteDocExt as _;
+use crate::{Docs, Request, RouteDoc};
 
 /// The checks of a route before its handler runs: the parameters of the path,
 /// the query, and the body, in this order. The first of them that fails is
@@ -131,6 +132,33 @@ impl Validation {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the mistakes of the example of a body, which has to pass the checks
+/// of its route: lower case, no full stop.
+#[must_use]
+pub fn example_mistakes(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
+    let Some(example) = &docs.example else { return Vec::new() };
+    let typed = validation.inputs.iter().filter(|input| input.source == Source::Body);
+    let schemas = typed.map(|input| &input.schema).chain(&validation.body);
+    let mut mistakes = Vec::new();
+    let mut is_judged = doc.body().is_some();
+    for schema in schemas {
+        is_judged = true;
+        match schema.check(example, &validation.options) {
+            Ok(errors) => mistakes.extend(errors.iter().map(|error| {
+                // The field of an error of the whole body is empty.
+                let field = if error.field.is_empty() { "body" } else { error.field.as_str() };
+                format!("docs: the example is wrong: {field}: {}", error.message)
+            })),
+            Err(error) => mistakes.push(format!("docs: the example cannot be judged: {error}")),
+        }
+    }
+    if !is_judged {
+        mistakes
+            .push("docs: `example` is that of a body, which the route does not read".to_owned());
+    }
+    mistakes
 }
 
 /// Returns the options with the conversions that text needs.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Extensions, Method};
-use stockade_core::__internal::{EndpointKind, EndpointParts, RouteDocExt as _, Settings};
+use stockade_core::__internal::{
+    EndpointKind, EndpointParts, RouteDocExt as _, Settings, example_mistakes,
+};
 use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
 use stockade_errors::{ConfigError, Mistake};
@@ -16,6 +18,7 @@ use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
+use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder, Tables};
 use crate::options::RouterOptions;
@@ -158,6 +161,8 @@ impl<'o> Compiler<'o> {
         let accepts = self.accepts_of(entry.accepts.take(), is_bodiless, &doc, faults);
         faults.extend(web_socket::misplaced(is_web_socket, &doc));
         faults.extend(entry.docs.mistakes());
+        let validation = entry.validation.with_handler(&doc);
+        faults.extend(example_mistakes(&validation, &doc, &entry.docs));
         if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             faults.push("`public` needs a reason".to_owned());
         }
@@ -166,7 +171,7 @@ impl<'o> Compiler<'o> {
         let parts = EndpointParts {
             name: entry.name.map(Into::into),
             middleware: middleware.into(),
-            validation: entry.validation.with_handler(&doc),
+            validation,
             states: self.options.states.clone(),
             max_body: entry.max_body,
             accepts,
@@ -222,7 +227,8 @@ impl<'o> Compiler<'o> {
 
     /// Returns the middleware of a route, behind the `guard` of a WebSocket.
     fn middleware_of(&self, guard: Option<Middleware>, entry: &RouteEntry) -> Vec<Middleware> {
-        let mut middleware: Vec<Middleware> = guard.into_iter().collect();
+        let mut middleware: Vec<Middleware> = announcing(&entry.docs).into_iter().collect();
+        middleware.extend(guard);
         middleware.extend(self.concurrency_limit.clone());
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);

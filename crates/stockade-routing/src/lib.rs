@@ -26,6 +26,7 @@
 mod app;
 mod call_options;
 mod compile;
+mod deprecation;
 mod dispatch;
 mod entry;
 mod finish;

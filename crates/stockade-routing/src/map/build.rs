@@ -342,6 +342,11 @@ fn docs_of(docs: &Docs) -> DocsInfo {
         tags: docs.tags.clone(),
         deprecated: docs.deprecated,
         responses: docs.responses.clone(),
+        example: docs.example.clone(),
+        reply_examples: docs.reply_examples.clone(),
+        hidden: docs.hidden.clone(),
+        deprecated_since: docs.deprecated_since.clone(),
+        sunset: docs.sunset.clone(),
     }
 }
 

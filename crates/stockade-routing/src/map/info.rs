@@ -424,4 +424,14 @@ pub struct DocsInfo {
     pub deprecated: bool,
     /// Statuses with their meanings.
     pub responses: Vec<(u16, String)>,
+    /// A body that a client may send.
+    pub example: Option<Value>,
+    /// Statuses with a body that the route may answer.
+    pub reply_examples: Vec<(u16, Value)>,
+    /// The reason why documents leave the route out.
+    pub hidden: Option<String>,
+    /// The day or the moment from which it should no longer be used.
+    pub deprecated_since: Option<String>,
+    /// The day or the moment from which it may be gone.
+    pub sunset: Option<String>,
 }
