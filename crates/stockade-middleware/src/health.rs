@@ -60,29 +60,29 @@ impl Readiness {
 
 /// Handles `/health/live`: answers 200 `{"status":"ok"}` as long as the program
 /// answers at all.
-pub async fn live() -> Liveness {
-    Liveness(())
+pub async fn live() -> LivenessReply {
+    LivenessReply(())
 }
 
 /// Handles `/health/ready`: answers 200 `{"status":"ok"}`, or 503
 /// `{"status":"unavailable"}` when requests should go elsewhere.
 ///
 /// The 503 is not logged as an error.
-pub async fn ready(readiness: State<Readiness>) -> CurrentReadiness {
-    CurrentReadiness { is_ready: readiness.is_ready() }
+pub async fn ready(readiness: State<Readiness>) -> ReadinessReply {
+    ReadinessReply { is_ready: readiness.is_ready() }
 }
 
 /// The reply of [`live`].
 #[derive(Clone, Copy, Debug)]
-pub struct Liveness(());
+pub struct LivenessReply(());
 
 /// The reply of [`ready`].
 #[derive(Clone, Copy, Debug)]
-pub struct CurrentReadiness {
+pub struct ReadinessReply {
     is_ready: bool,
 }
 
-impl Reply for Liveness {
+impl Reply for LivenessReply {
     fn into_response(self) -> Result<Response, ApiError> {
         let Self(()) = self;
         answer(StatusCode::OK, OK).into_response()
@@ -93,7 +93,7 @@ impl Reply for Liveness {
     }
 }
 
-impl Reply for CurrentReadiness {
+impl Reply for ReadinessReply {
     fn into_response(self) -> Result<Response, ApiError> {
         let (status, text) = match self.is_ready {
             true => (StatusCode::OK, OK),
