@@ -29,6 +29,7 @@ pub(crate) fn fails_validation(doc: &mut RouteDoc, meaning: &'static str) {
 }
 
 /// Returns true if a route of this method takes GET or HEAD.
+#[cfg(feature = "conditional")]
 pub(crate) fn may_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD) || is_any(method)
 }

@@ -15,7 +15,7 @@ use stockade_errors::__internal::setters;
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
 use super::method::{AuthMethod, Find, Found};
-use super::verify::{find_with, may_fail};
+use super::verify::{describe_failure, find_with};
 use super::{CredentialReader, Lookup, LookupArguments, SessionCookie, Verify};
 use crate::CrossOriginProtection;
 
@@ -176,7 +176,7 @@ impl Auth {
         let method = AuthMethod::new(Challenge::BEARER, find_with(lookup));
         Self::one(method.describing(|doc| {
             doc.middleware_arguments::<Args>("with_auth");
-            may_fail(doc);
+            describe_failure::<E>(doc);
         }))
     }
 

@@ -10,7 +10,7 @@ use std::task::Poll;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
-use stockade_core::__internal::{answer_of, escaped};
+use stockade_core::__internal::{RouteDocExt as _, answer_of, escaped};
 use stockade_core::description::{Answer, AnswerStatus};
 use stockade_core::middleware::BorrowingFn;
 use stockade_core::reply::Failure;
@@ -306,7 +306,7 @@ macro_rules! lookup_with_extractors {
                 });
                 ErasedMethod(method.describing(|doc| {
                     doc.middleware_arguments::<($($Arg,)*)>("with_auth");
-                    may_fail(doc);
+                    describe_failure::<E>(doc);
                 }))
             }
         }
@@ -328,8 +328,18 @@ fn describe_errors<V: IntoUser>(doc: &mut RouteDoc) {
     }
 }
 
+/// Describes the errors of a function that fails with `E`: any error, unless `E`
+/// tells which.
+pub(super) fn describe_failure<E: Failure>(doc: &mut RouteDoc) {
+    let before = doc.facts().answers.len();
+    E::describe(doc);
+    if doc.facts().answers.len() == before {
+        may_fail(doc);
+    }
+}
+
 /// Notes that the function that finds the user may fail, with any error.
-pub(super) fn may_fail(doc: &mut RouteDoc) {
+fn may_fail(doc: &mut RouteDoc) {
     let meaning = "An error of the function that finds the user";
     doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
 }
