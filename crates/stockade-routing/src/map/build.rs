@@ -248,8 +248,10 @@ fn read_forms(schema: &Value) -> impl Iterator<Item = &'static str> {
 
 fn access_of(endpoint: &Endpoint, facts: &RouteFacts) -> Access {
     let user = facts.user.as_ref();
+    // Each `with_auth` answers for itself.
+    let is_required = user.into_iter().chain(&facts.earlier_users).any(|user| user.required);
     let need = match user {
-        Some(user) if user.required => Need::Required,
+        _ if is_required => Need::Required,
         _ if facts.takes_user || !facts.roles.is_empty() || !facts.permissions.is_empty() => {
             Need::Required
         }
