@@ -7,6 +7,7 @@ mod support;
 
 mod construction;
 mod cross_origin;
+mod described;
 mod routing;
 
 mod accepts;

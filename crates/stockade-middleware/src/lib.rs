@@ -69,12 +69,49 @@
 //! assert!(list[1].name().ends_with("open"));
 //! ```
 //!
+//! # Descriptions
+//!
+//! A map of the routes and documents of the API say what a request may be
+//! answered with. Each helper describes itself for them: its answers, the headers
+//! that it reads and adds, its users, limits and schemas. Middleware of the
+//! program is opaque, because it may answer anything, until
+//! [`Middleware::describing`] says what it does:
+//!
+//! ```
+//! use stockade::description::{Answer, HeaderDoc};
+//! use stockade::{ApiError, Middleware, Request, Router};
+//!
+//! fn has_credit(req: &mut Request) -> Result<(), ApiError> {
+//!     match req.headers().contains_key("x-credit") {
+//!         true => Ok(()),
+//!         false => Err(ApiError::new(402, "No credit").with_header("x-price", "5")),
+//!     }
+//! }
+//!
+//! let paid = Middleware::new(has_credit).named("has_credit").describing(|doc| {
+//!     doc.reads_header("X-Credit", true);
+//!     let price = HeaderDoc::new("X-Price", "The price of the request");
+//!     doc.answers(Answer::error(402).meaning("No credit").header(price));
+//! });
+//!
+//! let mut router = Router::new();
+//! router.use_(paid);
+//! router.get("/reports", async || "a report");
+//! assert!(router.build().is_ok());
+//! ```
+//!
+//! Middleware that finds users itself says so by
+//! [`finds_user`](stockade_core::RouteDoc::finds_user), and what it adds to the
+//! answers behind it by [`adds_header`](stockade_core::RouteDoc::adds_header).
+//! A description is not checked against what the function does: write a test
+//! that sends such a request.
+//!
 //! # Helpers
 //!
 //! | helper | effect |
 //! |---|---|
 //! | [`with_auth`] | finds the user |
-//! | [`with_role`], [`with_permission`] | let only some users through |
+//! | [`with_role`], [`with_permission`] | let only some users through; [`named`] gives a permission a name |
 //! | [`with_validation`] | checks the body by a schema |
 //! | [`with_query_validation`] | checks the query by a schema |
 //! | [`with_params_validation`] | checks the parameters of the path by a schema |

@@ -1,0 +1,113 @@
+//! Descriptions of routes, held against what the routes do.
+//!
+//! A row is a route, a request that is sent to it, and the answer that it must
+//! get. The answer is looked up in the description of the route, and each answer
+//! that a helper describes must have a row.
+
+mod access;
+mod answers;
+mod headers;
+mod opaque;
+
+use stockade::__private::core::__internal::{EndpointExt as _, RouteDocExt as _};
+use stockade::description::{Answer, AnswerBody, AnswerStatus, RouteFacts};
+use stockade::http::Method;
+use stockade::prelude::*;
+use stockade::testing::{TestClient, TestResponse};
+use stockade::{Endpoint, RouteDoc};
+
+use crate::support::block_on;
+
+/// A route that is described, and a request to it.
+struct Row {
+    app: App,
+    /// `METHOD target`, then `name: value` for each header, then after an empty
+    /// line the body.
+    request: String,
+    /// A body that is no text.
+    bytes: Option<Vec<u8>>,
+}
+
+/// The options of a router whose stages add as little as can be.
+fn quiet() -> RouterOptions {
+    RouterOptions::new().rate_limit(None).expose_errors(false).max_body_size(100)
+}
+
+/// Makes a row of middleware around a handler at `/x/:id`.
+macro_rules! row {
+    ([$($middleware:expr),*], $handler:expr, $request:expr) => {
+        row!(super::quiet(), [$($middleware),*], $handler, $request)
+    };
+    ($options:expr, [$($middleware:expr),*], $handler:expr, $request:expr) => {{
+        let request: String = $request.into();
+        let mut router = Router::with_options($options);
+        $(router.use_(Middleware::new($middleware));)*
+        router.route(super::method_of(&request), "/x/:id", $handler);
+        super::Row { app: router.build().unwrap(), request, bytes: None }
+    }};
+}
+use row;
+
+fn method_of(request: &str) -> Method {
+    request.split_once(' ').unwrap().0.parse().unwrap()
+}
+
+impl Row {
+    fn endpoint(&self) -> &Endpoint {
+        &self.app.routes()[0]
+    }
+
+    fn facts(&self) -> RouteFacts {
+        facts_of(self.endpoint())
+    }
+
+    /// Sends the request as a client does.
+    fn send(&self) -> TestResponse {
+        let (head, body) = self.request.split_once("\n\n").unwrap_or((&self.request, ""));
+        let mut lines = head.lines();
+        let target = lines.next().unwrap().split_once(' ').unwrap().1;
+        let client = TestClient::new(self.app.clone());
+        let mut request = client.request(method_of(head), target);
+        for line in lines {
+            let (name, value) = line.split_once(": ").unwrap();
+            request = request.header(name, value);
+        }
+        let body = self.bytes.clone().unwrap_or_else(|| body.as_bytes().to_vec());
+        block_on(async { request.body(body).await })
+    }
+}
+
+/// What a route says of itself, as a list of all routes asks for it.
+fn facts_of(endpoint: &Endpoint) -> RouteFacts {
+    let mut doc = RouteDoc::new(endpoint.method().clone(), vec![("id".to_owned(), false)]);
+    let status = endpoint.validation_status();
+    doc.set_validation_status((status != 400).then_some(status));
+    endpoint.describe(&mut doc);
+    doc.facts().clone()
+}
+
+/// Returns true if a description of this status is true of an answer with that
+/// one.
+fn covers(described: AnswerStatus, status: u16) -> bool {
+    match described {
+        AnswerStatus::Exact(exact) => exact == status,
+        AnswerStatus::Class(class) => u16::from(class) == status / 100,
+        _ => true,
+    }
+}
+
+/// Returns true if a body is as it was described.
+fn has_form(answer: &Answer, response: &TestResponse) -> bool {
+    let media = response.header("content-type").unwrap_or_default();
+    let is_error = || media == "application/json" && response.json::<Value>()["error"].is_string();
+    let lists_fields = || response.json::<Value>()["details"]["errors"][0]["field"].is_string();
+    match &answer.body {
+        AnswerBody::None => response.bytes().is_empty(),
+        AnswerBody::Error => is_error() && !lists_fields(),
+        AnswerBody::ValidationError => is_error() && lists_fields(),
+        AnswerBody::Content(contents) => contents
+            .iter()
+            .any(|content| content.media_type == "*/*" || media.starts_with(&*content.media_type)),
+        _ => true,
+    }
+}
