@@ -1,0 +1,47 @@
+//! The headers of routes that should no longer be used.
+//!
+//! Source: RFC 9745 (`Deprecation`); RFC 8594 (`Sunset`).
+
+use std::time::SystemTime;
+
+use http::{HeaderName, HeaderValue};
+use stockade_core::description::HeaderDoc;
+use stockade_core::{Docs, Middleware, Next, Request, RouteDoc};
+
+/// Returns the middleware that sends the dates of a route, if it has any. Only
+/// such a route pays for it.
+pub(crate) fn announcing(docs: &Docs) -> Option<Middleware> {
+    let (since, end) = docs.dates();
+    // A date of a header is a whole second.
+    let since = since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let since = since.map(|since| {
+        let header = HeaderDoc::new("Deprecation", "The time since when not to use the route");
+        (HeaderName::from_static("deprecation"), format!("@{}", since.as_secs()), header)
+    });
+    let end = end.map(|end| {
+        let header = HeaderDoc::new("Sunset", "The time from which the route may be gone");
+        (HeaderName::from_static("sunset"), httpdate::fmt_http_date(end), header)
+    });
+    let mut headers: Vec<(HeaderName, HeaderValue)> = Vec::new();
+    let mut descriptions = Vec::new();
+    for (name, value, description) in since.into_iter().chain(end) {
+        // Both dates are ASCII, so that they can stand in a header.
+        headers.extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
+        descriptions.push(description);
+    }
+    if headers.is_empty() {
+        return None;
+    }
+    let add = move |req: Request, next: Next| {
+        let headers = headers.clone();
+        async move {
+            let mut response = next.run(req).await;
+            response.headers_mut().extend(headers);
+            response
+        }
+    };
+    let describe = move |doc: &mut RouteDoc| {
+        descriptions.iter().for_each(|header| doc.adds_header(header.clone(), None));
+    };
+    Some(Middleware::new(add).named("deprecation").describing(describe))
+}
