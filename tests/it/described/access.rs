@@ -148,7 +148,7 @@ fn limits_are_told() {
     router.use_(limits);
     router.use_(times);
     router.get("/x/:id", text);
-    let facts = super::facts_of(&router.build().unwrap().routes()[0]);
+    let facts = router.build().unwrap().routes()[0].facts();
     let minute = Duration::from_secs(60);
     let quotas = [("route", 5, minute), ("day", 7, day)];
     let quotas = quotas.map(|(name, limit, window)| QuotaFact::new(name, Some((limit, window))));

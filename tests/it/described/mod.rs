@@ -9,12 +9,10 @@ mod answers;
 mod headers;
 mod opaque;
 
-use stockade::__private::core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade::description::{Answer, AnswerBody, AnswerStatus, RouteFacts};
 use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
-use stockade::{Endpoint, RouteDoc};
 
 use crate::support::block_on;
 
@@ -53,12 +51,8 @@ fn method_of(request: &str) -> Method {
 }
 
 impl Row {
-    fn endpoint(&self) -> &Endpoint {
-        &self.app.routes()[0]
-    }
-
     fn facts(&self) -> RouteFacts {
-        facts_of(self.endpoint())
+        self.app.routes()[0].facts()
     }
 
     /// Sends the request as a client does.
@@ -75,15 +69,6 @@ impl Row {
         let body = self.bytes.clone().unwrap_or_else(|| body.as_bytes().to_vec());
         block_on(async { request.body(body).await })
     }
-}
-
-/// What a route says of itself, as a list of all routes asks for it.
-fn facts_of(endpoint: &Endpoint) -> RouteFacts {
-    let mut doc = RouteDoc::new(endpoint.method().clone(), vec![("id".to_owned(), false)]);
-    let status = endpoint.validation_status();
-    doc.set_validation_status((status != 400).then_some(status));
-    endpoint.describe(&mut doc);
-    doc.facts().clone()
 }
 
 /// Returns true if a description of this status is true of an answer with that

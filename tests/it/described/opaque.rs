@@ -15,7 +15,7 @@ use stockade::prelude::*;
 use stockade::serialization::SerializationOptions;
 use stockade::validation::schema;
 
-use super::{facts_of, quiet};
+use super::quiet;
 
 fn helpers() -> Vec<Middleware> {
     let any = || schema!({ "id": { "type": "string" } });
@@ -61,7 +61,7 @@ fn each_helper_describes_itself() {
     router.use_(helpers());
     router.post("/x/:id", async || "x");
     let app = router.build().unwrap();
-    let facts = facts_of(&app.routes()[0]);
+    let facts = app.routes()[0].facts();
     let opaque: Vec<_> = facts.middleware.iter().filter(|fact| fact.is_opaque).collect();
     assert!(opaque.is_empty(), "{opaque:?}");
     let names = facts.middleware.iter().filter_map(|fact| fact.name.strip_prefix("with_"));
@@ -74,8 +74,8 @@ fn a_description_is_the_same_when_it_is_asked_for_again() {
     router.use_(helpers());
     router.post("/x/:id", async || "x");
     let app = router.build().unwrap();
-    let once = format!("{:?}", facts_of(&app.routes()[0]));
-    assert_eq!(format!("{:?}", facts_of(&app.routes()[0])), once);
+    let once = format!("{:?}", app.routes()[0].facts());
+    assert_eq!(format!("{:?}", app.routes()[0].facts()), once);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn functions_of_the_program_and_layers_are_opaque() {
         router.use_(list);
         router.get("/x/:id", async || "x");
         let app = router.build().unwrap();
-        let facts = facts_of(&app.routes()[0]);
+        let facts = app.routes()[0].facts();
         assert_eq!(facts.middleware.len(), 5);
         assert!(facts.middleware.iter().all(|fact| fact.is_opaque == expected), "{facts:?}");
         assert_eq!(facts.middleware[4].name, "a layer");

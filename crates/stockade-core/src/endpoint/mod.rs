@@ -18,7 +18,9 @@ pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 use stockade_validation::Schema;
 
+use crate::description::RouteFacts;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
+use crate::route_description::RouteDocExt as _;
 use crate::validation::Source;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Validation};
 
@@ -242,6 +244,30 @@ impl Endpoint {
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.parts.location
+    }
+
+    /// Returns what middleware, extractors and reply of the route say about it.
+    /// It is made anew for each call; requests do not need it.
+    ///
+    /// ```
+    /// use stockade::Router;
+    /// use stockade::middleware::with_request_id;
+    ///
+    /// let mut router = Router::new();
+    /// router.use_(with_request_id());
+    /// router.get("/", async || "hello");
+    /// let app = router.build()?;
+    /// let facts = app.routes()[0].facts();
+    /// assert_eq!(facts.middleware[0].name, "with_request_id");
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn facts(&self) -> RouteFacts {
+        // The parameters matter for the mistakes alone, which the build has told.
+        let mut doc = RouteDoc::new(self.method().clone(), Vec::new());
+        doc.set_validation_status(self.own_validation_status());
+        self.describe(&mut doc);
+        doc.facts().clone()
     }
 
     /// Returns the values that the application provides.
