@@ -24,10 +24,14 @@ use crate::{FromRequest, Request, RouteDoc, escaped};
 ///     user.map_or("stranger".into(), |User(account)| account.name)
 /// }
 ///
+/// # use stockade::auth::Secret;
+/// # use stockade::middleware::{Auth, with_auth};
 /// # use stockade::testing::TestClient;
 /// # #[tokio::main]
 /// # async fn main() {
 /// let mut router = stockade::Router::new();
+/// let secret = Secret::new("a secret of at least thirty-two bytes").unwrap();
+/// router.use_(with_auth(Auth::secret(secret).required(false)));
 /// router.get("/own", own);
 /// router.get("/greet", greet);
 /// let client = TestClient::new(router);
