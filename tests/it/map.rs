@@ -5,7 +5,8 @@ use std::time::Duration;
 use stockade::errors::Mistake;
 use stockade::middleware::with_timeout;
 use stockade::prelude::*;
-use stockade::routing::map::{RouteInfo, RouteKind, RouteMap};
+use stockade::description::Answer;
+use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind, RouteMap};
 use stockade::{Docs, RouteDoc};
 
 #[derive(serde::Deserialize, Schema)]
@@ -164,4 +165,62 @@ fn an_inspector_may_refuse() {
     });
     let error = router.build().unwrap_err().to_string();
     assert!(error.contains("the first rule") && error.contains("the second rule"), "{error}");
+}
+
+mod shop {
+    use super::*;
+
+    #[derive(serde::Deserialize, serde::Serialize, Schema)]
+    pub struct Item {
+        #[schema(trim, min_length = 2)]
+        pub name: String,
+        pub parts: Vec<Item>,
+    }
+}
+
+mod stock {
+    use super::*;
+
+    #[derive(serde::Serialize, Schema)]
+    pub struct Item {
+        pub count: u32,
+    }
+}
+
+#[test]
+fn schemas_of_types_stand_once_with_names_of_their_own() {
+    async fn change(Body(item): Body<shop::Item>) -> String {
+        item.name
+    }
+    let told = Middleware::new(paid).named("told").describing(|doc: &mut RouteDoc| {
+        doc.answers(Answer::json::<shop::Item>(200));
+        doc.answers(Answer::json::<Vec<stock::Item>>(203));
+    });
+    let api = routes! {
+        "search": { GET: async |Query(_): Query<Search>| "found" },
+        "items": { POST: { handler: change, middleware: [told] } },
+    };
+    let map = create_router(api, RouterOptions::new()).build().unwrap().route_map();
+    assert_eq!(map.mistakes, [""; 0]);
+    let names: Vec<&str> = map.schemas.keys().map(String::as_str).collect();
+    // The type of a query has no use for a name: its fields are parameters.
+    assert_eq!(names, ["ShopItem", "ShopItemInput", "StockItem"]);
+    let body = &route(&map, "/items").body.as_ref().unwrap().content[0].schema;
+    assert_eq!(body["$ref"], "#/schemas/ShopItemInput");
+    let read = &map.schemas["ShopItemInput"];
+    assert_eq!(read["properties"]["parts"]["items"]["$ref"], "#/schemas/ShopItemInput");
+    let search = route(&map, "/search").query.as_ref().unwrap();
+    assert_eq!(search["properties"]["q"]["maxLength"], 10);
+    let told: Vec<String> = route(&map, "/items").answers.iter().filter_map(schema_of).collect();
+    assert_eq!(told[0], r##"{"$ref":"#/schemas/ShopItem"}"##);
+    assert!(told[1].contains("#/schemas/StockItem"), "{told:?}");
+}
+
+fn schema_of(answer: &AnswerInfo) -> Option<String> {
+    match &answer.body {
+        AnswerBodyInfo::Content(content) if answer.by == "told" => {
+            Some(content[0].schema.to_string())
+        }
+        _ => None,
+    }
 }

@@ -38,7 +38,7 @@ pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigErro
 /// # Errors
 /// As [`open_api`].
 pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
-    let mut mistakes: Vec<Mistake> = Vec::new();
+    let mut mistakes: Vec<Mistake> = map.mistakes.iter().map(Mistake::new).collect();
     let paths = Paths::of(map, options, &mut mistakes);
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));

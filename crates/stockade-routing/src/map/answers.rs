@@ -6,6 +6,7 @@ use stockade_core::{BodyKind, Endpoint, RouteDoc};
 use stockade_path::{Part, Pattern, Segment};
 
 use super::build::{Described, content_of, schema_of};
+use super::schemas::Schemas;
 use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo};
 
 /// The stage that checks parameters, query and body.
@@ -18,10 +19,14 @@ pub(super) fn of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Vec
     let own = facts.answers.iter().enumerate().map(|(index, answer)| {
         let mut answer = answer.clone();
         answer.headers = facts.headers_of(index);
-        info_of(&answer)
+        info_of(app.schemas, &answer)
     });
     let last = by("server", Answer::error(500));
-    stages.map(|answer| info_of(&answer)).chain(own).chain([info_of(&last)]).collect()
+    stages
+        .map(|answer| info_of(app.schemas, &answer))
+        .chain(own)
+        .chain([info_of(app.schemas, &last)])
+        .collect()
 }
 
 /// Returns the answers that come before the middleware of a route.
@@ -91,13 +96,13 @@ fn is_constrained(path: &str) -> bool {
     })
 }
 
-fn info_of(answer: &Answer) -> AnswerInfo {
+fn info_of(schemas: &Schemas, answer: &Answer) -> AnswerInfo {
     let body = match &answer.body {
         AnswerBody::None => AnswerBodyInfo::None,
         AnswerBody::Error => AnswerBodyInfo::Error,
         AnswerBody::ValidationError => AnswerBodyInfo::ValidationError,
         AnswerBody::Content(content) => {
-            AnswerBodyInfo::Content(content.iter().map(content_of).collect())
+            AnswerBodyInfo::Content(content.iter().map(|it| content_of(schemas, it)).collect())
         }
         _ => AnswerBodyInfo::Unknown,
     };

@@ -1,6 +1,5 @@
 //! Makes a [`RouteMap`] of a built application.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +18,7 @@ use stockade_path::{Param, Part, Pattern, Segment};
 use stockade_validation::Schema;
 
 use super::path::{operation_id, templates};
+use super::schemas::Schemas;
 use super::{
     Access, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo, Limits, MiddlewareInfo, Need,
     ParamInfo, QuotaInfo, RouteInfo, RouteMap, RouterInfo, SchemeInfo, answers,
@@ -28,16 +28,30 @@ use crate::app::Resolved;
 /// Makes the map of an application. For the routes of another host, where no
 /// stage of ours runs, none is in it.
 pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
-    let app = Described { app, is_hosted };
-    let routes = app.routes.endpoints.iter().map(|endpoint| info_of(app, endpoint));
-    RouteMap { router: router_of(app), routes: routes.collect(), schemas: BTreeMap::new() }
+    let routes = app.routes.endpoints.iter();
+    let described: Vec<(&Arc<Endpoint>, RouteDoc)> =
+        routes.map(|endpoint| (endpoint, describe(app, endpoint))).collect();
+    let schemas = Schemas::of(described.iter().map(|(endpoint, doc)| (&***endpoint, doc)));
+    let app = Described { app, schemas: &schemas, is_hosted };
+    let routes = described.iter().map(|(endpoint, doc)| info(app, endpoint, doc));
+    let routes: Vec<RouteInfo> = routes.collect();
+    let used = schemas.used_by(&routes);
+    RouteMap { router: router_of(app), routes, schemas: used, mistakes: schemas.mistakes }
+}
+
+/// Makes the description of one route, with all schemas written out.
+pub(super) fn info_of(app: &Resolved, endpoint: &Arc<Endpoint>) -> RouteInfo {
+    let doc = describe(app, endpoint);
+    let schemas = Schemas::of(std::iter::once((&**endpoint, &doc)));
+    info(Described { app, schemas: &schemas, is_hosted: false }, endpoint, &doc)
 }
 
 /// An application whose map is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Described<'a> {
-    pub(crate) app: &'a Resolved,
-    pub(crate) is_hosted: bool,
+    app: &'a Resolved,
+    pub(super) schemas: &'a Schemas,
+    is_hosted: bool,
 }
 
 impl Described<'_> {
@@ -76,8 +90,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
 }
 
 /// Makes the description of one route.
-pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo {
-    let doc = described(app, endpoint);
+fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteInfo {
     let facts = doc.facts();
     let method = endpoint.method().as_str();
     let pattern = Pattern::parse(endpoint.pattern());
@@ -92,12 +105,12 @@ pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo
         name: endpoint.name().map(str::to_owned),
         operation_id: endpoint.name().map_or_else(generated, str::to_owned),
         location: endpoint.location().into(),
-        params: pattern.map(|pattern| params_of(endpoint, facts, pattern)).unwrap_or_default(),
-        query: schema_of(endpoint, facts, Source::Query).map(Schema::to_json_schema),
+        params: pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default(),
+        query: schema_of(endpoint, facts, Source::Query).map(|it| app.schemas.value_in_place(it)),
         headers: fields_of(facts, ReadFrom::Header),
         cookies: fields_of(facts, ReadFrom::Cookie),
-        body: body_of(endpoint, &doc),
-        answers: answers::of(app, endpoint, &doc),
+        body: body_of(app, endpoint, doc),
+        answers: answers::of(app, endpoint, doc),
         access: access_of(endpoint, facts),
         limits: limits_of(app, endpoint, facts),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
@@ -108,7 +121,7 @@ pub(crate) fn info_of(app: Described<'_>, endpoint: &Arc<Endpoint>) -> RouteInfo
 }
 
 /// Lets the parts of a route describe themselves anew.
-fn described(app: Described<'_>, endpoint: &Endpoint) -> RouteDoc {
+fn describe(app: &Resolved, endpoint: &Endpoint) -> RouteDoc {
     let params = Pattern::parse(endpoint.pattern()).map(|pattern| {
         pattern.params().map(|(name, optional)| (name.to_owned(), optional)).collect()
     });
@@ -142,8 +155,14 @@ pub(super) fn schema_of<'r>(
     own.as_ref().or_else(typed).or_else(|| checked().map(|input| &input.schema))
 }
 
-fn params_of(endpoint: &Endpoint, facts: &RouteFacts, pattern: &Pattern) -> Vec<ParamInfo> {
-    let schema = schema_of(endpoint, facts, Source::Params).map(Schema::to_json_schema);
+fn params_of(
+    app: Described<'_>,
+    endpoint: &Endpoint,
+    facts: &RouteFacts,
+    pattern: &Pattern,
+) -> Vec<ParamInfo> {
+    let schema = schema_of(endpoint, facts, Source::Params);
+    let schema = schema.map(|schema| app.schemas.value_in_place(schema));
     let names: Vec<(&str, bool)> = pattern.params().collect();
     let parts = pattern.segments().iter().flat_map(|segment| match segment {
         Segment::Parts(parts) => parts.iter().filter_map(param).map(Some).collect(),
@@ -178,13 +197,10 @@ fn param(part: &Part) -> Option<&Param> {
 /// single value as it is.
 fn param_schema(schema: Option<&Value>, name: &str, index: usize) -> Value {
     let Some(schema) = schema else { return json!({ "type": "string" }) };
-    let definition = schema.get("$ref").and_then(Value::as_str);
-    let inner = definition.and_then(|path| schema.pointer(path.trim_start_matches('#')));
-    let inner = inner.unwrap_or(schema);
-    let own = match inner.get("type").and_then(Value::as_str) {
-        Some("object") => inner.get("properties").and_then(|fields| fields.get(name)),
-        Some("array") => inner.get("prefixItems").and_then(|items| items.get(index)),
-        _ => Some(inner),
+    let own = match schema.get("type").and_then(Value::as_str) {
+        Some("object") => schema.get("properties").and_then(|fields| fields.get(name)),
+        Some("array") => schema.get("prefixItems").and_then(|items| items.get(index)),
+        _ => Some(schema),
     };
     own.cloned().unwrap_or_else(|| json!({ "type": "string" }))
 }
@@ -205,8 +221,10 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
     infos
 }
 
-fn body_of(endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
-    let schema = schema_of(endpoint, doc.facts(), Source::Body).map(Schema::to_json_schema);
+fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
+    let schema = schema_of(endpoint, doc.facts(), Source::Body);
+    let in_place = schema.map(|schema| app.schemas.value_in_place(schema));
+    let schema = schema.map(|schema| app.schemas.value(schema));
     let kind = doc.body();
     if kind.is_none() && schema.is_none() {
         return None;
@@ -218,7 +236,10 @@ fn body_of(endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
             let open = || json!({ "type": "object" });
             vec![content("multipart/form-data", schema.unwrap_or_else(open))]
         }
-        (_, Some(schema)) => read_forms(&schema).map(|it| content(it, schema.clone())).collect(),
+        (_, Some(schema)) => {
+            let forms = in_place.iter().flat_map(read_forms);
+            forms.map(|form| content(form, schema.clone())).collect()
+        }
         (_, None) => vec![content("*/*", Value::Bool(true))],
     };
     let accepts = endpoint.accepts();
@@ -353,14 +374,10 @@ fn docs_of(docs: &Docs) -> DocsInfo {
 }
 
 /// Returns the content of an answer as data.
-pub(super) fn content_of(content: &Content) -> ContentInfo {
+pub(super) fn content_of(schemas: &Schemas, content: &Content) -> ContentInfo {
     let schema = match &content.schema {
         ContentSchema::Text => json!({ "type": "string" }),
-        ContentSchema::Of(schema) => {
-            // A schema that cannot work is a mistake of the build where values
-            // are read by it; of a reply nothing is known then.
-            schema.schema().map_or(Value::Bool(true), |schema| schema.to_json_schema())
-        }
+        ContentSchema::Of(schema) => schemas.of_reply(*schema),
         ContentSchema::Json(schema) => schema.clone(),
         _ => Value::Bool(true),
     };

@@ -10,7 +10,7 @@ use stockade_core::__internal::Params;
 use stockade_core::{Endpoint, HttpBody, Request};
 use stockade_path::{Pattern, Segment};
 
-use super::build::{Described, info_of};
+use super::build::info_of;
 use super::{Place, RouteInfo, RouteKind};
 use crate::app::Resolved;
 use crate::lookup::{find, find_in, is_sound};
@@ -109,7 +109,6 @@ impl std::error::Error for ExplainError {}
 pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, ExplainError> {
     let (method, path) = read(line)?;
     let method = &*method;
-    let app = Described { app, is_hosted: false };
     let mut explanation = Explanation {
         method: method.to_owned(),
         path: path.to_owned(),
@@ -119,8 +118,8 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         status: None,
         misses: Vec::new(),
     };
-    let Some((endpoint, params)) = look_up(&app, method, path)? else {
-        explanation.misses = misses(&app, method, path);
+    let Some((endpoint, params)) = look_up(app, method, path)? else {
+        explanation.misses = misses(app, method, path);
         let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
         explanation.status = match has_other_method && app.routes.method_not_allowed {
             true => Some(405),
@@ -175,7 +174,7 @@ fn look_up(
 }
 
 /// Returns the steps of a request to a route, in order.
-fn steps(app: Described<'_>, route: &RouteInfo) -> Vec<Step> {
+fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
     let stage = |name: String| Step { kind: StepKind::Stage, name, location: None };
     let mut steps = Vec::new();
     if app.stages.trusts_proxy() {
@@ -185,7 +184,7 @@ fn steps(app: Described<'_>, route: &RouteInfo) -> Vec<Step> {
         steps.push(stage("CORS: preflights are answered here".to_owned()));
     }
     if !route.limits.rate_exempt
-        && let Some(limit) = app.limiter()
+        && let Some(limit) = app.stages.limiter.as_deref()
     {
         let policy = limit.policy();
         let (limit, window) = (policy.limit(), policy.window());

@@ -22,6 +22,9 @@ pub struct RouteMap {
     /// The schemas of types with a name, each by a name that no other has. A
     /// schema of a route points to them by `#/schemas/`.
     pub schemas: BTreeMap<String, Value>,
+    /// The mistakes in the schemas of replies, and in names that types are pinned
+    /// to. A document cannot be made of such a map.
+    pub mistakes: Vec<String>,
 }
 
 /// The settings of a router that hold for all of its routes.
@@ -91,6 +94,19 @@ pub struct RouteInfo {
     pub docs: DocsInfo,
     /// The reason why documents for others leave it out.
     pub hidden: Option<String>,
+}
+
+impl RouteInfo {
+    /// Returns each schema of the route.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        let body = self.body.iter().flat_map(|body| &body.content);
+        let answers = self.answers.iter().flat_map(|answer| match &answer.body {
+            AnswerBodyInfo::Content(content) => content.as_slice(),
+            _ => &[],
+        });
+        let contents = body.chain(answers).map(|content| &content.schema);
+        self.params.iter().map(|param| &param.schema).chain(&self.query).chain(contents)
+    }
 }
 
 /// The kind of a route.

@@ -22,6 +22,7 @@ mod explain;
 mod info;
 mod inspect;
 mod path;
+mod schemas;
 mod text;
 
 pub(crate) use build::map_of;
