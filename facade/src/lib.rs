@@ -84,6 +84,8 @@ pub mod coming_from {
     pub mod actix_web {}
     #[doc = include_str!("../docs/coming-from-axum.md")]
     pub mod axum {}
+    #[doc = include_str!("../docs/axum-examples.md")]
+    pub mod axum_examples {}
     #[doc = include_str!("../docs/coming-from-express.md")]
     pub mod express {}
     #[doc = include_str!("../docs/coming-from-fastify.md")]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use stockade::description::Answer;
 use stockade::errors::Mistake;
 use stockade::middleware::with_timeout;
 use stockade::prelude::*;
-use stockade::description::Answer;
 use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind, RouteMap};
 use stockade::{Docs, RouteDoc};
 

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo, live_page, skip, target_directory};
+use crate::{Outcome, announce, cargo, debian, live_page, skip, target_directory};
 
 /// What the page does (`examples/browser.html`), and what must come of it.
 const SITUATIONS: &[(&str, &str)] = &[
@@ -127,7 +127,7 @@ const SCRIPT: &str = "CSP: a script in a page with the usual policy";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run() -> Outcome {
-    if !is_installed() && !install()? {
+    if !is_installed() && !debian::install(&[CHROMIUM])? {
         skip("a real browser (it needs `chromium`, which root can install on Debian)");
         return Ok(());
     }
@@ -160,28 +160,7 @@ fn is_installed() -> bool {
     version.status().is_ok_and(|status| status.success())
 }
 
-/// False if this is not for us to do: another system, or another user.
-fn install() -> Result<bool, String> {
-    let user = Command::new("id").arg("-u").output();
-    if !user.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {
-        return Ok(false);
-    }
-    let mut update = Command::new("timeout");
-    update.args([APT_SECONDS, "apt-get", "update"]);
-    announce(&update);
-    if update.stdout(Stdio::null()).status().is_err() {
-        return Ok(false);
-    }
-    let mut install = Command::new("timeout");
-    install.args([APT_SECONDS, "apt-get", "install", "--yes", "--no-install-recommends", CHROMIUM]);
-    crate::run(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
-    Ok(true)
-}
-
 pub const CHROMIUM: &str = "chromium";
-
-/// How long each run of apt-get may take.
-const APT_SECONDS: &str = "300";
 
 /// Prints the matrix; fails with the names of the rows that are not as expected.
 fn judge(got: &[(String, String)]) -> Outcome {

@@ -9,6 +9,7 @@ mod bench;
 mod bench_websockets;
 mod browser;
 mod check;
+mod debian;
 mod examples;
 mod floods;
 mod flows;

@@ -3,15 +3,23 @@
 
 use std::process::Command;
 
-use crate::{Outcome, cargo_path, root, run as started};
+use crate::{Outcome, cargo_path, debian, root, run as started, skip};
 
 /// Tests the backend of Conduit, on SQLite.
 pub fn conduit() -> Outcome {
     test("examples/conduit")
 }
 
-/// Tests the programs that axum has as examples.
+/// Tests the programs that axum has as examples. Two of them need OpenSSL.
 pub fn from_axum() -> Outcome {
+    let has_openssl = || {
+        let found = Command::new("pkg-config").args(["--exists", "openssl"]).status();
+        found.is_ok_and(|status| status.success())
+    };
+    if has_openssl() || (debian::install(&["libssl-dev", "pkg-config"])? && has_openssl()) {
+        return test_with("examples/from-axum", &["--features", "openssl"]);
+    }
+    skip("two of axum's examples (`apt-get install libssl-dev pkg-config` as root)");
     test("examples/from-axum")
 }
 
@@ -26,6 +34,11 @@ pub fn opentelemetry() -> Outcome {
 }
 
 fn test(folder: &str) -> Outcome {
+    test_with(folder, &[])
+}
+
+fn test_with(folder: &str, arguments: &[&str]) -> Outcome {
     let folder = root().join(folder);
-    started(Command::new(cargo_path()).args(["test", "--locked"]).current_dir(folder))
+    let mut test = Command::new(cargo_path());
+    started(test.args(["test", "--locked"]).args(arguments).current_dir(folder))
 }

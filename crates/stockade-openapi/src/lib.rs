@@ -4,7 +4,7 @@
 //! map, which the extractors, the reply and the middleware of each route have
 //! filled.
 //!
-//! Spec: Overview › `withOpenApi`, `createApiRouter` (names without behaviour).
+//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
 //! Source: OpenAPI 3.1.1.
 
 mod document;

@@ -78,7 +78,7 @@ impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
 /// # Ok::<(), ConfigError>(())
 /// ```
 ///
-/// Spec: Overview › `withOpenApi` (a name without behaviour).
+/// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until a document is made with them"]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ use crate::options::{Access, ApiInfo, OpenApiOptions};
 /// # }
 /// ```
 ///
-/// Spec: Overview › `withOpenApi` (a name without behaviour).
+/// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[doc(alias = "withOpenApi")]
 #[track_caller]
 pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
@@ -81,7 +81,7 @@ fn document_reply(text: &OnceLock<Bytes>) -> Result<Response, ApiError> {
 /// # Ok::<(), ConfigError>(())
 /// ```
 ///
-/// Spec: Overview › `createApiRouter` (a name without behaviour).
+/// Spec: What the service does › `createApiRouter` (a name without behaviour).
 #[doc(alias = "createApiRouter")]
 #[track_caller]
 pub fn create_api_router(

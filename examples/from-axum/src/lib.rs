@@ -1,7 +1,7 @@
 //! The examples of axum's own repository, written with stockade.
 //!
 //! Each file in `src/bin` is one program: `cargo run --bin hello-world`.
-//! `list.md` has the lines of both. This library holds small stand-ins for
+//! `facade/docs/axum-examples.md` has the lines of both. This library holds small stand-ins for
 //! databases and other services, which the programs would reach by a network.
 
 pub mod logged;

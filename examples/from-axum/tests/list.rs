@@ -1,4 +1,4 @@
-//! Holds `list.md` to the programs: each has a row, with the lines that it has.
+//! Holds the list `facade/docs/axum-examples.md` to the programs: each has a row, with the lines that it has.
 //!
 //! The lines of axum's programs are facts about one commit of its repository. With
 //! a checkout of it they are counted again:
@@ -39,8 +39,13 @@ impl fmt::Display for Row {
     }
 }
 
+/// The list is a page of the documentation.
+fn path_of_list() -> PathBuf {
+    root().join("../../facade/docs/axum-examples.md")
+}
+
 fn list() -> String {
-    fs::read_to_string(root().join("list.md")).unwrap()
+    fs::read_to_string(path_of_list()).unwrap()
 }
 
 fn rows() -> Vec<Row> {
@@ -48,7 +53,7 @@ fn rows() -> Vec<Row> {
     for line in list().lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [example, axum_lines, our_lines, how, remark] = cells[..] else {
-            panic!("a row of list.md has five cells: {line}");
+            panic!("a row of the list has five cells: {line}");
         };
         rows.push(Row {
             example: example.trim_matches('`').to_owned(),
@@ -140,7 +145,7 @@ fn the_list_is_as_it_would_be_saved() {
         let source = programs.get(&row.example).map(|path| fs::read_to_string(path).unwrap());
         row.our_lines = source.map(|source| lines_of(&source));
     }
-    let (path, old) = (root().join("list.md"), list());
+    let (path, old) = (path_of_list(), list());
     let (head, rest) = old.split_once(SUMS).unwrap();
     let (_, rest) = rest.split_once('\n').unwrap();
     let (legend, _) = rest.split_once("\n| `").unwrap();

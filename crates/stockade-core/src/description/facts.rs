@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{AddedHeader, Answer, InputFact, SecurityScheme};
 
-/// What middleware, extractors and reply of a route have said about it, in the
+/// The words of middleware, extractors and reply of a route about it, in the
 /// order in which they run.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

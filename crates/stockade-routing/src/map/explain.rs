@@ -1,4 +1,4 @@
-//! [`Explanation`]: what happens to a request, and why.
+//! [`Explanation`]: the way of a request, and the reasons for it.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -22,7 +22,7 @@ const MISSES: usize = 5;
 /// The nearness of a route whose path fits whole.
 const OTHER_METHOD: (usize, bool) = (usize::MAX, true);
 
-/// What happens to a request, and why.
+/// The way of a request, and the reasons for it.
 ///
 /// [`App::explain`](crate::App::explain) makes it. Its text is for people; serde
 /// writes it as JSON.
@@ -52,7 +52,7 @@ pub struct Explanation {
 pub struct Step {
     /// Its kind.
     pub kind: StepKind,
-    /// What runs: the name of a stage or of a middleware, with its settings.
+    /// The name of a stage or of a middleware, with its settings.
     pub name: String,
     /// The place where it was added, if it was added by the application.
     pub location: Option<Place>,
