@@ -8,7 +8,7 @@
 //!
 //! # What a client may not do
 //!
-//! | Client | DriverEnd with | Option |
+//! | Client | Ends with | Option |
 //! |---|---|---|
 //! | comes from a page of another origin | 403 | [`allowed_origins`] |
 //! | opens too many connections | 429, 503 | `ws_max_connections`, `ws_max_connections_per_client` of the router |
