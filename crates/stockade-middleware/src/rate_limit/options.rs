@@ -152,8 +152,11 @@ impl RateLimit {
     /// client's address. If the function fails or panics, the client's address
     /// counts.
     ///
-    /// The function runs for every request, before any middleware. A header
-    /// that no middleware has checked yet is the choice of the client.
+    /// A limit of the router, as of `rate_limit` in an entry, asks the function
+    /// before any middleware runs: there is no user yet, and a header is the choice
+    /// of the client. [`with_rate_limit`](crate::with_rate_limit) asks it in its
+    /// place among the middleware, so that a limit for each user stands there,
+    /// behind `with_auth`.
     #[must_use]
     #[doc(alias = "keyGenerator")]
     pub fn key_generator(

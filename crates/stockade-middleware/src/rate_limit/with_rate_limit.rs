@@ -39,6 +39,31 @@ use super::{Charge, Decision, RateLimit, RateLimiter};
 /// # drop(upload);
 /// ```
 ///
+/// The middleware in front of it has run, so that behind `with_auth` each user may
+/// have a limit, from whatever address the requests come:
+///
+/// ```
+/// use stockade::middleware::RateLimit;
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// fn name_of_user(req: &Request) -> Result<String, ApiError> {
+///     let user = req.user().and_then(|user| user["name"].as_str());
+///     user.map(str::to_owned).ok_or_else(ApiError::authentication)
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let known = with_auth(Auth::bearer(async |token: String| Some(json!({ "name": token }))));
+/// let each = with_rate_limit(RateLimit::from(1 / MINUTE).name("user").key_generator(name_of_user));
+/// let api = routes! { "api": { middleware: [known, each], "rooms": { GET: async || "rooms" } } };
+/// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// client.get("/api/rooms").bearer("ada").await.assert_status(200);
+/// client.get("/api/rooms").bearer("ada").peer("203.0.113.7").await.assert_status(429);
+/// client.get("/api/rooms").bearer("bob").await.assert_status(200);
+/// # }
+/// ```
+///
 /// # Beyond the spec
 ///
 /// A limit counts in one place, clones included. So routes that have it in
