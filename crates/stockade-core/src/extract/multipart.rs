@@ -46,6 +46,61 @@ use crate::{FromRequest, Request, RouteDoc};
 /// sent.assert_text("note: 2 bytes\n");
 /// # }
 /// ```
+///
+/// A file is written to disk piece by piece, so that it is never whole in memory.
+/// Its name is the program's own, and it has it only when it is whole. When the
+/// client leaves in the middle, the handler ends or is dropped: a value that removes
+/// the unfinished file when it is dropped serves for both.
+///
+/// ```
+/// use std::path::{Path, PathBuf};
+/// use stockade::ApiError;
+/// use stockade::extract::{Multipart, Part};
+/// use tokio::fs::{self, File};
+/// use tokio::io::AsyncWriteExt as _;
+///
+/// /// Removes the file unless it was renamed.
+/// struct Unfinished(PathBuf);
+///
+/// impl Drop for Unfinished {
+///     fn drop(&mut self) {
+///         let _ = std::fs::remove_file(&self.0);
+///     }
+/// }
+///
+/// async fn store(part: &mut Part, to: &Path) -> Result<(), ApiError> {
+///     // A program with several uploads at a time adds a number.
+///     let unfinished = Unfinished(to.with_extension("part"));
+///     let mut file = File::create(&unfinished.0).await.map_err(ApiError::internal)?;
+///     while let Some(bytes) = part.chunk().await? {
+///         file.write_all(&bytes).await.map_err(ApiError::internal)?;
+///     }
+///     file.flush().await.map_err(ApiError::internal)?;
+///     fs::rename(&unfinished.0, to).await.map_err(ApiError::internal)
+/// }
+///
+/// async fn upload(mut form: Multipart) -> Result<(), ApiError> {
+///     let Some(mut part) = form.next().await? else {
+///         return Err(ApiError::new(400, "no file in the form"));
+///     };
+/// #   let to = std::env::temp_dir().join(format!("stockade-upload-{}", std::process::id()));
+///     // let to = folder.join(format!("room-{id}.png"));
+///     store(&mut part, &to).await?;
+/// #   assert_eq!(fs::read(&to).await.unwrap(), b"a picture");
+/// #   assert!(!to.with_extension("part").exists());
+/// #   fs::remove_file(&to).await.unwrap();
+///     Ok(())
+/// }
+///
+/// # use stockade::testing::{MultipartForm, TestClient};
+/// # #[tokio::main]
+/// # async fn main() {
+/// # let mut router = stockade::Router::new();
+/// router.post("/picture", upload).max_body(2 << 20);
+/// # let form = MultipartForm::new().file("picture", "x.png", "image/png", "a picture");
+/// # TestClient::new(router).post("/picture").multipart(form).await.assert_status(204);
+/// # }
+/// ```
 pub struct Multipart {
     parts: multer::Multipart<'static>,
     limits: MultipartLimits,
@@ -78,7 +133,9 @@ impl Default for MultipartLimits {
 }
 
 impl Multipart {
-    /// Sets other limits.
+    /// Sets other limits: the number of parts, and the bytes of one part that
+    /// [`Part::bytes`] and [`Part::text`] read. [`Part::chunk`] is bounded by the
+    /// limit of the route alone: `max_body` of its entry.
     #[must_use]
     pub fn limits(mut self, parts: usize, part_bytes: usize) -> Self {
         self.limits = MultipartLimits { parts, part_bytes };
