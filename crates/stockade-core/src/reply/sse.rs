@@ -25,6 +25,47 @@ use crate::{HttpBody, Reply, Response, RouteDoc};
 /// nothing piles up. When the own server shuts down, the stream ends, and the
 /// client comes back elsewhere, with the id of the last event that it saw
 /// ([`LastEventId`](crate::extract::LastEventId)).
+///
+/// What happens in the program reaches all readers by a channel of tokio, here with
+/// [`unfold`](https://docs.rs/futures-util/latest/futures_util/stream/fn.unfold.html)
+/// of the crate `futures-util`:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use futures_util::stream::unfold;
+/// use stockade::prelude::*;
+/// use tokio::sync::broadcast::{self, error::RecvError};
+/// # use stockade::testing::TestClient;
+///
+/// type Changes = broadcast::Sender<Value>;
+///
+/// async fn changes(changes: State<Changes>) -> Sse {
+///     let events = unfold(changes.subscribe(), |mut changes| async move {
+///         loop {
+///             match changes.recv().await {
+///                 Ok(change) => return Some((Event::json(&change), changes)),
+///                 // This reader was too slow, and has missed some.
+///                 Err(RecvError::Lagged(_)) => {}
+///                 Err(RecvError::Closed) => return None,
+///             }
+///         }
+///     });
+///     Sse::new(events).keep_alive(Duration::from_secs(15))
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let (sender, _) = broadcast::channel(64);
+/// let options = RouterOptions::new().state::<Changes>(sender.clone());
+/// let router = create_router(routes! { "changes": { GET: changes } }, options);
+///
+/// # let client = TestClient::new(router);
+/// let mut events = client.get("/changes").stream().await;
+/// sender.send(json!({ "room": 7 })).unwrap();
+/// assert_eq!(events.next_event().await.unwrap().data, r#"{"room":7}"#);
+/// # }
+/// ```
 pub struct Sse {
     events: Pin<Box<dyn Stream<Item = Result<Event, BoxError>> + Send>>,
     keep_alive: Option<Duration>,

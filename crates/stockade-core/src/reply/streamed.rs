@@ -13,6 +13,31 @@ use crate::{HttpBody, Reply, Response, RouteDoc};
 /// Each piece is sent when the stream gives it; the stream is asked for the
 /// next one only when the client has room for it. An error ends the connection,
 /// so that the client notices that something is missing.
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use futures_util::stream::iter;
+/// use stockade::prelude::*;
+/// use stockade::reply::Streamed;
+/// # use stockade::testing::TestClient;
+///
+/// async fn export() -> ([(&'static str, &'static str); 1], Streamed) {
+///     let rows = (1..=2).map(|id| format!("{id},room {id}\r\n"));
+///     let lines = std::iter::once("id,name\r\n".to_owned()).chain(rows);
+///     let csv = Streamed::new(iter(lines.map(Ok::<_, Infallible>))).content_type("text/csv");
+///     ([("content-disposition", "attachment; filename=\"rooms.csv\"")], csv)
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// # let mut router = Router::new();
+/// router.get("/rooms.csv", export);
+/// # let answer = TestClient::new(router).get("/rooms.csv").await;
+/// answer.assert_header("content-type", "text/csv");
+/// answer.assert_text("id,name\r\n1,room 1\r\n2,room 2\r\n");
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Streamed {
     content_type: HeaderValue,
