@@ -32,6 +32,11 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Browsers take the cookie over HTTPS alone: on a page of `http://` they drop it
+/// without a word, and so does curl. Some of them make an exception for
+/// `http://localhost`, others do not. For tests by hand the server speaks TLS with
+/// a certificate of its own; the test client keeps the cookie in any case.
+///
 /// # Beyond the spec
 /// The specification has no sessions. The attributes are those of RFC 6265bis.
 #[derive(Clone, Debug)]

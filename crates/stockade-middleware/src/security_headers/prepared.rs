@@ -31,6 +31,30 @@ use stockade_errors::{ConfigError, Mistake};
 /// The defaults do not restrict cross-origin requests that CORS allows:
 /// `Cross-Origin-Resource-Policy` does not apply to those.
 ///
+/// The policy is that of an API. In a page with it no script and no style is loaded,
+/// no image is shown, and no form can be sent, such as one to log in by. A reply that
+/// sets the header itself keeps its own:
+///
+/// ```
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// const POLICY: &str = "default-src 'none'; style-src 'self'; form-action 'self'";
+///
+/// async fn page() -> ([(&'static str, &'static str); 1], Html<&'static str>) {
+///     let form = "<form method=post action=/login><input name=name><button>Log in</button></form>";
+///     ([("content-security-policy", POLICY)], Html(form))
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// # let router = create_router(routes! { "login": { GET: page } }, RouterOptions::new());
+/// # let answer = TestClient::new(router).get("/login").await;
+/// answer.assert_header("content-security-policy", POLICY);
+/// answer.assert_header("x-frame-options", "DENY");
+/// # }
+/// ```
+///
 /// In a configuration file it is an object of header names, each with a value
 /// as text, `false` to drop a default header or `true` to keep it. Headers that
 /// are not named keep their defaults. `true` or `false` for a name without a
