@@ -232,6 +232,35 @@ impl Auth {
     /// Authenticates by a key in the header `x-api-key`. `lookup` gets the hash
     /// of the key, which the application stores, and returns the user.
     ///
+    /// ```
+    /// use stockade::auth::{ApiKey, ApiKeyHash};
+    /// use stockade::prelude::*;
+    /// # use stockade::testing::TestClient;
+    ///
+    /// // By the hash of its key; a database in earnest, with the text of the hash.
+    /// struct Devices(Vec<(ApiKeyHash, &'static str)>);
+    ///
+    /// async fn find(hash: ApiKeyHash, devices: State<Devices>) -> Result<Option<Value>, ApiError> {
+    ///     let found = devices.0.0.iter().find(|(known, _)| *known == hash);
+    ///     Ok(found.map(|(_, name)| json!({ "name": name, "role": "device" })))
+    /// }
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), BoxError> {
+    /// // Made once, and shown to the owner of the device.
+    /// let key = ApiKey::generate("door")?;
+    ///
+    /// let known = with_auth(Auth::api_key(find));
+    /// let api = routes! { "rooms": { GET: { async || "rooms", middleware: [known] } } };
+    /// let options = RouterOptions::new().state(Devices(vec![(key.hash(), "door 1")]));
+    ///
+    /// # let client = TestClient::new(create_router(api, options));
+    /// client.get("/rooms").header("x-api-key", key.reveal()).await.assert_text("rooms");
+    /// client.get("/rooms").header("x-api-key", "door_guess").await.assert_status(401);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Beyond the spec
     /// The specification has no API keys.
     pub fn api_key<M>(lookup: impl Lookup<ApiKeyHash, M>) -> Self {
