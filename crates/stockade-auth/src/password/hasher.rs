@@ -18,6 +18,16 @@ use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verif
 /// # Ok::<(), stockade_auth::PasswordError>(())
 /// ```
 ///
+/// Another cost is made a hasher by `from`, such as a low one for tests that hash:
+///
+/// ```
+/// use stockade_auth::{PasswordCost, PasswordHasher};
+///
+/// let quick = PasswordHasher::from(PasswordCost::pbkdf2(10_000)?);
+/// assert!(quick.verify("correct horse", &quick.hash("correct horse")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// A hash by PBKDF2 took 80 ms of one processor in a release build, and 530 ms
 /// in a debug build. `opt-level = 3` for `ring` and `argon2` under
 /// `[profile.dev.package]` makes debug builds as fast.
