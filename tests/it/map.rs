@@ -148,7 +148,9 @@ fn an_explanation_names_what_nearly_fits() {
     check("GET /api/search/", Some(404), "the slash at the end");
     check("GET /api", Some(404), "the path ends before `search`");
     for line in ["", "GET", "GET users", "GET /a b", "G(T /users"] {
-        assert!(app().explain(line).is_err(), "{line}");
+        let error = app().explain(line).unwrap_err();
+        // As a `main` that returns it prints it.
+        assert_eq!(format!("{error:?}"), error.to_string(), "{line}");
     }
 }
 

@@ -92,9 +92,16 @@ pub struct Miss {
 }
 
 /// A line that [`App::explain`](crate::App::explain) cannot read.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct ExplainError {
     message: String,
+}
+
+/// As `Display`, because a `main` that returns the error prints it by `Debug`.
+impl fmt::Debug for ExplainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for ExplainError {
