@@ -54,6 +54,16 @@ fn statuses<'r>(route: &'r RouteInfo, part: &str) -> Vec<&'r str> {
 }
 
 #[test]
+fn a_mount_describes_the_answers_in_front_of_its_service() {
+    let app = create_router(routes! { "old": { mount: app() } }, RouterOptions::new()).build();
+    let map = app.unwrap().route_map();
+    let mount = map.routes.iter().find(|route| route.kind == RouteKind::Mount).unwrap();
+    let given = mount.answers.iter().filter(|answer| answer.by == "handler");
+    let given: Vec<&str> = given.map(|answer| answer.status.as_str()).collect();
+    assert_eq!(given, ["400", "413", "default"]);
+}
+
+#[test]
 fn a_map_has_what_a_route_declares() {
     let map = app().route_map();
     let create = route(&map, "/api/users");

@@ -5,7 +5,8 @@ use http::Uri;
 use http::uri::PathAndQuery;
 use percent_encoding::percent_decode_str;
 use stockade_core::__internal::{Detached, start_of_rest};
-use stockade_core::{Handler, Request, Response};
+use stockade_core::description::{Answer, AnswerStatus};
+use stockade_core::{Handler, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_middleware::TowerService;
 
@@ -96,6 +97,9 @@ impl Router {
     ///
     /// # Its answer
     ///
+    /// - A response of the service stays as it is, whatever its status: a 404 or 405
+    ///   of `ServeDir` has no body, and not the form that `error_handling` gives to
+    ///   errors. `ServeDir::fallback` hands a missing file to another service.
     /// - An error of the service is a 500 that is logged, unless it is an
     ///   [`ApiError`], or one of the request's body, which has its own status.
     /// - An [`App`](crate::App) answers its errors itself: the `error_handling` and the
@@ -128,8 +132,7 @@ impl RouteEntry {
     /// see [`Router::mount`].
     #[track_caller]
     pub fn mount(service: impl TowerService) -> Self {
-        // It needs nothing of its route.
-        let handler = Handler::erased(move |req| Box::pin(serve(service.clone(), req)), |_| {});
+        let handler = Handler::erased(move |req| Box::pin(serve(service.clone(), req)), describe);
         let mut entry = Self::of(handler);
         entry.is_mount = true;
         entry
@@ -141,6 +144,12 @@ impl RouteEntry {
 /// outer one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginalUri(pub Uri);
+
+fn describe(doc: &mut RouteDoc) {
+    doc.may_answer(400, "The path has a segment . or .., or two slashes where it goes on");
+    doc.may_answer(413, "The body is too large");
+    doc.answers(Answer::unknown(AnswerStatus::Default).meaning("An answer of the service"));
+}
 
 async fn serve(service: impl TowerService, req: Request) -> Result<Response, ApiError> {
     let inner = below(req.uri(), start_of_rest(&req))?;
