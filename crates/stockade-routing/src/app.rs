@@ -174,6 +174,30 @@ impl App {
     /// # Ok::<(), ConfigError>(())
     /// ```
     ///
+    /// Printed, it is a text for people. A program that gives it on the command line
+    /// builds its `App` as it always does, and neither listens nor asks a database:
+    ///
+    /// ```no_run
+    /// use stockade::prelude::*;
+    ///
+    /// fn router() -> Router {
+    ///     create_router(routes! { "users": { GET: async || "all" } }, RouterOptions::new())
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), BoxError> {
+    ///     let words: Vec<String> = std::env::args().skip(1).collect();
+    ///     match words.as_slice() {
+    ///         // `my-program explain DELETE /users`
+    ///         [word, line @ ..] if word == "explain" => {
+    ///             print!("{}", router().build()?.explain(&line.join(" "))?);
+    ///         }
+    ///         _ => router().create_server()?.listen(3000).await?,
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When the line is no method and path.
     pub fn explain(&self, line: &str) -> Result<Explanation, ExplainError> {
