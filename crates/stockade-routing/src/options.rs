@@ -388,7 +388,8 @@ impl RouterOptions {
 
         /// Sets the origins whose pages may open WebSockets, each exactly as
         /// browsers send it, or `*`; a route may have a list of its own. An empty
-        /// list refuses every browser. Default: the same origin only.
+        /// list refuses every browser. Origins of CORS do not count. Default: the same
+        /// origin only.
         #[doc(alias = "wsAllowedOrigins")]
         ws_allowed_origins: some list String;
 
