@@ -80,7 +80,8 @@ impl RateLimiter {
         }
         if client.is_none() {
             warn_once(&self.shared.no_client, || {
-                "requests without a peer address share one rate limit".to_owned()
+                let name = self.policy.name();
+                format!("requests without a peer address share the rate limit `{name}`")
             });
         }
         client.into()
@@ -93,7 +94,10 @@ impl RateLimiter {
             Err(_) => "it panicked".to_owned(),
         };
         warn_once(&self.shared.no_key, || {
-            format!("the key generator of a rate limit failed, the address counts: {reason}")
+            let name = self.policy.name();
+            format!(
+                "the key generator of the rate limit `{name}` failed, the address counts: {reason}"
+            )
         });
         None
     }
