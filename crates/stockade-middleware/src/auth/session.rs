@@ -32,6 +32,81 @@ use crate::{CrossOriginProtection, with_cross_origin_protection};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// The cookie is made once. As state it reaches the handlers that set and remove it,
+/// and a clone finds the user of the other routes:
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::Mutex;
+///
+/// use stockade::auth::{KeyRing, SessionId};
+/// use stockade::http::{HeaderMap, header::SET_COOKIE};
+/// use stockade::middleware::{CurrentSession, SessionCookie};
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// // Names by the text of the id; a table in earnest.
+/// #[derive(Default)]
+/// struct Sessions(Mutex<HashMap<String, String>>);
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct LogIn {
+///     name: String,
+///     password: String,
+/// }
+///
+/// async fn log_in(
+///     cookie: State<SessionCookie>,
+///     sessions: State<Sessions>,
+///     Body(form): Body<LogIn>,
+/// ) -> Result<(HeaderMap, Redirect), ApiError> {
+///     // In a program: `verify_password_async(form.password, stored).await?`.
+///     if form.password != "correct horse" {
+///         return Err(ApiError::new(401, "wrong name or password"));
+///     }
+///     // A new id for each log-in: one that was there before may be known to others.
+///     let id = SessionId::generate()?;
+///     sessions.0.0.lock().unwrap().insert(id.to_string(), form.name);
+///     Ok((HeaderMap::from_iter([(SET_COOKIE, cookie.issue(&id))]), Redirect::to("/me")))
+/// }
+///
+/// async fn log_out(
+///     cookie: State<SessionCookie>,
+///     sessions: State<Sessions>,
+///     CurrentSession(id): CurrentSession,
+/// ) -> (HeaderMap, Redirect) {
+///     sessions.0.0.lock().unwrap().remove(&id.to_string());
+///     (HeaderMap::from_iter([(SET_COOKIE, cookie.clear())]), Redirect::to("/login"))
+/// }
+///
+/// async fn find(id: SessionId, sessions: State<Sessions>) -> Result<Option<String>, ApiError> {
+///     Ok(sessions.0.0.lock().unwrap().get(&id.to_string()).cloned())
+/// }
+///
+/// fn router(keys: KeyRing) -> Router {
+///     let cookie = SessionCookie::new(keys);
+///     let known = with_auth(Auth::session(cookie.clone(), find));
+///     let api = routes! {
+///         "login": { POST: { log_in, middleware: [with_rate_limit(5 / MINUTE)] } },
+///         "logout": { POST: { log_out, middleware: [known.clone()] } },
+///         "me": { GET: { async |User(name): User<String>| name, middleware: [known] } },
+///     };
+///     create_router(api, RouterOptions::new().state(cookie).state(Sessions::default()))
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), BoxError> {
+/// let keys = KeyRing::new(Secret::new("a secret of thirty-two bytes or more")?);
+/// let browser = TestClient::new(router(keys)).with_cookies();
+/// let form = [("name", "ada"), ("password", "correct horse")];
+/// browser.post("/login").form(form).await.assert_status(303);
+/// browser.get("/me").await.assert_text("ada");
+/// browser.post("/logout").await.assert_status(303);
+/// browser.get("/me").await.assert_status(401);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Browsers take the cookie over HTTPS alone: on a page of `http://` they drop it
 /// without a word, and so does curl. Some of them make an exception for
 /// `http://localhost`, others do not. For tests by hand the server speaks TLS with
