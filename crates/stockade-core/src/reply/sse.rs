@@ -26,7 +26,7 @@ use crate::{HttpBody, Reply, Response, RouteDoc};
 /// client comes back elsewhere, with the id of the last event that it saw
 /// ([`LastEventId`](crate::extract::LastEventId)).
 ///
-/// What happens in the program reaches all readers by a channel of tokio, here with
+/// Changes in the program reach all readers by a channel of tokio, here with
 /// [`unfold`](https://docs.rs/futures-util/latest/futures_util/stream/fn.unfold.html)
 /// of the crate `futures-util`:
 ///
