@@ -26,6 +26,7 @@ use stockade::middleware::{
     Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
     with_permission, with_role, with_sanitization, with_serialization,
 };
+use stockade::openapi::{OpenApiOptions, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
@@ -90,7 +91,11 @@ pub fn router(shop: Shop) -> Router {
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
     let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
-    create_router(api(metrics), options)
+    let about = OpenApiOptions::new("A small shop", "1.0.0")
+        .description("Users, products, carts and orders. Everything is kept in memory.")
+        .public("the shop is an example");
+    // `/openapi.json`, and `/docs` for people.
+    with_open_api(create_router(api(metrics), options), about)
 }
 
 /// The whole interface.

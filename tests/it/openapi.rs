@@ -193,3 +193,34 @@ fn a_document_can_be_made_of_a_map_that_was_read() {
     let options = OpenApiOptions::new("Shop", "1.4.0");
     assert_eq!(stockade::openapi::document(&read, &options).unwrap(), document());
 }
+
+#[tokio::test]
+async fn the_page_is_served_with_its_files_to_those_who_may_read() {
+    let options = OpenApiOptions::new("Accounts", "1.0.0").public("for tests");
+    let app = with_open_api(router(), options).build().unwrap();
+    let client = TestClient::new(app);
+    for (path, media_type) in [
+        ("/docs", "text/html; charset=utf-8"),
+        ("/docs/style.css", "text/css; charset=utf-8"),
+        ("/docs/search.js", "text/javascript; charset=utf-8"),
+        ("/docs/icon.svg", "image/svg+xml"),
+    ] {
+        let response = client.get(path).await;
+        response.assert_status(200);
+        assert_eq!(response.header("content-type").as_deref(), Some(media_type));
+        assert_eq!(response.header("cache-control").as_deref(), Some("no-cache"));
+        let policy = response.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        let tag = response.header("etag").unwrap();
+        client.get(path).header("if-none-match", tag).await.assert_status(304);
+    }
+    client.get("/docs/nothing").await.assert_status(404);
+
+    let guarded = OpenApiOptions::new("Accounts", "1.0.0").guarded(with_auth(Auth::secret(
+        Secret::new("a secret of thirty-two bytes or more").unwrap(),
+    )));
+    let client = TestClient::new(with_open_api(router(), guarded).build().unwrap());
+    for path in ["/docs", "/docs/style.css", "/openapi.json"] {
+        client.get(path).await.assert_status(401);
+    }
+}

@@ -332,3 +332,12 @@ fn the_defaults_are_strict_and_can_be_loosened() {
     let loose = example::router_with(shop, &Metrics::new(), example::loose());
     assert_eq!(seen(&app(loose)), ["*", "-", "-"]);
 }
+
+#[tokio::test]
+async fn the_page_of_the_shop_is_small_and_has_all_operations() {
+    let response = TestClient::new(shop()).get("/docs").await;
+    response.assert_status(200);
+    let page = response.text();
+    assert!(page.len() < 45 * 1024, "{}", page.len());
+    assert!(page.contains("id=users.create>") && page.contains("/carts/{cart}/items"));
+}

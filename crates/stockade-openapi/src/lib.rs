@@ -9,6 +9,7 @@
 
 mod document;
 mod options;
+mod page;
 mod serve;
 
 pub use document::{document, open_api};

@@ -4,22 +4,32 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use stockade_core::extract::Path;
 use stockade_core::{ApiError, Docs, Reply as _, Response};
 use stockade_middleware::with_etag;
-use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
+use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
 
 use crate::document::document;
 use crate::options::{Access, ApiInfo, OpenApiOptions};
+use crate::page::{self, File, Pages};
 
 /// Makes the OpenAPI document of a router when it is built, and serves it if
-/// the options say to whom.
+/// the options say to whom, with a page for people.
 ///
 /// With [`public`](OpenApiOptions::public) or
-/// [`guarded`](OpenApiOptions::guarded) there is a route for the document; it is
-/// a route of the router, with its limits and its headers, and is not in the
-/// document itself. With neither nothing is served, and a mistake of the
-/// document is still found by the build.
+/// [`guarded`](OpenApiOptions::guarded) there are routes for the document, for
+/// the page at [`docs_path`](OpenApiOptions#structfield.docs_path), and for the
+/// files below the page. They are routes of the router, with its limits and its
+/// headers, and are not in the document itself. With neither nothing is served,
+/// and a mistake of the document is still found by the build.
+///
+/// The page is HTML that reads without its script and loads nothing of other
+/// hosts. It says what the document says, and which part of a route gives an
+/// answer; limits and the names of middleware only with
+/// [`internals`](OpenApiOptions#structfield.internals). From 61 operations on
+/// each group has a page of its own. A browser sends no bearer token when it
+/// opens a page, so a guarded page needs a session or Basic credentials.
 ///
 /// ```
 /// use stockade::openapi::{OpenApiOptions, with_open_api};
@@ -38,32 +48,66 @@ use crate::options::{Access, ApiInfo, OpenApiOptions};
 #[doc(alias = "withOpenApi")]
 #[track_caller]
 pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
-    let text: Arc<OnceLock<Bytes>> = Arc::new(OnceLock::new());
+    let made: Arc<OnceLock<Made>> = Arc::new(OnceLock::new());
+    let is_served = options.access.is_some();
     if let Some(access) = &options.access {
-        let served = Arc::clone(&text);
-        let handler = move || async move { document_reply(&served) };
-        let route = router.get(&options.path, handler).middleware(with_etag());
-        let route =
-            route.docs(Docs::new("The OpenAPI document").hidden("it is the document itself"));
-        match access {
-            Access::Public(reason) => drop(route.public(reason)),
-            Access::Guarded(middleware) => drop(route.middleware(middleware.clone())),
-        }
+        let document = Arc::clone(&made);
+        let handler = async move || document_reply(&document);
+        restrict(router.get(&options.path, handler), access, "The OpenAPI document");
+        let pages = Arc::clone(&made);
+        let handler = async move || page_reply(pages.get().map(|made| made.pages.index()));
+        restrict(router.get(&options.docs_path, handler), access, "The page of the API");
+        let pages = Arc::clone(&made);
+        let handler = async move |Path(name): Path<String>| {
+            page_reply(pages.get().and_then(|made| made.pages.file(&name)))
+        };
+        let path = format!("{}/:file", options.docs_path.trim_end_matches('/'));
+        restrict(router.get(&path, handler), access, "The files of the page");
     }
     router.inspect(move |map| {
         let document = document(map, &options)?;
-        // A router is built once, so that nothing is there yet.
-        let _ = text.set(document.to_string().into());
+        if is_served {
+            let pages = Pages::of(map, &document, &options);
+            // A router is built once, so that nothing is there yet.
+            let _ = made.set(Made { document: document.to_string().into(), pages });
+        }
         Ok(())
     });
     router
 }
 
+/// The document and the page, as they are sent.
+struct Made {
+    document: Bytes,
+    pages: Pages,
+}
+
+/// Gives a route to those who may read the document.
+fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
+    let docs = Docs::new(summary).hidden("it is about the API, and no part of it");
+    let route = route.middleware(with_etag()).docs(docs);
+    match access {
+        Access::Public(reason) => drop(route.public(reason)),
+        Access::Guarded(middleware) => drop(route.middleware(middleware.clone())),
+    }
+}
+
 /// Makes the answer with the document.
-fn document_reply(text: &OnceLock<Bytes>) -> Result<Response, ApiError> {
-    let text = text.get().ok_or_else(|| ApiError::new(500, "the document was never made"))?;
+fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
+    let made = made.get().ok_or_else(|| ApiError::new(500, "the document was never made"))?;
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")];
-    (headers, text.clone()).into_response()
+    (headers, made.document.clone()).into_response()
+}
+
+/// Makes the answer with a page, or with one of its files.
+fn page_reply(file: Option<&File>) -> Result<Response, ApiError> {
+    let file = file.ok_or_else(|| ApiError::new(404, "Not Found"))?;
+    let headers = [
+        (CONTENT_TYPE, file.media_type),
+        (CACHE_CONTROL, "no-cache"),
+        (CONTENT_SECURITY_POLICY, page::POLICY),
+    ];
+    (headers, file.content.clone()).into_response()
 }
 
 /// Makes a router for an API that others call: that of [`create_router`], with

@@ -14,6 +14,8 @@ use stockade_routing::App;
 use stockade_routing::map::RouteMap;
 
 use self::paths::Paths;
+pub(crate) use self::paths::routes_by_id;
+pub(crate) use self::security::demand;
 use crate::options::{ApiInfo, OpenApiOptions, Webhook, WebhookBody};
 
 /// Makes the OpenAPI document of an application.

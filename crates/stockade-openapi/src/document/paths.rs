@@ -98,6 +98,16 @@ pub(super) struct Written<'a> {
     pub(super) names: &'a [String],
 }
 
+/// Returns the routes of a map that a document holds, by the names of their
+/// operations.
+pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
+    let routes = map.routes.iter().filter(|route| is_listed(route));
+    let ids = routes.flat_map(|route| {
+        (0..route.templates.len()).map(move |index| (operation_id(route, index), route))
+    });
+    ids.collect()
+}
+
 fn is_listed(route: &RouteInfo) -> bool {
     let is_known = METHODS.contains(&route.method.as_str());
     route.hidden.is_none() && route.kind != RouteKind::Mount && is_known

@@ -57,7 +57,7 @@ pub(super) fn of(access: &Access) -> Option<Value> {
 }
 
 /// Returns the words for those who are let through, for the text of a 403.
-pub(super) fn demand(access: &Access) -> Option<String> {
+pub(crate) fn demand(access: &Access) -> Option<String> {
     let mut words: Vec<String> = access
         .roles
         .iter()

@@ -1,0 +1,109 @@
+//! Text of HTML, in which nothing that others wrote is markup.
+
+use std::fmt::Write as _;
+
+/// A page while it is written.
+#[derive(Default)]
+pub(super) struct Html {
+    text: String,
+}
+
+impl Html {
+    /// Adds markup of the page's own.
+    pub(super) fn markup(&mut self, markup: &'static str) -> &mut Self {
+        self.text.push_str(markup);
+        self
+    }
+
+    /// Adds a text, which shows as it is. It may stand in an attribute in double
+    /// quotes too.
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            match c {
+                '"' => self.text.push_str("&quot;"),
+                '\'' => self.text.push_str("&#39;"),
+                c => self.push(c),
+            }
+        }
+        self
+    }
+
+    /// Adds a text with many quotes, which must not stand in an attribute.
+    pub(super) fn listing(&mut self, text: &str) -> &mut Self {
+        self.markup("<pre><code>");
+        text.chars().for_each(|c| self.push(c));
+        self.markup("</code></pre>")
+    }
+
+    fn push(&mut self, c: char) {
+        match c {
+            '&' => self.text.push_str("&amp;"),
+            '<' => self.text.push_str("&lt;"),
+            '>' => self.text.push_str("&gt;"),
+            // HTML has no place for them (HTML, section 13.1.4).
+            c if c.is_control() && !matches!(c, '\n' | '\t') => {
+                self.text.push(char::REPLACEMENT_CHARACTER);
+            }
+            c => self.text.push(c),
+        }
+    }
+
+    /// Adds a text as code.
+    pub(super) fn code(&mut self, text: &str) -> &mut Self {
+        self.markup("<code>").text(text).markup("</code>")
+    }
+
+    /// Adds the name of a place in the page, for `id` and `href`, which need no
+    /// quotes for it.
+    pub(super) fn anchor(&mut self, name: &str) -> &mut Self {
+        self.text.push_str(&anchor(name));
+        self
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.text
+    }
+}
+
+/// Returns a name that may stand in an `id`, in a fragment, and in a path: each
+/// name has another.
+pub(super) fn anchor(name: &str) -> String {
+    let mut anchor = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                anchor.push(char::from(byte));
+            }
+            // Writing to a text does not fail.
+            _ => drop(write!(anchor, "~{byte:02x}")),
+        }
+    }
+    anchor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_never_markup() {
+        let mut html = Html::default();
+        html.text("<script>\"&' \u{0}\u{1b}\u{85}é\n");
+        let expected = "&lt;script&gt;&quot;&amp;&#39; \u{fffd}\u{fffd}\u{fffd}é\n";
+        assert_eq!(html.into_string(), expected);
+    }
+
+    #[test]
+    fn a_listing_keeps_its_quotes_alone() {
+        let mut html = Html::default();
+        html.listing("</code>'\"&");
+        assert_eq!(html.into_string(), "<pre><code>&lt;/code&gt;'\"&amp;</code></pre>");
+    }
+
+    #[test]
+    fn an_anchor_is_one_word_that_no_other_name_has() {
+        assert_eq!(anchor("accounts.create"), "accounts.create");
+        assert_eq!(anchor("a b\"~é/"), "a~20b~22~7e~c3~a9~2f");
+        assert_ne!(anchor("a~20b"), anchor("a b"));
+    }
+}

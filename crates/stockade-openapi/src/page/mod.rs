@@ -1,0 +1,370 @@
+//! The page for people: HTML that is made when the router is built, and reads
+//! without its script.
+
+mod curl;
+mod html;
+mod markdown;
+mod operation;
+mod schema;
+
+use std::collections::{BTreeMap, HashMap};
+
+use bytes::Bytes;
+use serde_json::Value;
+use stockade_routing::map::{RouteInfo, RouteMap};
+
+use self::html::{Html, anchor};
+use crate::document::routes_by_id;
+use crate::options::OpenApiOptions;
+
+/// The policy of the page: nothing but its own files, and nothing inline.
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The number of operations from which each group has a page of its own.
+const MOST_ON_A_PAGE: usize = 60;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("search.js");
+const ICON: &str = include_str!("icon.svg");
+
+/// A file that is served.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    pub(crate) media_type: &'static str,
+    pub(crate) content: Bytes,
+}
+
+/// The page with its files.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    index: File,
+    /// By the last segment of their paths.
+    files: HashMap<String, File>,
+}
+
+impl Pages {
+    /// Makes the pages of a map and its document.
+    pub(crate) fn of(map: &RouteMap, document: &Value, options: &OpenApiOptions) -> Self {
+        let contents = Contents::of(map, document, options);
+        let mut files = HashMap::new();
+        for (name, media_type, content) in [
+            ("style.css", "text/css; charset=utf-8", STYLE),
+            ("search.js", "text/javascript; charset=utf-8", SCRIPT),
+            ("icon.svg", "image/svg+xml", ICON),
+        ] {
+            let content = Bytes::from_static(content.as_bytes());
+            files.insert(name.to_owned(), File { media_type, content });
+        }
+        let is_split = contents.count() > MOST_ON_A_PAGE;
+        if is_split {
+            for group in &contents.groups {
+                let content = contents.page(Part::Group(group));
+                files.insert(file_name(group.name), html_file(content));
+            }
+        }
+        let part = if is_split { Part::Index } else { Part::All };
+        Self { index: html_file(contents.page(part)), files }
+    }
+
+    /// Returns the page itself.
+    pub(crate) fn index(&self) -> &File {
+        &self.index
+    }
+
+    /// Returns the file of this name.
+    pub(crate) fn file(&self, name: &str) -> Option<&File> {
+        self.files.get(name)
+    }
+}
+
+fn html_file(content: String) -> File {
+    File { media_type: "text/html; charset=utf-8", content: content.into() }
+}
+
+/// Returns the name of the page of a group.
+fn file_name(group: &str) -> String {
+    format!("group-{}", anchor(group))
+}
+
+/// The part of the operations that a page shows.
+#[derive(Clone, Copy)]
+enum Part<'c, 'd> {
+    All,
+    /// The groups alone, each with a link to its page.
+    Index,
+    Group(&'c Group<'d>),
+}
+
+/// A group of operations.
+struct Group<'d> {
+    name: &'d str,
+    description: Option<&'d str>,
+    operations: Vec<Operation<'d>>,
+}
+
+/// An operation of the document, with its route.
+#[derive(Clone, Copy)]
+struct Operation<'d> {
+    method: &'d str,
+    path: &'d str,
+    id: &'d str,
+    value: &'d Value,
+    route: &'d RouteInfo,
+}
+
+/// Everything that pages show.
+struct Contents<'d> {
+    document: &'d Value,
+    options: &'d OpenApiOptions,
+    groups: Vec<Group<'d>>,
+    internals: bool,
+}
+
+impl<'d> Contents<'d> {
+    fn of(map: &'d RouteMap, document: &'d Value, options: &'d OpenApiOptions) -> Self {
+        let routes = routes_by_id(map);
+        let tags = document["tags"].as_array().into_iter().flatten();
+        let groups = tags.filter_map(|tag| {
+            let name = tag["name"].as_str()?;
+            let description = tag["description"].as_str();
+            Some(Group { name, description, operations: Vec::new() })
+        });
+        let mut groups: Vec<Group<'d>> = groups.collect();
+        let paths = document["paths"].as_object().into_iter().flatten();
+        for (path, item) in paths {
+            for (method, value) in item.as_object().into_iter().flatten() {
+                // Each operation stands in the first of its groups.
+                let tag = value["tags"][0].as_str();
+                let group = groups.iter_mut().find(|group| Some(group.name) == tag);
+                let id = value["operationId"].as_str();
+                if let (Some(group), Some(id)) = (group, id)
+                    && let Some(route) = routes.get(id).copied()
+                {
+                    group.operations.push(Operation { method, path, id, value, route });
+                }
+            }
+        }
+        groups.retain(|group| !group.operations.is_empty());
+        Self { document, options, groups, internals: options.internals }
+    }
+
+    fn count(&self) -> usize {
+        self.groups.iter().map(|group| group.operations.len()).sum()
+    }
+
+    fn schemas(&self) -> &'d Value {
+        &self.document["components"]["schemas"]
+    }
+
+    /// Returns the URL of the first server, if the document names one.
+    fn server(&self) -> Option<&'d str> {
+        self.options.servers.first().map(String::as_str)
+    }
+
+    /// Returns an answer, or the shared answer that it points to.
+    fn response(&self, response: &'d Value) -> &'d Value {
+        let name = operation::shared_name(response);
+        name.map_or(response, |name| &self.document["components"]["responses"][name])
+    }
+
+    fn page(&self, part: Part<'_, 'd>) -> String {
+        let mut html = Html::default();
+        // The files lie below the page, and the other pages beside them.
+        let last = self.options.docs_path.rsplit('/').next().unwrap_or_default();
+        let (below, home, up) = match part {
+            Part::Group(_) => (String::new(), format!("../{last}"), "../"),
+            _ if last.is_empty() => (String::new(), String::from("."), ""),
+            _ => (format!("{last}/"), last.to_owned(), ""),
+        };
+        let home = if last.is_empty() { "." } else { home.as_str() };
+        let up = if last.is_empty() { "" } else { up };
+        self.head(&mut html, part, &below);
+        self.header(&mut html, home, up);
+        self.navigation(&mut html, part, &below);
+        html.markup("<main id=main tabindex=-1>\n");
+        match part {
+            Part::All => {
+                self.groups.iter().for_each(|group| self.group(&mut html, group));
+                self.shared(&mut html, &self.groups.iter().collect::<Vec<_>>());
+            }
+            Part::Group(group) => {
+                self.group(&mut html, group);
+                self.shared(&mut html, &[group]);
+            }
+            Part::Index => self.overview(&mut html, &below),
+        }
+        html.markup("</main></body></html>\n");
+        html.into_string()
+    }
+
+    fn head(&self, html: &mut Html, part: Part<'_, '_>, below: &str) {
+        html.markup("<!doctype html><html lang=en><head><meta charset=utf-8>");
+        html.markup("<meta name=viewport content=\"width=device-width,initial-scale=1\"><title>");
+        if let Part::Group(group) = part {
+            html.text(group.name).markup(" – ");
+        }
+        html.text(&self.options.info.title).markup("</title><link rel=icon href=\"");
+        html.text(below).markup("icon.svg\"><link rel=stylesheet href=\"").text(below);
+        html.markup("style.css\"><script defer src=\"").text(below);
+        html.markup("search.js\"></script></head>\n<body>");
+        html.markup("<a class=skip href=\"#main\">Skip to the operations</a>");
+    }
+
+    fn header(&self, html: &mut Html, home: &str, up: &str) {
+        let info = &self.options.info;
+        html.markup("<header><h1>").text(&info.title).markup(" <small>").text(&info.version);
+        html.markup("</small></h1>");
+        if let Some(description) = &info.description {
+            markdown::add(html, description);
+        }
+        html.markup("<p class=soft><a href=\"").text(home).markup("\">All operations</a> · ");
+        html.markup("<a href=\"").text(&self.to_document(up)).markup("\">OpenAPI document</a>");
+        if let Some(license) = &info.license {
+            html.markup(" · ").text(license);
+        }
+        if let Some(contact) = &info.contact {
+            html.markup(" · ").text(contact);
+        }
+        html.markup("</p>");
+        match self.server() {
+            Some(server) => html.markup("<p>Server: ").code(server).markup("</p>"),
+            None => html
+                .markup("<p class=soft>In the lines of curl, <code>$API</code> is the address of ")
+                .markup("this server.</p>"),
+        };
+        html.markup("</header>\n");
+    }
+
+    /// Returns the way from a page to the document.
+    fn to_document(&self, up: &str) -> String {
+        let depth = self.options.docs_path.split('/').filter(|part| !part.is_empty()).count();
+        let path = self.options.path.trim_start_matches('/');
+        format!("{up}{}{path}", "../".repeat(depth.saturating_sub(1)))
+    }
+
+    fn navigation(&self, html: &mut Html, part: Part<'_, '_>, below: &str) {
+        html.markup("<nav aria-label=Operations><search hidden><label for=search>Search <i>");
+        html.markup("(press /)</i></label><input id=search type=search autocomplete=off>");
+        html.markup("<p id=found class=soft role=status></p></search><h2>Operations</h2>");
+        for group in &self.groups {
+            let page = match part {
+                Part::All => String::new(),
+                Part::Index | Part::Group(_) => format!("{below}{}", file_name(group.name)),
+            };
+            html.markup("<h3><a href=\"").text(&page).markup("#group-").anchor(group.name);
+            html.markup("\">").text(group.name).markup("</a></h3>");
+            // A page of one group has the links of that one.
+            if let Part::Group(own) = part
+                && own.name != group.name
+            {
+                continue;
+            }
+            html.markup("<ul>");
+            for operation in &group.operations {
+                html.markup("<li><a href=\"").text(&page).markup("#").anchor(operation.id);
+                html.markup("\">");
+                operation::title(html, operation);
+                html.markup("</a>");
+            }
+            html.markup("</ul>");
+        }
+        html.markup("</nav>\n");
+    }
+
+    fn group(&self, html: &mut Html, group: &Group<'d>) {
+        html.markup("<section><h2 id=\"group-").anchor(group.name).markup("\">").text(group.name);
+        html.markup("</h2>");
+        if let Some(description) = group.description {
+            markdown::add(html, description);
+        }
+        group.operations.iter().for_each(|it| operation::add(html, self, it));
+        html.markup("</section>\n");
+    }
+
+    fn overview(&self, html: &mut Html, below: &str) {
+        html.markup("<section><h2>Groups</h2><ul class=r>");
+        for group in &self.groups {
+            html.markup("<li><a href=\"").text(below).text(&file_name(group.name)).markup("\">");
+            html.text(group.name).markup("</a> <i>");
+            html.text(&group.operations.len().to_string()).markup("</i>");
+            if let Some(description) = group.description {
+                markdown::add(html, description);
+            }
+        }
+        html.markup("</ul></section>\n");
+    }
+
+    /// Adds the answers and schemas that these operations share.
+    fn shared(&self, html: &mut Html, groups: &[&Group<'d>]) {
+        let (mut answers, mut schemas) = (BTreeMap::new(), Vec::new());
+        for operation in groups.iter().flat_map(|group| &group.operations) {
+            schema::names_in(operation.value, &mut schemas);
+            let responses = operation.value["responses"].as_object().into_iter().flatten();
+            for (status, response) in responses {
+                schema::names_in(self.response(response), &mut schemas);
+                if let Some(name) = operation::shared_name(response) {
+                    let givers = operation::givers(operation.route, status, true).join(", ");
+                    answers.insert((status.as_str(), name), givers);
+                }
+            }
+        }
+        let mut next = 0;
+        while let Some(name) = schemas.get(next).cloned() {
+            schema::names_in(&self.schemas()[&name], &mut schemas);
+            next += 1;
+        }
+        self.answer_list(html, &answers, &schemas);
+        if !schemas.is_empty() {
+            self.schema_list(html, &schemas);
+        }
+    }
+
+    fn answer_list(
+        &self,
+        html: &mut Html,
+        answers: &BTreeMap<(&str, &str), String>,
+        schemas: &[String],
+    ) {
+        if answers.is_empty() {
+            return;
+        }
+        html.markup("<section aria-labelledby=answers><h2 id=answers>Shared answers</h2>");
+        let usual = |name: &&String| operation::USUAL_ERRORS.contains(&name.as_str());
+        if let Some(name) = schemas.iter().find(usual) {
+            html.markup("<p>An error has the body <a href=#s-").anchor(name);
+            html.markup(">").text(name).markup("</a>, where no other is named.</p>");
+        }
+        html.markup("<ul class=r>");
+        for ((status, name), givers) in answers {
+            let response = &self.document["components"]["responses"][name];
+            html.markup("<li id=a-").anchor(name).markup("><span>").text(status);
+            html.markup("</span> ").text(response["description"].as_str().unwrap_or_default());
+            html.markup(" <i>by ").text(givers).markup("</i>");
+            operation::content(html, response);
+        }
+        html.markup("</ul></section>\n");
+    }
+
+    fn schema_list(&self, html: &mut Html, names: &[String]) {
+        html.markup("<section aria-labelledby=schemas><h2 id=schemas>Schemas</h2>");
+        for name in names {
+            let schema = &self.schemas()[name];
+            html.markup("<details id=s-").anchor(name).markup("><summary>");
+            html.code(name).markup("</summary>");
+            if let Some(description) = schema["description"].as_str() {
+                markdown::add(html, description);
+            }
+            html.markup("<p>");
+            schema::kind(html, schema);
+            html.markup("</p>");
+            schema::fields(html, schema);
+            html.markup("</details>\n");
+        }
+        html.markup("</section>\n");
+    }
+}
+
+#[cfg(test)]
+mod tests;

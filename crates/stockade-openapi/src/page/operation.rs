@@ -1,0 +1,233 @@
+//! The section of an operation.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo};
+
+use super::html::Html;
+use super::{Contents, Operation, curl, markdown, schema};
+use crate::document::demand;
+
+/// The givers of answers that are no middleware of the application.
+const STAGES: [&str; 6] = ["handler", "validation", "rate limit", "routing", "body", "server"];
+
+/// The schemas of errors without fields.
+pub(super) const USUAL_ERRORS: [&str; 2] = ["Error", "Problem"];
+
+/// Adds the section of an operation.
+pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
+    let Operation { id, value, route, .. } = operation;
+    html.markup("<section id=").anchor(id).markup("><h3><a href=#").anchor(id).markup(">");
+    title(html, operation);
+    html.markup("</a></h3>");
+    if let Some(summary) = &route.docs.summary {
+        html.markup("<p>").text(summary).markup("</p>");
+    }
+    if route.docs.deprecated {
+        deprecated(html, route);
+    }
+    if let Some(description) = &route.docs.description {
+        markdown::add(html, description);
+    }
+    access(html, route);
+    parameters(html, value);
+    body(html, value);
+    answers(html, contents, operation);
+    if contents.internals {
+        limits(html, &route.limits);
+        let names: Vec<&str> = route.middleware.iter().map(|it| it.name.as_str()).collect();
+        if !names.is_empty() {
+            html.markup("<b>Middleware</b><p>").text(&names.join(", ")).markup("</p>");
+        }
+    }
+    if route.kind != RouteKind::WebSocket {
+        let Operation { method, path, .. } = operation;
+        let line = curl::line(method, path, value, route, contents.schemas(), contents.server());
+        html.markup("<details><summary>curl</summary>").listing(&line).markup("</details>");
+    }
+    html.markup("</section>\n");
+}
+
+/// Adds method and path.
+pub(super) fn title(html: &mut Html, operation: &Operation<'_>) {
+    let is_web_socket = operation.route.kind == RouteKind::WebSocket;
+    let method = if is_web_socket { "WebSocket" } else { operation.method };
+    html.markup("<span class=\"m ").text(operation.method).markup("\">");
+    html.text(&if is_web_socket { method.to_owned() } else { method.to_ascii_uppercase() });
+    html.markup("</span> ").code(operation.path);
+}
+
+fn deprecated(html: &mut Html, route: &RouteInfo) {
+    html.markup("<p class=old>Deprecated");
+    if let Some(since) = &route.docs.deprecated_since {
+        html.markup(" since ").text(since);
+    }
+    if let Some(sunset) = &route.docs.sunset {
+        html.markup(", gone from ").text(sunset);
+    }
+    html.markup("</p>");
+}
+
+/// Adds a sentence about those who may call.
+fn access(html: &mut Html, route: &RouteInfo) {
+    let access = &route.access;
+    let (before, between) = match access.user {
+        Need::Required if access.schemes.is_empty() => ("Users", ""),
+        Need::Required => ("Users", " with "),
+        Need::Optional => ("Everybody; a user is known by ", ""),
+        _ => ("Everybody", ""),
+    };
+    html.markup("<p><i>Who may call:</i> ").markup(before).markup(between);
+    for (index, scheme) in access.schemes.iter().enumerate() {
+        html.markup(if index == 0 { "" } else { " or " });
+        match scheme {
+            SchemeInfo::Http { scheme, .. } => html.code(&format!("Authorization: {scheme} …")),
+            SchemeInfo::Header { header, .. } => html.markup("the header ").code(header),
+            SchemeInfo::Cookie { cookie, .. } => html.markup("the cookie ").code(cookie),
+            SchemeInfo::Other { text, .. } => html.text(text),
+            other => html.text(other.name()),
+        };
+    }
+    html.markup(". ");
+    if let Some(demand) = demand(access) {
+        html.text(&demand).markup(".");
+    }
+    html.markup("</p>");
+}
+
+fn parameters(html: &mut Html, operation: &Value) {
+    let Some(parameters) = operation["parameters"].as_array() else { return };
+    html.markup("<b>Parameters</b><ul class=r>");
+    for parameter in parameters {
+        html.markup("<li>").code(parameter["name"].as_str().unwrap_or("?")).markup(" <i>");
+        html.text(parameter["in"].as_str().unwrap_or("?"));
+        // Those of the path always are.
+        let is_required = parameter["required"] == true && parameter["in"] != "path";
+        html.markup(if is_required { ", required</i> " } else { "</i> " });
+        schema::kind(html, &parameter["schema"]);
+        if let Some(text) = parameter["description"].as_str() {
+            html.markup(" – ").text(text);
+        }
+    }
+    html.markup("</ul>");
+}
+
+fn body(html: &mut Html, operation: &Value) {
+    let Some(content) = operation["requestBody"]["content"].as_object() else { return };
+    let is_required = operation["requestBody"]["required"] == true;
+    html.markup("<b>Body").markup(if is_required { "" } else { " (optional)" });
+    html.markup("</b><ul class=r>");
+    // Forms and JSON mostly have one schema.
+    let mut forms: Vec<(&Value, Vec<&str>)> = Vec::new();
+    for (media_type, content) in content {
+        match forms.iter_mut().find(|(schema, _)| **schema == content["schema"]) {
+            Some((_, media_types)) => media_types.push(media_type),
+            None => forms.push((&content["schema"], vec![media_type])),
+        }
+    }
+    for (schema, media_types) in forms {
+        html.markup("<li>").code(&media_types.join(", ")).markup(" ");
+        inline(html, schema);
+    }
+    html.markup("</ul>");
+}
+
+/// Adds a schema that stands in the place where it is used.
+fn inline(html: &mut Html, schema: &Value) {
+    schema::kind(html, schema);
+    if schema::name_of(schema).is_none() && schema::has_fields(schema) {
+        html.markup("<details><summary>Fields</summary>");
+        schema::fields(html, schema);
+        html.markup("</details>");
+    }
+}
+
+fn answers(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
+    let Some(responses) = operation.value["responses"].as_object() else { return };
+    html.markup("<b>Answers</b><ul class=r>");
+    let (shared, own): (Vec<_>, Vec<_>) =
+        responses.iter().partition(|(_, response)| shared_name(response).is_some());
+    for (status, response) in own {
+        html.markup("<li><span>").text(status).markup("</span> ");
+        html.text(response["description"].as_str().unwrap_or_default());
+        let givers = givers(operation.route, status, contents.internals);
+        // An answer is that of the handler, where nothing else is said.
+        if !givers.is_empty() && givers != ["handler"] {
+            html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
+        }
+        content(html, response);
+    }
+    for (index, (status, response)) in shared.into_iter().enumerate() {
+        html.markup(if index == 0 { "<li>" } else { " · " });
+        html.markup("<a href=#a-").anchor(shared_name(response).unwrap_or_default());
+        html.markup(">").text(status).markup("</a>");
+    }
+    html.markup("</ul>");
+}
+
+/// Returns the name of the shared answer that an answer points to.
+pub(super) fn shared_name(response: &Value) -> Option<&str> {
+    response.get("$ref")?.as_str()?.strip_prefix("#/components/responses/")
+}
+
+/// Adds the bodies and the headers of an answer. The usual error is said once
+/// for all.
+pub(super) fn content(html: &mut Html, response: &Value) {
+    let headers = response["headers"].as_object().into_iter().flatten();
+    // A reference is to a header that each answer has.
+    let own = headers.filter(|(_, header)| header.get("$ref").is_none());
+    let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+    if !own.is_empty() {
+        html.markup(" <i>with ").text(&own.join(", ")).markup("</i>");
+    }
+    for (media_type, content) in response["content"].as_object().into_iter().flatten() {
+        let schema = &content["schema"];
+        if USUAL_ERRORS.iter().any(|usual| schema::name_of(schema) == Some(usual)) {
+            continue;
+        }
+        html.markup(" ");
+        if media_type != "application/json" {
+            html.code(media_type).markup(" ");
+        }
+        if *schema != true {
+            inline(html, schema);
+        }
+    }
+}
+
+/// Returns the parts of a route that give a status. The names of middleware are
+/// for those who may see the inside.
+pub(super) fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
+    let is_given = |given: &str| given == status || (given == "2XX" && status.starts_with('2'));
+    let mut seen = BTreeSet::new();
+    let givers = route.answers.iter().filter(|answer| is_given(&answer.status));
+    let names = givers.map(|answer| match answer.by.as_str() {
+        name if internals || STAGES.contains(&name) => name.to_owned(),
+        _ => "middleware".to_owned(),
+    });
+    names.filter(|name| !name.is_empty() && seen.insert(name.clone())).collect()
+}
+
+fn limits(html: &mut Html, limits: &Limits) {
+    html.markup("<b>Limits</b><ul class=r><li>");
+    html.text(&format!("bodies of at most {} bytes", limits.max_body));
+    for rate in &limits.rate {
+        html.markup("<li>").text(&match (rate.limit, rate.window_ms) {
+            (Some(limit), Some(window)) => {
+                format!("{limit} requests in {} s ({})", window.div_ceil(1000), rate.name)
+            }
+            _ => format!("a rate that depends on the request ({})", rate.name),
+        });
+    }
+    if limits.rate_exempt {
+        html.markup("<li>free of the router's rate limit");
+    }
+    if let Some((milliseconds, status)) = limits.timeout {
+        html.markup("<li>").text(&format!("{status} after {milliseconds} ms"));
+    }
+    if let Some(accepted) = &limits.accepts {
+        html.markup("<li>bodies of ").text(&accepted.join(", "));
+    }
+    html.markup("</ul>");
+}

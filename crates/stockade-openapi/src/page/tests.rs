@@ -1,0 +1,148 @@
+use serde_json::json;
+use stockade_core::Docs;
+use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
+
+use super::*;
+use crate::document::document;
+
+const HOSTILE: &str = "</code><script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+
+fn router() -> Router {
+    create_router(RouteTree::new(), RouterOptions::new())
+}
+
+fn pages(router: Router, options: &OpenApiOptions) -> Pages {
+    let map = router.build().unwrap().route_map();
+    let document = document(&map, options).unwrap();
+    Pages::of(&map, &document, options)
+}
+
+fn text(file: &File) -> &str {
+    std::str::from_utf8(&file.content).unwrap()
+}
+
+#[test]
+fn no_text_of_an_application_is_markup() {
+    let mut router = router();
+    let docs = Docs::new(HOSTILE).description(HOSTILE).tags([HOSTILE]).response(200, HOSTILE);
+    router.get("/it's&amp;so", async || "x").docs(docs);
+    let options = OpenApiOptions::new(HOSTILE, HOSTILE)
+        .description(HOSTILE)
+        .license(HOSTILE)
+        .server(HOSTILE)
+        .tag(HOSTILE, HOSTILE);
+    let pages = pages(router, &options);
+    let html = text(pages.index());
+    assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
+    assert!(html.contains("it&#39;s&amp;amp;so"), "{html}");
+    assert!(!html.contains("<script>") && !html.contains("<img"), "{html}");
+    assert_eq!(html.matches("<script").count(), 1);
+    assert!(!html.contains("\"'>") && !html.contains("style="), "{html}");
+}
+
+#[test]
+fn no_text_of_a_schema_is_markup() {
+    let schema = json!({
+        "type": "object",
+        "description": HOSTILE,
+        "required": [HOSTILE],
+        "properties": {
+            HOSTILE: { "type": "string", "pattern": HOSTILE, "default": HOSTILE, "format": HOSTILE },
+            "choice": { "enum": [HOSTILE], "description": HOSTILE },
+            "other": { "$ref": format!("#/components/schemas/{HOSTILE}") },
+            "list": { "type": "array", "items": { "properties": { HOSTILE: { "const": HOSTILE } } } },
+        },
+    });
+    let mut html = Html::default();
+    schema::kind(&mut html, &schema);
+    schema::fields(&mut html, &schema);
+    let html = html.into_string();
+    assert!(!html.contains("<script") && !html.contains("<img"), "{html}");
+    assert!(!html.contains("\"'"), "{html}");
+}
+
+#[test]
+fn bounds_are_shown_where_the_type_does_not_say_them() {
+    let shown = |schema: Value| {
+        let mut html = Html::default();
+        schema::kind(&mut html, &schema);
+        html.into_string()
+    };
+    let schema = json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 });
+    assert_eq!(shown(schema), "integer (uint8)");
+    let schema = json!({ "type": "integer", "format": "int8", "minimum": 0, "maximum": 127 });
+    assert_eq!(shown(schema), "integer (int8) <i>minimum 0</i>");
+    let schema = json!({ "type": "integer", "format": "uint999", "maximum": 1 });
+    assert_eq!(shown(schema), "integer (uint999) <i>maximum 1</i>");
+}
+
+#[test]
+fn schemas_in_themselves_come_to_an_end() {
+    let schemas = json!({ "Node": {
+        "type": "object",
+        "required": ["next"],
+        "properties": { "next": { "$ref": "#/components/schemas/Node" } },
+    } });
+    let example = schema::example(&schemas["Node"], &schemas);
+    assert_eq!(example, json!({ "next": { "next": { "next": null } } }));
+}
+
+#[test]
+fn hidden_routes_limits_and_middleware_are_not_shown() {
+    let mut router = router();
+    router.get("/seen", async || "x");
+    router.get("/unseen", async || "x").docs(Docs::new("A secret").hidden("for tests"));
+    let options = OpenApiOptions::new("Shop", "1");
+    let map = router.build().unwrap().route_map();
+    let document = document(&map, &options).unwrap();
+    let public = Pages::of(&map, &document, &options);
+    let html = text(public.index());
+    assert!(html.contains("/seen") && !html.contains("unseen") && !html.contains("secret"));
+    assert!(!html.contains("Limits") && !html.contains("Middleware"));
+    let inside = Pages::of(&map, &document, &options.internals(true));
+    assert!(text(inside.index()).contains("<b>Limits</b>"));
+}
+
+#[test]
+fn many_operations_have_a_page_for_each_group() {
+    let mut router = router();
+    for group in ["carts", "users"] {
+        for number in 0..31 {
+            router.get(&format!("/{group}/{number}"), async || "x");
+        }
+    }
+    let pages = pages(router, &OpenApiOptions::new("Shop", "1"));
+    let html = text(pages.index());
+    assert!(html.contains("href=\"docs/group-carts#getCarts0\""), "{html}");
+    assert!(!html.contains("<section id="), "{html}");
+    let carts = text(pages.file("group-carts").unwrap());
+    assert!(carts.contains("<section id=getCarts30>"), "{carts}");
+    assert!(!carts.contains("getUsers0"), "{carts}");
+    assert!(carts.contains("href=\"../openapi.json\"") && carts.contains("href=\"../docs\""));
+    assert!(carts.contains("src=\"search.js\""));
+    assert!(pages.file("group-nothing").is_none());
+}
+
+#[test]
+fn the_document_is_found_from_everywhere() {
+    for (docs_path, path, link) in [
+        ("/docs", "/openapi.json", "\"openapi.json\""),
+        ("/a/b/docs", "/a/openapi.json", "\"../../a/openapi.json\""),
+        ("/", "/openapi.json", "\"openapi.json\""),
+    ] {
+        let options = OpenApiOptions::new("Shop", "1").docs_path(docs_path).path(path);
+        let mut router = router();
+        router.get("/a", async || "x");
+        let pages = pages(router, &options);
+        assert!(text(pages.index()).contains(link), "{docs_path}");
+    }
+}
+
+#[test]
+fn the_script_is_small_and_makes_no_markup() {
+    assert!(SCRIPT.len() <= 4096, "{}", SCRIPT.len());
+    for word in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", ".style"] {
+        assert!(!SCRIPT.contains(word), "{word}");
+    }
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+}
