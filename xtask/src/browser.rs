@@ -6,7 +6,7 @@
 //! [`SITUATIONS`].
 //! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
 //! comes back. After it, the shop's page of an order is looked at
-//! (`live_page.rs`).
+//! (`live_page.rs`), and the page of its API (`docs_page.rs`).
 
 use std::env;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo, debian, live_page, skip, target_directory};
+use crate::{Outcome, announce, cargo, debian, docs_page, live_page, skip, target_directory};
 
 /// What the page does (`examples/browser.html`), and what must come of it.
 const SITUATIONS: &[(&str, &str)] = &[
@@ -145,12 +145,13 @@ pub fn run() -> Outcome {
     let html = page(&folder, &format!("{origin}/page"), end)?;
     got.push((SCRIPT.to_owned(), text_of(&html, "script").unwrap_or_default().to_owned()));
     got.extend(live_page::outcomes(&target, &folder.0.join("live"), end)?);
+    got.extend(docs_page::outcomes(&target, &folder.0.join("docs"), end)?);
     judge(&got)
 }
 
 /// What is expected of everything.
 fn situations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SITUATIONS.iter().copied().chain(live_page::SITUATIONS)
+    SITUATIONS.iter().copied().chain(live_page::SITUATIONS).chain(docs_page::SITUATIONS)
 }
 
 fn is_installed() -> bool {

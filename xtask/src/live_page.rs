@@ -48,9 +48,9 @@ pub fn outcomes(
 }
 
 /// The running shop; it ends when this is dropped.
-struct Shop {
+pub struct Shop {
     process: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Drop for Shop {
@@ -62,7 +62,7 @@ impl Drop for Shop {
 }
 
 impl Shop {
-    fn start(target: &Path, end: Instant) -> Result<Self, String> {
+    pub fn start(target: &Path, end: Instant) -> Result<Self, String> {
         let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
         command.env("PORT", "0").env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
         announce(command.stdout(Stdio::piped()));
@@ -109,7 +109,7 @@ impl Shop {
 }
 
 /// A page in a browser of its own, which ends when this is dropped.
-struct Page {
+pub struct Page {
     browser: Child,
     commands: ChildStdin,
     answers: Receiver<String>,
@@ -117,6 +117,8 @@ struct Page {
     session: Option<String>,
     sent: u32,
     end: Instant,
+    /// The requests of the page, and the messages of its console.
+    pub events: Vec<String>,
 }
 
 impl Drop for Page {
@@ -129,17 +131,24 @@ impl Drop for Page {
 
 impl Page {
     /// Opens a page; it is loaded when this returns.
-    fn open(profile: &Path, url: &str, end: Instant) -> Result<Self, String> {
+    pub fn open(profile: &Path, url: &str, end: Instant) -> Result<Self, String> {
         let mut page = Self::start(profile, end)?;
         let target = page.command("Target.createTarget", r#"{"url":"about:blank"}"#)?;
         let target = text_field(&target, "targetId")?;
         let attach = format!(r#"{{"targetId":"{target}","flatten":true}}"#);
         let attached = page.command("Target.attachToTarget", &attach)?;
         page.session = Some(text_field(&attached, "sessionId")?);
-        page.command("Page.enable", "{}")?;
-        page.send("Page.navigate", &format!(r#"{{"url":"{url}"}}"#))?;
-        page.answer(|message| message.contains(r#""method":"Page.loadEventFired""#))?;
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            page.command(&format!("{domain}.enable"), "{}")?;
+        }
+        page.navigate(url)?;
         Ok(page)
+    }
+
+    /// Goes to a page; it is loaded when this returns.
+    pub fn navigate(&mut self, url: &str) -> Result<(), String> {
+        self.send("Page.navigate", &format!(r#"{{"url":"{url}"}}"#))?;
+        self.answer(|message| message.contains(r#""method":"Page.loadEventFired""#)).map(drop)
     }
 
     fn start(profile: &Path, end: Instant) -> Result<Self, String> {
@@ -165,7 +174,7 @@ impl Page {
                 let _ = sender.send(String::from_utf8_lossy(&message).into_owned());
             }
         });
-        Ok(Self { browser, commands, answers, session: None, sent: 0, end })
+        Ok(Self { browser, commands, answers, session: None, sent: 0, end, events: Vec::new() })
     }
 
     /// Fills in the form, and gives the status that comes after `before`.
@@ -188,14 +197,14 @@ impl Page {
     }
 
     /// The text that an expression without double quotes gives, now or later.
-    fn evaluate(&mut self, expression: &str) -> Result<String, String> {
+    pub fn evaluate(&mut self, expression: &str) -> Result<String, String> {
         let params =
             format!(r#"{{"expression":"{expression}","awaitPromise":true,"returnByValue":true}}"#);
         text_field(&self.command("Runtime.evaluate", &params)?, "value")
     }
 
     /// The answer to a command.
-    fn command(&mut self, method: &str, params: &str) -> Result<String, String> {
+    pub fn command(&mut self, method: &str, params: &str) -> Result<String, String> {
         let id = self.send(method, params)?;
         let begin = format!(r#"{{"id":{id},"#);
         let answer = self.answer(|message| message.starts_with(&begin))?;
@@ -217,7 +226,7 @@ impl Page {
         Ok(id)
     }
 
-    /// The next message that is wanted; those before it are forgotten.
+    /// The next message that is wanted; of those before it only the events are kept.
     fn answer(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String, String> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
@@ -226,12 +235,15 @@ impl Page {
             if wanted(&message) {
                 return Ok(message);
             }
+            if EVENTS.iter().any(|method| message.contains(&format!(r#""method":"{method}""#))) {
+                self.events.push(message);
+            }
         }
     }
 }
 
 /// `"name":"value"` in an object of JSON.
-fn text_field(json: &str, name: &str) -> Result<String, String> {
+pub fn text_field(json: &str, name: &str) -> Result<String, String> {
     let found =
         json.split_once(&format!("\"{name}\":\"")).and_then(|(_, rest)| rest.split_once('"'));
     found.map(|(value, _)| value.to_owned()).ok_or(format!("no {name:?} in {json}"))
@@ -243,6 +255,14 @@ fn number_field(json: &str, name: &str) -> Result<String, String> {
     let digits = rest.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
     digits.filter(|digits| !digits.is_empty()).ok_or(format!("no {name:?} in {json}"))
 }
+
+/// The events of [`Page::events`].
+const EVENTS: [&str; 4] = [
+    "Log.entryAdded",
+    "Network.requestWillBeSent",
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+];
 
 const PASSWORD: &str = "correct horse";
 

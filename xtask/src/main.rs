@@ -10,6 +10,7 @@ mod bench_websockets;
 mod browser;
 mod check;
 mod debian;
+mod docs_page;
 mod examples;
 mod floods;
 mod flows;

@@ -1,0 +1,110 @@
+//! The page of the shop's API, in Chromium: it reads without script, is searched
+//! by keyboard, fits a small screen, and loads nothing of other hosts.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::live_page::{Page, Shop, text_field};
+
+/// What is looked at, with what must be there.
+pub const SITUATIONS: [(&str, &str); 6] = [
+    ("docs: the operations without script", "all"),
+    ("docs: the search without script", "hidden"),
+    ("docs: a search by keyboard", "#postCartsByCartItems"),
+    ("docs: the width at 360 px", "360"),
+    ("docs: the colours of dark mode", "others"),
+    ("docs: other hosts, messages of the console", "none"),
+];
+
+/// What the page shows in each of [`SITUATIONS`]; the arguments are those of
+/// [`live_page::outcomes`](crate::live_page::outcomes).
+pub fn outcomes(
+    target: &Path,
+    profile: &Path,
+    end: Instant,
+) -> Result<Vec<(String, String)>, String> {
+    let shop = Shop::start(target, end)?;
+    let url = format!("http://{}/docs", shop.address);
+    let mut page = Page::open(profile, "about:blank", end)?;
+    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":true}"#)?;
+    page.navigate(&url)?;
+    let mut got = vec![page.evaluate(OPERATIONS)?];
+    let search = "document.querySelector('search').hidden ? 'hidden' : 'shown'";
+    got.push(page.evaluate(search)?);
+    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":false}"#)?;
+    page.navigate(&url)?;
+    got.push(search_by_keyboard(&mut page)?);
+    got.push(width(&mut page)?);
+    got.push(dark_mode(&mut page)?);
+    got.push(faults(&page, &format!("http://{}/", shop.address))?);
+    let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
+    Ok(names.zip(got).collect())
+}
+
+/// Compares the sections of the page with the document.
+const OPERATIONS: &str = "fetch('/openapi.json').then((answer) => answer.json()).then((document) \
+    => { const ids = Object.values(document.paths).flatMap((item) => Object.values(item)).map((it) \
+    => it.operationId); const missing = ids.filter((id) => !globalThis.document.getElementById(id)); \
+    return ids.length > 30 && missing.length === 0 ? 'all' : 'without ' + missing; })";
+
+/// Gives the place that the page is at after `/`, some words and Enter.
+fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
+    press(page, "/", r#","text":"/""#)?;
+    page.command("Input.insertText", r#"{"text":"POST cart items"}"#)?;
+    press(page, "Enter", r#","text":"\r""#)?;
+    page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 200))")
+}
+
+fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
+    let down = format!(r#"{{"type":"keyDown","key":"{key}"{text}}}"#);
+    page.command("Input.dispatchKeyEvent", &down)?;
+    let up = format!(r#"{{"type":"keyUp","key":"{key}"}}"#);
+    page.command("Input.dispatchKeyEvent", &up).map(drop)
+}
+
+/// Gives the width of the page on a small screen, with everything unfolded.
+fn width(page: &mut Page) -> Result<String, String> {
+    let screen = r#"{"width":360,"height":700,"deviceScaleFactor":1,"mobile":true}"#;
+    page.command("Emulation.setDeviceMetricsOverride", screen)?;
+    page.evaluate(
+        "document.querySelectorAll('details').forEach((it) => { it.open = true; }), \
+         String(document.documentElement.scrollWidth)",
+    )
+}
+
+fn dark_mode(page: &mut Page) -> Result<String, String> {
+    let mut colours = |scheme: &str| {
+        let feature = format!(r#"{{"name":"prefers-color-scheme","value":"{scheme}"}}"#);
+        page.command("Emulation.setEmulatedMedia", &format!(r#"{{"features":[{feature}]}}"#))?;
+        page.evaluate(
+            "[getComputedStyle(document.body).color, \
+             getComputedStyle(document.body).backgroundColor].join(' on ')",
+        )
+    };
+    let (light, dark) = (colours("light")?, colours("dark")?);
+    Ok(if light == dark { light } else { "others".to_owned() })
+}
+
+/// Gives the requests to other hosts and the messages of the console, among them
+/// those about broken policies.
+fn faults(page: &Page, origin: &str) -> Result<String, String> {
+    let mut faults = Vec::new();
+    let mut requests = 0;
+    for event in &page.events {
+        if event.contains(r#""method":"Network.requestWillBeSent""#) {
+            requests += 1;
+            let (_, request) = event.split_once(r#""request":"#).ok_or("a request without one")?;
+            let url = text_field(request, "url")?;
+            if !url.starts_with(origin) && url != "about:blank" {
+                faults.push(url);
+            }
+        } else {
+            faults.push(event.clone());
+        }
+    }
+    // The page, its style sheet, its script.
+    if requests < 3 {
+        faults.push(format!("{requests} requests were seen"));
+    }
+    Ok(if faults.is_empty() { "none".to_owned() } else { faults.join(" ") })
+}
