@@ -93,8 +93,9 @@ pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Rou
     let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
     let about = OpenApiOptions::new("A small shop", "1.0.0")
         .description("Users, products, carts and orders. Everything is kept in memory.")
-        .public("the shop is an example");
-    // `/openapi.json`, and `/docs` for people.
+        .public("the shop is an example")
+        .swagger_ui(true);
+    // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
     with_open_api(create_router(api(metrics), options), about)
 }
 

@@ -16,6 +16,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-errors", 0),
     ("stockade-macros", 0),
     ("stockade-path", 0),
+    ("stockade-swagger-ui", 0),
     ("stockade-auth", 1),
     ("stockade-serialization", 1),
     ("stockade-validation", 1),

@@ -7,12 +7,13 @@ use std::time::Instant;
 use crate::live_page::{Page, Shop, text_field};
 
 /// What is looked at, with what must be there.
-pub const SITUATIONS: [(&str, &str); 6] = [
+pub const SITUATIONS: [(&str, &str); 7] = [
     ("docs: the operations without script", "all"),
     ("docs: the search without script", "hidden"),
     ("docs: a search by keyboard", "#postCartsByCartItems"),
     ("docs: the width at 360 px", "360"),
     ("docs: the colours of dark mode", "others"),
+    ("docs: the operations in Swagger UI", "all"),
     ("docs: other hosts, messages of the console", "none"),
 ];
 
@@ -36,6 +37,8 @@ pub fn outcomes(
     got.push(search_by_keyboard(&mut page)?);
     got.push(width(&mut page)?);
     got.push(dark_mode(&mut page)?);
+    page.navigate(&format!("{url}/try"))?;
+    got.push(page.evaluate(SWAGGER_UI)?);
     got.push(faults(&page, &format!("http://{}/", shop.address))?);
     let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
     Ok(names.zip(got).collect())
@@ -46,6 +49,12 @@ const OPERATIONS: &str = "fetch('/openapi.json').then((answer) => answer.json())
     => { const ids = Object.values(document.paths).flatMap((item) => Object.values(item)).map((it) \
     => it.operationId); const missing = ids.filter((id) => !globalThis.document.getElementById(id)); \
     return ids.length > 30 && missing.length === 0 ? 'all' : 'without ' + missing; })";
+
+/// Waits for the operations in Swagger UI, and compares them with the document.
+const SWAGGER_UI: &str = "fetch('/openapi.json').then((answer) => answer.json()).then((document) \
+    => { const count = Object.values(document.paths).flatMap((item) => Object.keys(item)).length; \
+    return new Promise((done) => { const look = () => globalThis.document.querySelectorAll(\
+    '.opblock').length === count ? done('all') : setTimeout(look, 50); look(); }); })";
 
 /// Gives the place that the page is at after `/`, some words and Enter.
 fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
@@ -95,7 +104,8 @@ fn faults(page: &Page, origin: &str) -> Result<String, String> {
             requests += 1;
             let (_, request) = event.split_once(r#""request":"#).ok_or("a request without one")?;
             let url = text_field(request, "url")?;
-            if !url.starts_with(origin) && url != "about:blank" {
+            let is_own = url.starts_with(origin) || url.starts_with("data:image/");
+            if !is_own && url != "about:blank" {
                 faults.push(url);
             }
         } else {

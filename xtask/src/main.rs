@@ -22,6 +22,7 @@ mod public_api;
 mod readme;
 mod separate;
 mod specification;
+mod swagger_ui;
 mod tidy;
 
 use std::env;
@@ -149,6 +150,13 @@ const TASKS: &[Task] = &[
         about: "build and test the example that sends spans to a collector",
         when: Nightly,
         run: separate::opentelemetry,
+    },
+    // Needs npm.
+    Task {
+        name: "swagger-ui",
+        about: "bring the files of Swagger UI from npm",
+        when: Asked,
+        run: swagger_ui::refresh,
     },
     // Needs CPython 2.7.
     Task {
@@ -303,6 +311,7 @@ const FACADE_FEATURES: &[&str] = &[
     "multipart",
     "schemars",
     "server",
+    "swagger-ui",
     "tls",
     "tracing",
     "typed-headers",

@@ -102,6 +102,7 @@ pub struct OpenApiOptions {
     /// The path of the page for people, where it is served. Default: `/docs`.
     pub docs_path: String,
     /// True if Swagger UI is served beside the page. Default: false.
+    #[cfg(feature = "swagger-ui")]
     pub swagger_ui: bool,
     pub(crate) access: Option<Access>,
 }
@@ -131,6 +132,7 @@ impl OpenApiOptions {
             internals: false,
             path: "/openapi.json".to_owned(),
             docs_path: "/docs".to_owned(),
+            #[cfg(feature = "swagger-ui")]
             swagger_ui: false,
             access: None,
         }
@@ -145,6 +147,20 @@ impl OpenApiOptions {
 
         /// Sets [`docs_path`](Self#structfield.docs_path).
         docs_path: into String;
+    }
+
+    /// Sets [`swagger_ui`](Self#structfield.swagger_ui): `try` below the page is
+    /// Swagger UI, which sends requests to this server. It loads nothing of other
+    /// hosts, and sends nothing to them; where
+    /// [`servers`](Self#structfield.servers) names another one, it shows the
+    /// document alone.
+    ///
+    /// Its two large files are compressed with gzip, which every browser takes;
+    /// a client that refuses gzip gets 406. Feature `swagger-ui`.
+    #[cfg(feature = "swagger-ui")]
+    pub fn swagger_ui(mut self, swagger_ui: bool) -> Self {
+        self.swagger_ui = swagger_ui;
+        self
     }
 
     /// Sets the [description](ApiInfo#structfield.description) of the API.

@@ -4,15 +4,18 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use stockade_core::extract::Path;
+use http::HeaderMap;
+use http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY,
+};
+use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
 use stockade_middleware::with_etag;
 use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
 
 use crate::document::document;
 use crate::options::{Access, ApiInfo, OpenApiOptions};
-use crate::page::{self, File, Pages};
+use crate::page::{File, Pages};
 
 /// Makes the OpenAPI document of a router when it is built, and serves it if
 /// the options say to whom, with a page for people.
@@ -55,11 +58,13 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
         let handler = async move || document_reply(&document);
         restrict(router.get(&options.path, handler), access, "The OpenAPI document");
         let pages = Arc::clone(&made);
-        let handler = async move || page_reply(pages.get().map(|made| made.pages.index()));
+        let handler = async move |headers: Headers| {
+            page_reply(pages.get().map(|made| made.pages.index()), &headers)
+        };
         restrict(router.get(&options.docs_path, handler), access, "The page of the API");
         let pages = Arc::clone(&made);
-        let handler = async move |Path(name): Path<String>| {
-            page_reply(pages.get().and_then(|made| made.pages.file(&name)))
+        let handler = async move |Path(name): Path<String>, headers: Headers| {
+            page_reply(pages.get().and_then(|made| made.pages.file(&name)), &headers)
         };
         let path = format!("{}/:file", options.docs_path.trim_end_matches('/'));
         restrict(router.get(&path, handler), access, "The files of the page");
@@ -100,14 +105,37 @@ fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
 }
 
 /// Makes the answer with a page, or with one of its files.
-fn page_reply(file: Option<&File>) -> Result<Response, ApiError> {
+fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiError> {
     let file = file.ok_or_else(|| ApiError::new(404, "Not Found"))?;
-    let headers = [
+    let mut headers = vec![
         (CONTENT_TYPE, file.media_type),
         (CACHE_CONTROL, "no-cache"),
-        (CONTENT_SECURITY_POLICY, page::POLICY),
+        (CONTENT_SECURITY_POLICY, file.policy),
     ];
+    if file.is_gzip {
+        if refuses_gzip(request) {
+            return Err(ApiError::new(406, "this file is served with gzip alone"));
+        }
+        headers.extend([(CONTENT_ENCODING, "gzip"), (VARY, "Accept-Encoding")]);
+    }
     (headers, file.content.clone()).into_response()
+}
+
+/// Returns true for a request that takes no gzip. One without the header takes
+/// every coding (RFC 9110, section 12.5.3).
+fn refuses_gzip(request: &HeaderMap) -> bool {
+    if !request.contains_key(ACCEPT_ENCODING) {
+        return false;
+    }
+    let weight = |wanted: &[&str]| {
+        let lines = request.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+        lines.flat_map(|line| line.split(',')).find_map(|coding| {
+            let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+            let is_it = wanted.iter().any(|it| name.trim().eq_ignore_ascii_case(it));
+            is_it.then(|| weight.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']))
+        })
+    };
+    !weight(&["gzip", "x-gzip"]).or_else(|| weight(&["*"])).unwrap_or(false)
 }
 
 /// Makes a router for an API that others call: that of [`create_router`], with
@@ -134,4 +162,29 @@ pub fn create_api_router(
     options: RouterOptions,
 ) -> Router {
     with_open_api(create_router(routes, options), OpenApiOptions::of(info))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_refused_by_those_alone_who_say_so() {
+        assert!(!refuses_gzip(&HeaderMap::new()));
+        for (value, refused) in [
+            ("gzip, br", false),
+            ("br, X-GZIP;q=0.5", false),
+            ("*", false),
+            ("*;q=0, gzip", false),
+            ("", true),
+            ("identity", true),
+            ("br;q=1, gzip;q=0", true),
+            ("gzip;q=0.000, *", true),
+            ("*;q=0", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, http::HeaderValue::from_static(value));
+            assert_eq!(refuses_gzip(&headers), refused, "{value:?}");
+        }
+    }
 }

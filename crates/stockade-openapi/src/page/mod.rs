@@ -6,6 +6,8 @@ mod html;
 mod markdown;
 mod operation;
 mod schema;
+#[cfg(feature = "swagger-ui")]
+mod swagger_ui;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +20,7 @@ use crate::document::routes_by_id;
 use crate::options::OpenApiOptions;
 
 /// The policy of the page: nothing but its own files, and nothing inline.
-pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
@@ -34,6 +36,15 @@ const ICON: &str = include_str!("icon.svg");
 pub(crate) struct File {
     pub(crate) media_type: &'static str,
     pub(crate) content: Bytes,
+    /// True if the content is compressed with gzip.
+    pub(crate) is_gzip: bool,
+    pub(crate) policy: &'static str,
+}
+
+impl File {
+    fn new(media_type: &'static str, content: impl Into<Bytes>) -> Self {
+        Self { media_type, content: content.into(), is_gzip: false, policy: POLICY }
+    }
 }
 
 /// The page with its files.
@@ -55,7 +66,11 @@ impl Pages {
             ("icon.svg", "image/svg+xml", ICON),
         ] {
             let content = Bytes::from_static(content.as_bytes());
-            files.insert(name.to_owned(), File { media_type, content });
+            files.insert(name.to_owned(), File::new(media_type, content));
+        }
+        #[cfg(feature = "swagger-ui")]
+        if options.swagger_ui {
+            files.extend(swagger_ui::files(options));
         }
         let is_split = contents.count() > MOST_ON_A_PAGE;
         if is_split {
@@ -80,12 +95,19 @@ impl Pages {
 }
 
 fn html_file(content: String) -> File {
-    File { media_type: "text/html; charset=utf-8", content: content.into() }
+    File::new("text/html; charset=utf-8", content)
 }
 
 /// Returns the name of the page of a group.
 fn file_name(group: &str) -> String {
     format!("group-{}", anchor(group))
+}
+
+/// Returns the way from the page to the document; `up` is in front of it.
+fn to_document(options: &OpenApiOptions, up: &str) -> String {
+    let depth = options.docs_path.split('/').filter(|part| !part.is_empty()).count();
+    let path = options.path.trim_start_matches('/');
+    format!("{up}{}{path}", "../".repeat(depth.saturating_sub(1)))
 }
 
 /// The part of the operations that a page shows.
@@ -181,7 +203,7 @@ impl<'d> Contents<'d> {
         let home = if last.is_empty() { "." } else { home.as_str() };
         let up = if last.is_empty() { "" } else { up };
         self.head(&mut html, part, &below);
-        self.header(&mut html, home, up);
+        self.header(&mut html, home, up, &below);
         self.navigation(&mut html, part, &below);
         html.markup("<main id=main tabindex=-1>\n");
         match part {
@@ -212,7 +234,7 @@ impl<'d> Contents<'d> {
         html.markup("<a class=skip href=\"#main\">Skip to the operations</a>");
     }
 
-    fn header(&self, html: &mut Html, home: &str, up: &str) {
+    fn header(&self, html: &mut Html, home: &str, up: &str, below: &str) {
         let info = &self.options.info;
         html.markup("<header><h1>").text(&info.title).markup(" <small>").text(&info.version);
         html.markup("</small></h1>");
@@ -220,7 +242,14 @@ impl<'d> Contents<'d> {
             markdown::add(html, description);
         }
         html.markup("<p class=soft><a href=\"").text(home).markup("\">All operations</a> · ");
-        html.markup("<a href=\"").text(&self.to_document(up)).markup("\">OpenAPI document</a>");
+        html.markup("<a href=\"").text(&to_document(self.options, up));
+        html.markup("\">OpenAPI document</a>");
+        #[cfg(feature = "swagger-ui")]
+        if self.options.swagger_ui {
+            html.markup(" · <a href=\"").text(below).markup("try\">Try it</a>");
+        }
+        #[cfg(not(feature = "swagger-ui"))]
+        let _ = below;
         if let Some(license) = &info.license {
             html.markup(" · ").text(license);
         }
@@ -235,13 +264,6 @@ impl<'d> Contents<'d> {
                 .markup("this server.</p>"),
         };
         html.markup("</header>\n");
-    }
-
-    /// Returns the way from a page to the document.
-    fn to_document(&self, up: &str) -> String {
-        let depth = self.options.docs_path.split('/').filter(|part| !part.is_empty()).count();
-        let path = self.options.path.trim_start_matches('/');
-        format!("{up}{}{path}", "../".repeat(depth.saturating_sub(1)))
     }
 
     fn navigation(&self, html: &mut Html, part: Part<'_, '_>, below: &str) {

@@ -146,3 +146,26 @@ fn the_script_is_small_and_makes_no_markup() {
     }
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
 }
+
+#[cfg(feature = "swagger-ui")]
+#[test]
+fn swagger_ui_is_there_where_it_is_asked_for() {
+    let options = OpenApiOptions::new(HOSTILE, "1");
+    let without = pages(router(), &options);
+    assert!(without.file("try").is_none() && !text(without.index()).contains("Try it"));
+
+    let with = pages(router(), &options.swagger_ui(true));
+    assert!(text(with.index()).contains("<a href=\"docs/try\">Try it</a>"));
+    let page = with.file("try").unwrap();
+    assert!(page.policy.contains("img-src 'self' data:;"));
+    assert!(text(page).contains("data-document=\"../openapi.json\""));
+    assert!(!text(page).contains("<script>") && !text(page).contains("<img"));
+    for (name, is_gzip) in
+        [("swagger-ui-bundle.js", true), ("swagger-ui.css", true), ("swagger-ui-start.js", false)]
+    {
+        let file = with.file(name).unwrap();
+        assert_eq!(file.is_gzip, is_gzip, "{name}");
+        assert_eq!(file.content.starts_with(&[0x1f, 0x8b]), is_gzip, "{name}");
+        assert!(text(page).contains(name), "{name}");
+    }
+}
