@@ -1,3 +1,5 @@
+//! The page, of texts that nobody should trust.
+
 use serde_json::json;
 use stockade_core::Docs;
 use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
