@@ -1,5 +1,6 @@
 //! OpenAPI documents of small APIs.
 
+use stockade::auth::ApiKeyHash;
 use stockade::openapi::{OpenApiOptions, Webhook, create_api_router, open_api, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::map::RouteMap;
@@ -161,6 +162,41 @@ async fn a_document_is_served_to_those_who_may_read_it() {
     let guarded = OpenApiOptions::new("Shop", "1").guarded(auth);
     let client = TestClient::new(with_open_api(router(), guarded));
     client.get("/openapi.json").await.assert_status(401);
+}
+
+#[test]
+fn nothing_of_a_hidden_route_is_in_a_document() {
+    #[derive(serde::Deserialize, Schema)]
+    struct Secret {
+        #[expect(dead_code, reason = "its schema alone matters")]
+        plan: String,
+    }
+
+    let keys_only = with_auth(Auth::api_key(async |_: ApiKeyHash| Some("x")));
+    let api = routes! {
+        "open": { GET: async || "x" },
+        "plans": {
+            POST: {
+                handler: async |_: Body<Secret>| (),
+                middleware: [keys_only],
+                docs: Docs::default().hidden("for us"),
+            },
+        },
+    };
+    let app = create_router(api, RouterOptions::new()).build().unwrap();
+    assert_eq!(app.route_map().schemas.len(), 1);
+    let document = open_api(&app, &OpenApiOptions::new("a", "1")).unwrap();
+    let text = document.to_string();
+    assert!(!text.contains("plan") && !text.contains("api-key"), "{text}");
+    assert_eq!(keys(&document["components"]), ["schemas", "responses", "headers"]);
+    assert_eq!(keys(&document["components"]["schemas"]), ["Error"]);
+    let shared = ["InternalServerError", "TooManyRequests"];
+    assert_eq!(keys(&document["components"]["responses"]), shared);
+
+    let bare = RouterOptions::new().rate_limit(None).enable_cors(false);
+    let app = create_router(routes! { "open": { GET: async || "x" } }, bare).build().unwrap();
+    let document = open_api(&app, &OpenApiOptions::new("a", "1")).unwrap();
+    assert_eq!(keys(&document["components"]), ["schemas", "responses"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Source: OpenAPI 3.1.1.
 
+mod components;
 mod operation;
 mod paths;
 mod responses;
@@ -63,6 +64,7 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     ConfigError::check(mistakes)?;
     let mut document = Value::Object(document);
     schemas::point_to_components(&mut document);
+    components::keep_used(&mut document);
     Ok(document)
 }
 

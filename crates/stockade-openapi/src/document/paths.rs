@@ -108,7 +108,8 @@ pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
     ids.collect()
 }
 
-fn is_listed(route: &RouteInfo) -> bool {
+/// Returns true for a route that documents list.
+pub(super) fn is_listed(route: &RouteInfo) -> bool {
     let is_known = METHODS.contains(&route.method.as_str());
     route.hidden.is_none() && route.kind != RouteKind::Mount && is_known
 }

@@ -8,6 +8,7 @@ use stockade_routing::map::{
     AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
 };
 
+use super::paths::is_listed;
 use super::{schemas, security};
 
 /// The parts of a router that give the same answer on all routes, whose answers
@@ -89,7 +90,7 @@ fn shared_name(answer: &AnswerInfo) -> Option<&'static str> {
 /// Returns the answers of the stages, each by its name.
 pub(super) fn shared(map: &RouteMap) -> Value {
     let mut shared = Map::new();
-    for route in &map.routes {
+    for route in map.routes.iter().filter(|route| is_listed(route)) {
         for (status, answers) in by_status(route) {
             if let [one] = answers.as_slice()
                 && let Some(name) = shared_name(one)

@@ -1,12 +1,14 @@
 //! The ways by which a client says who it is.
 
+use super::paths::is_listed;
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{Access, Need, RouteMap, SchemeInfo};
 
-/// Returns the security schemes of all routes.
+/// Returns the security schemes of the listed routes.
 pub(super) fn schemes(map: &RouteMap) -> Map<String, Value> {
     let mut schemes = Map::new();
-    for scheme in map.routes.iter().flat_map(|route| &route.access.schemes) {
+    let listed = map.routes.iter().filter(|route| is_listed(route));
+    for scheme in listed.flat_map(|route| &route.access.schemes) {
         schemes.entry(scheme.name()).or_insert_with(|| scheme_object(scheme));
     }
     schemes

@@ -1,0 +1,56 @@
+//! The components of a document: those alone to which its operations lead.
+//!
+//! So nothing of a hidden route is in it, and nothing is there for no reason.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+const PLACE: &str = "#/components/";
+
+/// The kinds of components that are pointed to by `$ref`.
+const KINDS: [&str; 3] = ["schemas", "responses", "headers"];
+
+/// Removes the components to which nothing leads from the paths and webhooks.
+pub(super) fn keep_used(document: &mut Value) {
+    let mut used = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for part in ["paths", "webhooks"].iter().filter_map(|part| document.get(part)) {
+        references(part, &mut found);
+    }
+    while let Some(name) = found.pop_first() {
+        let component = document.pointer(&format!("/components/{name}"));
+        if let Some(component) = component
+            && used.insert(name)
+        {
+            references(component, &mut found);
+        }
+    }
+    let Some(components) = document.get_mut("components").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for kind in KINDS {
+        if let Some(components) = components.get_mut(kind).and_then(Value::as_object_mut) {
+            components.retain(|name, _| used.contains(&format!("{kind}/{name}")));
+        }
+    }
+    components.retain(|_, kind| kind.as_object().is_none_or(|kind| !kind.is_empty()));
+}
+
+/// Adds the components to which a value points, such as `schemas/User`.
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match value {
+                    Value::String(text) if key == "$ref" => {
+                        found.extend(text.strip_prefix(PLACE).map(str::to_owned));
+                    }
+                    value => references(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
