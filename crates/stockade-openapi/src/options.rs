@@ -85,8 +85,7 @@ impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
 pub struct OpenApiOptions {
     /// The title, the version, and more about the API.
     pub info: ApiInfo,
-    /// The servers, by URL. Default: none, which stands for the server of the
-    /// document.
+    /// The servers, by URL. Default: `/`, the server of the document.
     pub servers: Vec<String>,
     /// The groups of operations with their descriptions. Default: none; an
     /// operation is in the groups of its documentation, or in that of its first

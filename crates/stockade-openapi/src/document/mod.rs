@@ -46,10 +46,11 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));
     document.insert("info".to_owned(), info(&options.info));
-    if !options.servers.is_empty() {
-        let servers = options.servers.iter().map(|url| json!({ "url": url }));
-        document.insert("servers".to_owned(), servers.collect());
-    }
+    let servers = options.servers.iter().map(|url| json!({ "url": url }));
+    let servers: Vec<Value> = servers.collect();
+    // The default, which some tools want to see.
+    let servers = if servers.is_empty() { vec![json!({ "url": "/" })] } else { servers };
+    document.insert("servers".to_owned(), servers.into());
     let tags = paths.tags(options);
     if !tags.is_empty() {
         document.insert("tags".to_owned(), tags.into());

@@ -85,7 +85,8 @@ fn errors(map: &RouteMap) -> Vec<(&'static str, Value)> {
     vec![("Error", error), ("ValidationError", validation)]
 }
 
-/// Lets the references to the schemas of a map point to those of a document.
+/// Lets the references to the schemas of a map point to those of a document, and
+/// writes the schema of any value as `{}`.
 pub(super) fn point_to_components(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -96,6 +97,8 @@ pub(super) fn point_to_components(value: &mut Value) {
                             *text = format!("{IN_DOCUMENT}{name}");
                         }
                     }
+                    // Some tools know no schemas that are `true`.
+                    Value::Bool(true) if key == "schema" => *value = json!({}),
                     value => point_to_components(value),
                 }
             }
