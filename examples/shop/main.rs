@@ -4,6 +4,8 @@
 //! prints three lines to try. `PORT` chooses another port; 0 takes any.
 //! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
 //! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
+//! With `-- routes`, `-- explain POST /users` or `-- openapi` behind it, it says
+//! what it knows about its routes, and ends.
 //!
 //! Read it from [`api`], the whole interface as one tree, down to the handlers;
 //! `options` is what holds for every request, and how it is loosened.
@@ -26,7 +28,7 @@ use stockade::middleware::{
     Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
     with_permission, with_role, with_sanitization, with_serialization,
 };
-use stockade::openapi::{OpenApiOptions, with_open_api};
+use stockade::openapi::{OpenApiOptions, tool, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
@@ -66,9 +68,16 @@ async fn main() -> Result<(), BoxError> {
         shop.add_account("Admin", "admin@example.org", Role::Admin, hash);
     }
 
+    let app = router(shop).build()?;
+    // `shop routes`, `shop explain POST /users`, `shop openapi`.
+    if let Some(text) = tool(&app, &document_options(), env::args()) {
+        print!("{}", text?);
+        return Ok(());
+    }
+
     // Whoever asks `/health/ready` has this time to learn of a shutdown.
     let limits = ServerOptions::new().shutdown_delay(Duration::from_millis(500));
-    let server = router(shop).create_server_with(limits)?.bind(port).await?;
+    let server = app.create_server_with(limits)?.bind(port).await?;
     let address = server.local_addr();
     println!("the shop is open at http://{address}; try");
     println!("  curl 'http://{address}/products?q=tea'");
@@ -91,12 +100,16 @@ pub fn router(shop: Shop) -> Router {
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
     let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
-    let about = OpenApiOptions::new("A small shop", "1.0.0")
+    // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
+    with_open_api(create_router(api(metrics), options), document_options())
+}
+
+/// The words of the document about the shop.
+fn document_options() -> OpenApiOptions {
+    OpenApiOptions::new("A small shop", "1.0.0")
         .description("Users, products, carts and orders. Everything is kept in memory.")
         .public("the shop is an example")
-        .swagger_ui(true);
-    // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
-    with_open_api(create_router(api(metrics), options), about)
+        .swagger_ui(true)
 }
 
 /// The whole interface.

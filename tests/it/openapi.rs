@@ -1,7 +1,9 @@
 //! OpenAPI documents of small APIs.
 
 use stockade::auth::ApiKeyHash;
-use stockade::openapi::{OpenApiOptions, Webhook, create_api_router, open_api, with_open_api};
+use stockade::openapi::{
+    OpenApiOptions, Webhook, create_api_router, open_api, tool, with_open_api,
+};
 use stockade::prelude::*;
 use stockade::routing::map::RouteMap;
 use stockade::testing::TestClient;
@@ -197,6 +199,29 @@ fn nothing_of_a_hidden_route_is_in_a_document() {
     let app = create_router(routes! { "open": { GET: async || "x" } }, bare).build().unwrap();
     let document = open_api(&app, &OpenApiOptions::new("a", "1")).unwrap();
     assert_eq!(keys(&document["components"]), ["schemas", "responses"]);
+}
+
+#[test]
+fn a_program_answers_questions_about_its_routes() {
+    let app = router().build().unwrap();
+    let ask = |line: &str| {
+        let args = ["program"].into_iter().chain(line.split_whitespace()).map(str::to_owned);
+        tool(&app, &OpenApiOptions::new("Shop", "1.4.0"), args)
+    };
+    assert_eq!(ask("routes").unwrap().unwrap(), app.route_map().to_string());
+    let map: RouteMap = serde_json::from_str(&ask("routes --json").unwrap().unwrap()).unwrap();
+    assert_eq!(map, app.route_map());
+    assert!(ask("explain DELETE /accounts/7").unwrap().unwrap().contains("with_role"));
+    let explained: Value =
+        serde_json::from_str(&ask("explain --json GET /nowhere").unwrap().unwrap()).unwrap();
+    assert_eq!(explained["status"], 404);
+    let made: Value = serde_json::from_str(&ask("openapi").unwrap().unwrap()).unwrap();
+    assert_eq!(made, document());
+
+    assert!(ask("").is_none() && ask("serve --json").is_none());
+    for line in ["routes all", "explain", "explain GET", "openapi --json", "routes --yaml"] {
+        assert!(ask(line).unwrap().is_err(), "{line}");
+    }
 }
 
 #[test]

@@ -11,7 +11,9 @@ mod document;
 mod options;
 mod page;
 mod serve;
+mod tool;
 
 pub use document::{document, open_api};
 pub use options::{ApiInfo, OpenApiOptions, Webhook};
 pub use serve::{create_api_router, with_open_api};
+pub use tool::tool;

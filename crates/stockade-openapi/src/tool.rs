@@ -1,0 +1,87 @@
+//! [`tool`]: commands about its routes, for the program that has them.
+
+use serde::Serialize;
+use stockade_errors::BoxError;
+use stockade_routing::App;
+
+use crate::document::open_api;
+use crate::options::OpenApiOptions;
+
+/// The commands, for a call that is none of their forms.
+const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | openapi";
+
+/// Runs a command about the routes of an application. `args` are the arguments
+/// of the program, with its name first.
+///
+/// Only the program itself has its tree, so that it answers these questions
+/// itself:
+///
+/// | command | text |
+/// |---|---|
+/// | `routes` | a line for each route: method, path, access, limits, name, place |
+/// | `explain POST /users/7` | the way of that request, or the routes that nearly take it |
+/// | `openapi` | the document |
+///
+/// `--json` behind the first two gives data. The outcome is `None` where the
+/// first argument is none of them, for a program that has commands of its own or
+/// none at all.
+///
+/// ```
+/// use stockade::openapi::{OpenApiOptions, tool};
+/// use stockade::prelude::*;
+///
+/// fn main() -> Result<(), BoxError> {
+///     let api = routes! { "users": { GET: async || "all users" } };
+///     let app = create_router(api, RouterOptions::new()).build()?;
+///     let options = OpenApiOptions::new("Users", "1.0.0");
+///     if let Some(text) = tool(&app, &options, std::env::args()) {
+///         print!("{}", text?);
+///         return Ok(());
+///     }
+///     let args = ["program", "explain", "GET", "/users"].map(str::to_owned);
+///     let text = tool(&app, &options, args).ok_or("no command")??;
+///     assert!(text.contains("route    GET /users"));
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+/// When a command lacks an argument or has one too many, when the line of
+/// `explain` is no method and path, and when there can be no document.
+pub fn tool(
+    app: &App,
+    options: &OpenApiOptions,
+    args: impl IntoIterator<Item = String>,
+) -> Option<Result<String, BoxError>> {
+    let args: Vec<String> = args.into_iter().skip(1).collect();
+    let (command, rest) = args.split_first()?;
+    let (flags, rest): (Vec<&str>, Vec<&str>) =
+        rest.iter().map(String::as_str).partition(|it| it.starts_with("--"));
+    let is_json = flags == ["--json"];
+    let is_usual = flags.is_empty() || (is_json && command != "openapi");
+    let outcome = match (command.as_str(), rest.as_slice()) {
+        ("routes", []) if is_usual => {
+            let map = app.route_map();
+            shown(&map, is_json)
+        }
+        ("explain", [_, ..]) if is_usual => match app.explain(&rest.join(" ")) {
+            Ok(explanation) => shown(&explanation, is_json),
+            Err(error) => Err(error.into()),
+        },
+        ("openapi", []) if is_usual => match open_api(app, options) {
+            Ok(document) => pretty(&document),
+            Err(error) => Err(error.into()),
+        },
+        ("routes" | "explain" | "openapi", _) => Err(format!("the commands are {USAGE}").into()),
+        _ => return None,
+    };
+    Some(outcome)
+}
+
+fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {
+    if is_json { pretty(value) } else { Ok(value.to_string()) }
+}
+
+fn pretty<T: Serialize>(value: &T) -> Result<String, BoxError> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
