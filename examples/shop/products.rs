@@ -21,7 +21,7 @@ pub struct Search {
 }
 
 /// One page of products, with what is needed to turn the page.
-#[derive(Serialize, Reply)]
+#[derive(Serialize, Reply, Schema)]
 pub struct Page {
     pub page: usize,
     pub pages: usize,

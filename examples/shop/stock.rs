@@ -85,7 +85,7 @@ impl Stock {
 }
 
 /// What others may see of an account.
-#[derive(Clone, Serialize, Reply)]
+#[derive(Clone, Serialize, Reply, Schema)]
 pub struct Profile {
     pub id: u32,
     pub name: String,
@@ -119,7 +119,7 @@ pub struct Cart {
     pub items: BTreeMap<u32, u32>,
 }
 
-#[derive(Clone, Serialize, Reply)]
+#[derive(Clone, Serialize, Reply, Schema)]
 pub struct Product {
     pub id: u32,
     pub name: String,

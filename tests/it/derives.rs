@@ -1,4 +1,4 @@
-//! `#[derive(Reply)]` and `#[derive(ApiError)]`, seen through the facade.
+//! `#[derive(Reply, Schema)]` and `#[derive(ApiError)]`, seen through the facade.
 //!
 //! Spec: Handler contract; Errors › Error classes.
 
@@ -7,15 +7,16 @@ use std::fmt;
 
 use serde::Serialize;
 use stockade::prelude::*;
+use stockade::validation::{HasSchema, Rule};
 
 use crate::support::{app_of, check, header_of};
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 struct User {
     id: u64,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 struct Page<T>
 where
     T: Clone,
@@ -28,14 +29,20 @@ struct Borrowed<'a, const N: usize> {
     names: [&'a str; 1],
 }
 
-#[derive(Reply, Serialize)]
+impl<const N: usize> HasSchema for Borrowed<'static, N> {
+    fn rule() -> Rule {
+        Rule::object([("names", <[&'static str; 1]>::rule())])
+    }
+}
+
+#[derive(Reply, Serialize, Schema)]
 #[serde(rename_all = "lowercase")]
 enum Shape {
     Round,
     Square { side: u8 },
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Schema, Serialize)]
 struct Item(u8);
 
 #[test]

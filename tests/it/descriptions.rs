@@ -14,6 +14,7 @@ use stockade::reply::{
     Accepted, Created, Failure, JsonText, ResponseWriter, Sse, Status, Streamed,
 };
 use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, FieldInfo, Need, RouteInfo};
+use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketUpgrade;
 use stockade::{Docs, RouteDoc, RouteEntry};
 
@@ -42,9 +43,9 @@ fn line(answer: &AnswerInfo) -> String {
         AnswerBodyInfo::Content(contents) => {
             for content in contents {
                 let schema = match content.schema.to_string() {
-                    any if any == "true" => "any".to_owned(),
+                    any if any == "true" || any == "{}" => "any".to_owned(),
                     text if text == r#"{"type":"string"}"# => "text".to_owned(),
-                    other => other,
+                    _ => "typed".to_owned(),
                 };
                 line += &format!(" {}: {schema}", content.media_type);
             }
@@ -77,18 +78,19 @@ fn replies<R: Reply + 'static>(expected: &[&str]) {
     check(RouteEntry::new(async || -> R { unreachable!() }), expected);
 }
 
-#[derive(serde::Serialize, Reply)]
+#[derive(serde::Serialize, Reply, Schema)]
 struct Account {
     name: String,
 }
 
-#[derive(serde::Serialize, Reply)]
+#[derive(serde::Serialize, Reply, Schema)]
 struct Page<T> {
     items: Vec<T>,
 }
 
 const TEXT: &str = "200 text/plain: text";
 const JSON: &str = "200 application/json: any";
+const TYPED: &str = "200 application/json: typed";
 const ANY_ERROR: &str = "default error";
 
 #[test]
@@ -105,25 +107,36 @@ fn replies_describe_themselves() {
     replies::<Vec<u8>>(&["200 application/octet-stream: any"]);
     replies::<Value>(&[JSON]);
     replies::<JsonText<String>>(&[JSON]);
-    replies::<Json<Vec<u8>>>(&[JSON]);
-    replies::<Account>(&[JSON]);
-    replies::<Page<Account>>(&[JSON]);
+    replies::<Json<Vec<u8>>>(&[TYPED]);
+    replies::<Json<Unchecked<Foreign>>>(&[JSON]);
+    replies::<Account>(&[TYPED]);
+    replies::<Page<Account>>(&[TYPED]);
     replies::<Sse>(&["200 text/event-stream: text"]);
     replies::<Streamed>(&["200 */*: any"]);
     replies::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);
 }
 
 #[test]
+fn a_typed_reply_has_its_schema() {
+    let route = described(RouteEntry::new(async || -> Json<Vec<Account>> { unreachable!() }));
+    let answer = route.answers.iter().find(|answer| answer.status == "200").unwrap();
+    let AnswerBodyInfo::Content(contents) = &answer.body else { unreachable!() };
+    let schema = &contents[0].schema;
+    assert_eq!(schema["type"], "array");
+    assert_eq!(schema["items"]["$ref"], "#/schemas/Account");
+}
+
+#[test]
 fn replies_around_others_change_their_answers() {
     replies::<Option<String>>(&[TEXT, "204"]);
-    replies::<Created<Account>>(&["201 application/json: any +Location?"]);
+    replies::<Created<Account>>(&["201 application/json: typed +Location?"]);
     replies::<Created<()>>(&["201 +Location?"]);
     replies::<Accepted<()>>(&["202"]);
     replies::<Status<418, &'static str>>(&["418 text/plain: text"]);
     // What has no body has none here either.
     replies::<Status<204, Account>>(&["204"]);
-    replies::<(StatusCode, Account)>(&["2XX application/json: any"]);
-    replies::<(HeaderMap, Account)>(&[JSON]);
+    replies::<(StatusCode, Account)>(&["2XX application/json: typed"]);
+    replies::<(HeaderMap, Account)>(&[TYPED]);
     // A header may say that the text is CSV.
     replies::<(HeaderMap, String)>(&["200 */*: text"]);
     replies::<([(&'static str, String); 1], Vec<u8>)>(&["200 */*: any"]);
@@ -131,7 +144,7 @@ fn replies_around_others_change_their_answers() {
     replies::<(SetCookie, String)>(&["200 text/plain: text +Set-Cookie"]);
     replies::<(Vec<SetCookie>, ())>(&["204 +Set-Cookie?"]);
     // An error keeps its status and has no headers of the reply.
-    let created = ["201 application/json: any +Location?", ANY_ERROR];
+    let created = ["201 application/json: typed +Location?", ANY_ERROR];
     replies::<Created<Result<Account, ApiError>>>(&created);
     replies::<(SetCookie, Result<(), ApiError>)>(&["204 +Set-Cookie", ANY_ERROR]);
 }
@@ -206,7 +219,7 @@ enum Either<T: Into<ApiError> + std::error::Error + 'static> {
 }
 
 /// An error that is no [`Failure`].
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 struct Foreign;
 
 impl std::fmt::Display for Foreign {
@@ -266,7 +279,7 @@ fn errors_describe_themselves() {
     fails::<Response>(&["default ?"]);
     fails::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);
     fails::<(StatusCode, Value)>(&["default application/json: any"]);
-    fails::<(StatusCode, Json<Vec<u8>>)>(&["default application/json: any"]);
+    fails::<(StatusCode, Json<Vec<u8>>)>(&["default application/json: typed"]);
     fails::<(StatusCode, Html<String>)>(&["default text/html: text"]);
 }
 

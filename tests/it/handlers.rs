@@ -41,7 +41,7 @@ fn closures_give_what_they_captured_to_their_future() {
 
 #[test]
 fn what_a_handler_returns_decides_the_answer() {
-    #[derive(serde::Serialize, Reply)]
+    #[derive(serde::Serialize, Reply, Schema)]
     struct Point {
         x: u8,
     }
@@ -167,7 +167,8 @@ fn a_value_that_cannot_be_serialised_is_a_500() {
             Err(serde::ser::Error::custom("secret reason"))
         }
     }
-    let app = app_of(routes! { "x": { GET: async || Json(Never) } });
+    let app =
+        app_of(routes! { "x": { GET: async || Json(stockade::validation::Unchecked(Never)) } });
     check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
     // A line break in a location would begin another header.
     let app = app_of(routes! { "x": { GET: async || Redirect::to("/a\r\nx: y") } });

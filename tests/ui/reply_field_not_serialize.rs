@@ -2,11 +2,12 @@
 
 use stockade::prelude::*;
 
-#[derive(serde::Serialize, Reply)]
+#[derive(serde::Serialize, Reply, Schema)]
 struct Page<T> {
     items: Vec<T>,
 }
 
+#[derive(Schema)]
 struct User;
 
 async fn list() -> Page<User> {

@@ -2,7 +2,7 @@
 
 use stockade::prelude::*;
 
-#[derive(Reply)]
+#[derive(Reply, Schema)]
 struct User {
     name: String,
 }

@@ -323,8 +323,8 @@ impl<T: IntoFlow, E: Failure> IntoFlow for Result<T, E> {
 }
 
 macro_rules! reply_is_flow {
-    ($([$($T:ident: $bound:path)?] $type:ty;)*) => {
-        $(impl<$($T: $bound)?> IntoFlow for $type {
+    ($([$($T:ident: $($bound:path)+)?] $type:ty;)*) => {
+        $(impl<$($T: $($bound +)+)?> IntoFlow for $type {
             fn into_flow(self) -> Result<Flow, ApiError> {
                 self.into_response().map(Flow::Respond)
             }
@@ -340,7 +340,7 @@ reply_is_flow! {
     [] &'static str;
     [] crate::reply::Redirect;
     [T: Reply] (http::StatusCode, T);
-    [T: serde::Serialize] Json<T>;
+    [T: serde::Serialize stockade_validation::HasSchema] Json<T>;
     [T: Into<crate::HttpBody>] Html<T>;
 }
 

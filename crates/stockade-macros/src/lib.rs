@@ -171,17 +171,19 @@ pub fn routes(input: TokenStream) -> TokenStream {
     routes::routes(input.into()).into()
 }
 
-/// Makes a serialisable type a reply: 200 with its JSON.
+/// Makes a serialisable type a reply: 200 with its JSON. Its schema, which
+/// `#[derive(Schema)]` writes, stands in documents.
 ///
 /// ```
 /// use stockade::Reply;
+/// # use stockade::validation::Schema;
 ///
-/// #[derive(serde::Serialize, Reply)]
+/// #[derive(serde::Serialize, Schema, Reply)]
 /// struct User {
 ///     id: u64,
 /// }
 ///
-/// #[derive(serde::Serialize, Reply)]
+/// #[derive(serde::Serialize, Schema, Reply)]
 /// struct Page<T> {
 ///     items: Vec<T>,
 /// }
@@ -196,7 +198,7 @@ pub fn routes(input: TokenStream) -> TokenStream {
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
-/// A generic type is a reply whenever it is `Serialize`. For another status
+/// A generic type is a reply whenever it is `Serialize` and has a schema. For another status
 /// return `(StatusCode, User)`; for a type of another crate, `Json<T>`.
 ///
 /// Spec: Handler contract, rule 1.

@@ -21,9 +21,12 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
     // is not `Serialize`.
     let core = core.at(name.span());
     let mut generics = input.generics.clone();
-    if generics.type_params().next().is_some() {
+    // Such a type has a schema for some of its parameters alone.
+    let is_open = generics.type_params().next().is_some() || generics.lifetimes().next().is_some();
+    if is_open {
         let (_, types, _) = input.generics.split_for_impl();
-        // `Json<T>` replies if `T: Serialize`, and needs no path to serde.
+        // `Json<T>` replies if `T: Serialize + HasSchema`, and needs no path to
+        // serde.
         let bound = quote!(#core::reply::Json<#name #types>: #core::Reply);
         let bound = syn::parse2(bound);
         if let Ok(bound) = bound {
@@ -31,12 +34,18 @@ fn expand(input: &DeriveInput, core: &CratePath) -> TokenStream {
         }
     }
     let (parameters, types, bounds) = generics.split_for_impl();
-    let body = if generics.type_params().next().is_some() {
-        quote_spanned!(name.span()=> #core::Reply::into_response(#core::reply::Json(self)))
+    let (body, describe) = if is_open {
+        let json = quote_spanned!(name.span()=> #core::reply::Json(self));
+        (
+            quote_spanned!(name.span()=> #core::Reply::into_response(#json)),
+            quote_spanned!(name.span()=> <#core::reply::Json<Self> as #core::Reply>::describe),
+        )
     } else {
-        quote_spanned!(name.span()=> #core::reply::json_response::<Self>(&self))
+        (
+            quote_spanned!(name.span()=> #core::reply::json_response::<Self>(&self)),
+            quote_spanned!(name.span()=> #core::reply::describe_json::<Self>),
+        )
     };
-    let describe = quote_spanned!(name.span()=> #core::reply::describe_json::<Self>);
     quote! {
         #[automatically_derived]
         impl #parameters #core::Reply for #name #types #bounds {

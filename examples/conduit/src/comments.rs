@@ -21,7 +21,7 @@ struct CommentText {
     body: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
 struct Comment {
     id: i64,
@@ -31,12 +31,12 @@ struct Comment {
     author: Profile,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 pub struct CommentReply {
     comment: Comment,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 pub struct Comments {
     comments: Vec<Comment>,
 }

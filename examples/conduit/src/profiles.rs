@@ -9,7 +9,7 @@ use crate::errors::{ConduitError, Result};
 use crate::users::Viewer;
 
 /// A user, as others see it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Schema)]
 pub struct Profile {
     username: String,
     bio: Option<String>,
@@ -17,7 +17,7 @@ pub struct Profile {
     following: bool,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 pub struct ProfileReply {
     profile: Profile,
 }

@@ -64,7 +64,7 @@ struct Account {
     user: CurrentUser,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Schema)]
 struct CurrentUser {
     email: String,
     /// Put in when the account is sent.
@@ -74,7 +74,7 @@ struct CurrentUser {
     image: Option<String>,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 pub struct UserReply {
     user: CurrentUser,
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::{ApiError, BoxError};
 use stockade_serialization::SerializationError;
-use stockade_validation::ReadError;
+use stockade_validation::{HasSchema, ReadError};
 
 use super::{Html, Json, Redirect};
 use crate::description::{Answer, AnswerStatus};
@@ -243,8 +243,8 @@ macro_rules! texts_are_messages {
 texts_are_messages! { String &'static str Cow<'static, str> }
 
 macro_rules! replies_are_sent {
-    ($([$($T:ident: $bound:path)?] $reply:ty;)*) => {
-        $(impl<$($T: $bound)?> Failure for (StatusCode, $reply) {
+    ($([$($T:ident: $($bound:path)+)?] $reply:ty;)*) => {
+        $(impl<$($T: $($bound +)+)?> Failure for (StatusCode, $reply) {
             fn into_answer(self) -> Result<Response, ApiError> {
                 self.into_response()
             }
@@ -260,7 +260,7 @@ macro_rules! replies_are_sent {
 
 replies_are_sent! {
     [] Value;
-    [T: Serialize] Json<T>;
+    [T: Serialize HasSchema] Json<T>;
     [T: Into<HttpBody>] Html<T>;
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
+use stockade_validation::HasSchema;
 
 use crate::description::Answer;
 use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
@@ -21,11 +22,28 @@ use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
+/// Documents show the schema of `T`. A type without one is wrapped:
+///
+/// ```
+/// use stockade::Reply;
+/// use stockade::reply::Json;
+/// use stockade::validation::Unchecked;
+///
+/// #[derive(serde::Serialize)]
+/// struct Foreign {
+///     id: u64,
+/// }
+///
+/// let response = Json(Unchecked(Foreign { id: 7 })).into_response()?;
+/// assert_eq!(response.body().as_bytes(), Some(br#"{"id":7}"#.as_slice()));
+/// # Ok::<(), stockade::ApiError>(())
+/// ```
+///
 /// Spec: Handler contract, rule 1.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Json<T>(pub T);
 
-impl<T: Serialize> Reply for Json<T> {
+impl<T: Serialize + HasSchema> Reply for Json<T> {
     fn into_response(self) -> Result<Response, ApiError> {
         json_response(&self.0)
     }
@@ -56,6 +74,6 @@ pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiEr
 
 /// Notes the answer of a value as JSON with status 200, which `#[derive(Reply)]`
 /// calls.
-pub fn describe_json<T>(doc: &mut RouteDoc) {
-    doc.answers(Answer::any_json(200));
+pub fn describe_json<T: HasSchema>(doc: &mut RouteDoc) {
+    doc.answers(Answer::json::<T>(200));
 }

@@ -51,7 +51,7 @@ use crate::{Response, RouteDoc};
     message = "a handler cannot return `{Self}`",
     label = "this is what the handler returns",
     note = "return (), text, Json<T>, serde_json::Value, StatusCode, Response, or an Option or a Result of these",
-    note = "for a struct of your own: #[derive(serde::Serialize, Reply)], or wrap it in Json"
+    note = "for a struct of your own: #[derive(serde::Serialize, Schema, Reply)], or wrap it in Json"
 )]
 pub trait Reply {
     /// Makes the response.

@@ -171,12 +171,17 @@ pub(super) fn shared_name(response: &Value) -> Option<&str> {
     response.get("$ref")?.as_str()?.strip_prefix("#/components/responses/")
 }
 
+/// Headers that clients and caches read by themselves.
+const OF_TRANSPORT: [&str; 2] = ["Content-Encoding", "Vary"];
+
 /// Adds the bodies and the headers of an answer. The usual error is said once
 /// for all.
 pub(super) fn content(html: &mut Html, response: &Value) {
     let headers = response["headers"].as_object().into_iter().flatten();
     // A reference is to a header that each answer has.
-    let own = headers.filter(|(_, header)| header.get("$ref").is_none());
+    let own = headers.filter(|(name, header)| {
+        header.get("$ref").is_none() && !OF_TRANSPORT.contains(&name.as_str())
+    });
     let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
     if !own.is_empty() {
         html.markup(" <i>with ").text(&own.join(", ")).markup("</i>");

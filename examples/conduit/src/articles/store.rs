@@ -11,7 +11,7 @@ use crate::errors::{ConduitError, Result};
 use crate::profiles::Profile;
 use crate::users::Viewer;
 
-#[derive(Serialize)]
+#[derive(Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
 struct Article {
     slug: String,
@@ -28,12 +28,12 @@ struct Article {
     author: Profile,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 pub struct ArticleReply {
     article: Article,
 }
 
-#[derive(Reply, Serialize)]
+#[derive(Reply, Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
 pub struct Articles {
     articles: Vec<Article>,

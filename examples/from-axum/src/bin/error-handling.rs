@@ -22,7 +22,7 @@ struct NewUser {
     name: String,
 }
 
-#[derive(Clone, Reply, Serialize)]
+#[derive(Clone, Reply, Serialize, Schema)]
 struct User {
     id: u64,
     name: String,
@@ -72,7 +72,7 @@ mod time_library {
     use std::fmt;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    #[derive(Clone, serde::Serialize)]
+    #[derive(Clone, serde::Serialize, stockade::validation::Schema)]
     pub(crate) struct Timestamp(u64);
 
     impl Timestamp {

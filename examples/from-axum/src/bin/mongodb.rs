@@ -5,6 +5,7 @@ use from_axum::stand_ins::mongodb::{
 };
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
+use stockade::validation::Unchecked;
 
 #[derive(Serialize, Deserialize, Schema)]
 struct Member {
@@ -19,8 +20,8 @@ type Members = State<Collection<Member>>;
 async fn create(
     members: Members,
     Body(member): Body<Member>,
-) -> Result<Json<InsertOneResult>, BoxError> {
-    Ok(Json(members.insert_one(&member).await?))
+) -> Result<Json<Unchecked<InsertOneResult>>, BoxError> {
+    Ok(Json(Unchecked(members.insert_one(&member).await?)))
 }
 
 async fn read(members: Members, Path(id): Path<u32>) -> Result<Json<Option<Member>>, BoxError> {
@@ -30,12 +31,15 @@ async fn read(members: Members, Path(id): Path<u32>) -> Result<Json<Option<Membe
 async fn update(
     members: Members,
     Body(member): Body<Member>,
-) -> Result<Json<UpdateResult>, BoxError> {
-    Ok(Json(members.replace_one(member.id, &member).await?))
+) -> Result<Json<Unchecked<UpdateResult>>, BoxError> {
+    Ok(Json(Unchecked(members.replace_one(member.id, &member).await?)))
 }
 
-async fn delete(members: Members, Path(id): Path<u32>) -> Result<Json<DeleteResult>, BoxError> {
-    Ok(Json(members.delete_one(id).await?))
+async fn delete(
+    members: Members,
+    Path(id): Path<u32>,
+) -> Result<Json<Unchecked<DeleteResult>>, BoxError> {
+    Ok(Json(Unchecked(members.delete_one(id).await?)))
 }
 
 fn app(client: &Client) -> Result<App, ConfigError> {

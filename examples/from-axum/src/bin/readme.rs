@@ -8,7 +8,7 @@ struct CreateUser {
     username: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Schema)]
 struct User {
     id: u64,
     username: String,

@@ -62,7 +62,7 @@ async fn echo(Body(user): Body<User>) -> Json<User> {
     Json(user)
 }
 
-#[derive(Serialize)]
+#[derive(Schema, Serialize)]
 struct Post {
     user: u32,
     post: u32,
