@@ -102,7 +102,6 @@ pub mod __internal {
     pub use crate::route_description::RouteDocExt;
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
-    pub use crate::validation::Source;
     pub use crate::validation::example_mistakes;
 }
 

@@ -9,6 +9,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::__internal::{ParamShape, SchemaExt, shape_of};
 use stockade_validation::{Rule, Schema, ValidationOptions, validate_against_schema};
 
+use crate::description::InputFrom;
 use crate::extract::TypeInfo;
 use crate::media::Media;
 use crate::read::Payload;
@@ -39,7 +40,7 @@ pub struct Validation {
 /// The schema of a type that a handler takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    pub(crate) source: Source,
+    pub(crate) source: InputFrom,
     type_id: TypeId,
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
@@ -49,24 +50,13 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new(
-        source: Source,
+        source: InputFrom,
         info: &mut TypeInfo<'_>,
         schema: Schema,
         read: fn(&Request) -> Result<(), ApiError>,
     ) -> Self {
         Self { source, type_id: info.type_id, schema, shape: shape_of(info.target), read }
     }
-}
-
-/// The source of a value, in the order in which values are judged.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Source {
-    /// The parameters of the path.
-    Params,
-    /// The query.
-    Query,
-    /// The body.
-    Body,
 }
 
 impl Validation {
@@ -86,17 +76,29 @@ impl Validation {
         self.inputs.sort_by_key(|input| input.source);
         for input in &self.inputs {
             let own = match input.source {
-                Source::Params => &mut self.params,
-                Source::Query => &mut self.query,
-                Source::Body => &mut self.body,
+                InputFrom::Params => &mut self.params,
+                InputFrom::Query => &mut self.query,
+                InputFrom::Body => &mut self.body,
             };
             own.take_if(|schema| schema.rust_type() == Some(input.type_id));
         }
         self
     }
 
+    /// Returns the schema by which a part of a request is judged: the own one, or
+    /// that of the type which the handler takes.
+    pub(crate) fn schema(&self, from: InputFrom) -> Option<&Schema> {
+        let own = match from {
+            InputFrom::Params => &self.params,
+            InputFrom::Query => &self.query,
+            InputFrom::Body => &self.body,
+        };
+        let typed = || self.inputs.iter().find(|input| input.source == from);
+        own.as_ref().or_else(|| typed().map(|input| &input.schema))
+    }
+
     /// Returns the schema of a type, if the handler takes it from there.
-    pub(crate) fn input(&self, source: Source, type_id: TypeId) -> Option<&Input> {
+    pub(crate) fn input(&self, source: InputFrom, type_id: TypeId) -> Option<&Input> {
         self.inputs.iter().find(|input| input.source == source && input.type_id == type_id)
     }
 
@@ -139,7 +141,7 @@ impl Validation {
 #[must_use]
 pub fn example_mistakes(validation: &Validation, doc: &RouteDoc, docs: &Docs) -> Vec<String> {
     let Some(example) = &docs.example else { return Vec::new() };
-    let typed = validation.inputs.iter().filter(|input| input.source == Source::Body);
+    let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
     let schemas = typed.map(|input| &input.schema).chain(&validation.body);
     let mut mistakes = Vec::new();
     let mut is_judged = doc.body().is_some();

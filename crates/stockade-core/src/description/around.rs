@@ -21,7 +21,8 @@ pub struct InputFact {
     pub by: Cow<'static, str>,
 }
 
-/// The part of a request that an [`InputFact`] is about.
+/// The part of a request that a schema judges, in the order in which parts are
+/// judged.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum InputFrom {

@@ -18,10 +18,10 @@ pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
 use stockade_validation::Schema;
 
+use crate::description::InputFrom;
 use crate::description::RouteFacts;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
-use crate::validation::Source;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
@@ -284,8 +284,9 @@ pub trait EndpointExt {
     /// Lets middleware and handler describe themselves to `doc`, anew.
     fn describe(&self, doc: &mut RouteDoc);
 
-    /// Returns the schemas of the types that the handler takes.
-    fn inputs(&self) -> impl Iterator<Item = (Source, &Schema)>;
+    /// Returns the schema by which the route judges a part of a request: that of
+    /// the entry, or that of the type which the handler takes.
+    fn schema(&self, from: InputFrom) -> Option<&Schema>;
 }
 
 impl EndpointExt for Endpoint {
@@ -298,8 +299,8 @@ impl EndpointExt for Endpoint {
         self.parts.handler.describe(doc);
     }
 
-    fn inputs(&self) -> impl Iterator<Item = (Source, &Schema)> {
-        self.parts.validation.inputs.iter().map(|input| (input.source, &input.schema))
+    fn schema(&self, from: InputFrom) -> Option<&Schema> {
+        self.parts.validation.schema(from)
     }
 }
 

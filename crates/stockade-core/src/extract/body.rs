@@ -7,9 +7,9 @@ use stockade_validation::__internal::{Slot, read_nothing};
 use stockade_validation::HasSchema;
 
 use super::typed;
+use crate::description::InputFrom;
 use crate::read::Payload;
 use crate::route_description::BodyKind;
-use crate::validation::Source;
 use crate::{FromRequest, HttpBody, Request, RouteDoc};
 
 /// The body, parsed by its content type into a typed value.
@@ -67,7 +67,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
         // The body is judged last of all sources, so no other source asks for
         // its failure.
-        typed::describe::<T>(doc, Source::Body, |_| Ok(()));
+        typed::describe::<T>(doc, InputFrom::Body, |_| Ok(()));
     }
 }
 

@@ -5,7 +5,7 @@ use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
 use super::typed;
-use crate::validation::Source;
+use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The path parameters: a single one as a value, several as a tuple in the
@@ -58,7 +58,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Path<T> {
 
     fn describe(doc: &mut RouteDoc) {
         doc.reads_params::<T>();
-        typed::describe::<T>(doc, Source::Params, |req| {
+        typed::describe::<T>(doc, InputFrom::Params, |req| {
             typed::read::<T>(req, typed::params).map(drop)
         });
     }

@@ -5,7 +5,7 @@ use stockade_errors::ApiError;
 use stockade_validation::HasSchema;
 
 use super::typed;
-use crate::validation::Source;
+use crate::description::InputFrom;
 use crate::{FromRequest, Request, RouteDoc};
 
 /// The query string, read into a struct or a map.
@@ -50,7 +50,7 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Query<T> {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        typed::describe::<T>(doc, Source::Query, |req| {
+        typed::describe::<T>(doc, InputFrom::Query, |req| {
             typed::read::<T>(req, typed::query).map(drop)
         });
     }

@@ -16,9 +16,10 @@ use stockade_validation::{
     HasSchema, ReadError, Schema, ValidationOptions, validate_against_schema,
 };
 
+use crate::description::InputFrom;
 use crate::media::Media;
 use crate::read::{Payload, invalid_json, text_of, unsupported};
-use crate::validation::{Input, Source, as_text};
+use crate::validation::{Input, as_text};
 use crate::{BodyError, Request, RouteDoc};
 
 /// A type that a handler takes, and the place for its value.
@@ -52,7 +53,7 @@ pub(super) fn read<T: HasSchema + DeserializeOwned>(
 /// Reads the parameters of the path.
 pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_params().is_none()
-        && let Some((input, options)) = described(req, Source::Params, info.type_id)
+        && let Some((input, options)) = described(req, InputFrom::Params, info.type_id)
     {
         let params = req.inner.params.iter(req.path());
         let fields = &mut params.map(|(name, value)| Field::new(name.into(), value));
@@ -60,13 +61,13 @@ pub(super) fn params(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> 
             return Ok(());
         }
     }
-    Judge::of(req, Source::Params, info)?.read_params(req)
+    Judge::of(req, InputFrom::Params, info)?.read_params(req)
 }
 
 /// Reads the query string.
 pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.replaced_query().is_none()
-        && let Some((input, options)) = described(req, Source::Query, info.type_id)
+        && let Some((input, options)) = described(req, InputFrom::Query, info.type_id)
     {
         // Without a query there are no pairs.
         let pairs = crate::query::pairs(req.uri().query().unwrap_or_default())?;
@@ -75,7 +76,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
             return Ok(());
         }
     }
-    Judge::of(req, Source::Query, info)?.read_object(req.query()?)
+    Judge::of(req, InputFrom::Query, info)?.read_object(req.query()?)
 }
 
 /// Returns the schema and options that the router compiled for a type of the
@@ -83,7 +84,7 @@ pub(super) fn query(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
 #[inline]
 fn described(
     req: &Request,
-    source: Source,
+    source: InputFrom,
     type_id: TypeId,
 ) -> Option<(&Input, &ValidationOptions)> {
     let validation = req.inner.endpoint.as_deref()?.validation();
@@ -95,7 +96,7 @@ pub(super) fn body(req: &Request, info: TypeInfo<'_>) -> Result<(), ApiError> {
     if req.has_no_body() {
         return absent(info.target);
     }
-    let judge = Judge::of(req, Source::Body, info)?;
+    let judge = Judge::of(req, InputFrom::Body, info)?;
     let media = Media::of(req.headers());
     match &req.inner.payload {
         // Nothing was sent, and no default was put in its place.
@@ -142,7 +143,7 @@ struct Judge<'r, 't> {
 impl<'r, 't> Judge<'r, 't> {
     /// Finds the schema that the router compiled for the route of `req`. For a
     /// type that has not described itself to a router, compiles it anew.
-    fn of(req: &'r Request, source: Source, info: TypeInfo<'t>) -> Result<Self, ApiError> {
+    fn of(req: &'r Request, source: InputFrom, info: TypeInfo<'t>) -> Result<Self, ApiError> {
         let TypeInfo { type_id, schema, target } = info;
         if let Some((input, options)) = described(req, source, type_id) {
             let (schema, options) = (Cow::Borrowed(&input.schema), Cow::Borrowed(options));
@@ -249,7 +250,7 @@ fn pairs_of(object: Map<String, Value>) -> Value {
 /// Compiles the schema of `T` for a route that reads it from `source`.
 pub(super) fn describe<T: HasSchema + DeserializeOwned>(
     doc: &mut RouteDoc,
-    source: Source,
+    source: InputFrom,
     read: fn(&Request) -> Result<(), ApiError>,
 ) {
     describe_type(doc, source, TypeInfo::of::<T>(&mut Slot::new()), type_name::<T>(), read);
@@ -257,7 +258,7 @@ pub(super) fn describe<T: HasSchema + DeserializeOwned>(
 
 fn describe_type(
     doc: &mut RouteDoc,
-    source: Source,
+    source: InputFrom,
     mut info: TypeInfo<'_>,
     type_name: &str,
     read: fn(&Request) -> Result<(), ApiError>,

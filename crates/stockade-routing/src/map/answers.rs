@@ -1,7 +1,7 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
-use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _, Source};
-use stockade_core::description::{Answer, AnswerBody, HeaderDoc};
+use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
+use stockade_core::description::{Answer, AnswerBody, HeaderDoc, InputFrom};
 use stockade_core::{BodyKind, Endpoint, RouteDoc};
 use stockade_path::{Part, Pattern, Segment};
 
@@ -51,9 +51,10 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
         return Vec::new();
     }
     let status = endpoint.validation_status();
-    let has_schema = |source| schema_of(endpoint, doc.facts(), source).is_some();
-    let is_judged = [Source::Params, Source::Query, Source::Body].into_iter().any(has_schema);
-    let reads_body = doc.body().is_some() || has_schema(Source::Body);
+    let has_schema = |from| schema_of(endpoint, doc.facts(), from).is_some();
+    let is_judged =
+        [InputFrom::Params, InputFrom::Query, InputFrom::Body].into_iter().any(has_schema);
+    let reads_body = doc.body().is_some() || has_schema(InputFrom::Body);
     let mut answers = Vec::new();
     if is_judged {
         let mut answer = Answer::error(status).meaning("A value breaks a rule of its schema");
@@ -67,7 +68,7 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
         }
         answers.push(by("body", Answer::error(408).meaning("The body came too slowly")));
         answers.push(by("body", Answer::error(413).meaning("The body is too large")));
-        let is_typed = !matches!(doc.body(), Some(BodyKind::Raw)) || has_schema(Source::Body);
+        let is_typed = !matches!(doc.body(), Some(BodyKind::Raw)) || has_schema(InputFrom::Body);
         if is_typed || endpoint.accepts().is_some() {
             let answer = Answer::error(415).meaning("A body of this type is not read");
             answers.push(by("body", answer));

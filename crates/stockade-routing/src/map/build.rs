@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use stockade_core::__internal::{EndpointExt as _, MiddlewareExt as _, RouteDocExt as _, Source};
+use stockade_core::__internal::{EndpointExt as _, MiddlewareExt as _, RouteDocExt as _};
 use stockade_core::description::{
     Content, ContentSchema, InputFrom, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
     SecurityScheme,
@@ -106,7 +106,8 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         operation_id: endpoint.name().map_or_else(generated, str::to_owned),
         location: endpoint.location().into(),
         params: pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default(),
-        query: schema_of(endpoint, facts, Source::Query).map(|it| app.schemas.value_in_place(it)),
+        query: schema_of(endpoint, facts, InputFrom::Query)
+            .map(|it| app.schemas.value_in_place(it)),
         headers: fields_of(facts, ReadFrom::Header),
         cookies: fields_of(facts, ReadFrom::Cookie),
         body: body_of(app, endpoint, doc),
@@ -137,22 +138,10 @@ fn describe(app: &Resolved, endpoint: &Endpoint) -> RouteDoc {
 pub(super) fn schema_of<'r>(
     endpoint: &'r Endpoint,
     facts: &'r RouteFacts,
-    source: Source,
+    from: InputFrom,
 ) -> Option<&'r Schema> {
-    let validation = endpoint.validation();
-    let own = match source {
-        Source::Params => &validation.params,
-        Source::Query => &validation.query,
-        Source::Body => &validation.body,
-    };
-    let typed = || endpoint.inputs().find(|(from, _)| *from == source).map(|(_, schema)| schema);
-    let from = match source {
-        Source::Params => InputFrom::Params,
-        Source::Query => InputFrom::Query,
-        Source::Body => InputFrom::Body,
-    };
     let checked = || facts.inputs.iter().rev().find(|input| input.from == from);
-    own.as_ref().or_else(typed).or_else(|| checked().map(|input| &input.schema))
+    endpoint.schema(from).or_else(|| checked().map(|input| &input.schema))
 }
 
 fn params_of(
@@ -161,7 +150,7 @@ fn params_of(
     facts: &RouteFacts,
     pattern: &Pattern,
 ) -> Vec<ParamInfo> {
-    let schema = schema_of(endpoint, facts, Source::Params);
+    let schema = schema_of(endpoint, facts, InputFrom::Params);
     let schema = schema.map(|schema| app.schemas.value_in_place(schema));
     let names: Vec<(&str, bool)> = pattern.params().collect();
     let parts = pattern.segments().iter().flat_map(|segment| match segment {
@@ -222,7 +211,7 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
 }
 
 fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
-    let schema = schema_of(endpoint, doc.facts(), Source::Body);
+    let schema = schema_of(endpoint, doc.facts(), InputFrom::Body);
     let in_place = schema.map(|schema| app.schemas.value_in_place(schema));
     let schema = schema.map(|schema| app.schemas.value(schema));
     let kind = doc.body();

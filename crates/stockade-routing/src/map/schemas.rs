@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use stockade_core::__internal::{RouteDocExt as _, Source};
+use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::Endpoint;
 use stockade_core::RouteDoc;
-use stockade_core::description::{AnswerBody, ContentSchema, SchemaOf};
+use stockade_core::description::{AnswerBody, ContentSchema, InputFrom, SchemaOf};
 use stockade_validation::{DefinitionId, Export, Names, Schema};
 
 use super::RouteInfo;
@@ -30,8 +30,8 @@ impl Schemas {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
         for (endpoint, doc) in routes {
-            for source in [Source::Params, Source::Query, Source::Body] {
-                let schema = schema_of(endpoint, doc.facts(), source);
+            for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
+                let schema = schema_of(endpoint, doc.facts(), from);
                 definitions.extend(schema.into_iter().flat_map(Schema::definitions));
             }
             for schema in replies(doc) {
