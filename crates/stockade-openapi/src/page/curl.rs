@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use stockade_routing::map::{Need, RouteInfo, SchemeInfo};
 
@@ -109,16 +110,11 @@ fn quoted(text: &str) -> String {
 
 /// Encodes all but the unreserved characters (RFC 3986, section 2.3).
 fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    utf8_percent_encode(text, RESERVED).to_string()
 }
+
+/// All characters but the unreserved ones (RFC 3986, section 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[cfg(test)]
 mod tests {
