@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use stockade_routing::__internal::references;
 
+/// The place of components in a document.
 const PLACE: &str = "#/components/";
 
 /// The kinds of components that are pointed to by `$ref`.
@@ -16,14 +18,14 @@ pub(super) fn keep_used(document: &mut Value) {
     let mut used = BTreeSet::new();
     let mut found = BTreeSet::new();
     for part in ["paths", "webhooks"].iter().filter_map(|part| document.get(part)) {
-        references(part, &mut found);
+        references(part, PLACE, &mut found);
     }
     while let Some(name) = found.pop_first() {
         let component = document.pointer(&format!("/components/{name}"));
         if let Some(component) = component
             && used.insert(name)
         {
-            references(component, &mut found);
+            references(component, PLACE, &mut found);
         }
     }
     let Some(components) = document.get_mut("components").and_then(Value::as_object_mut) else {
@@ -35,22 +37,4 @@ pub(super) fn keep_used(document: &mut Value) {
         }
     }
     components.retain(|_, kind| kind.as_object().is_none_or(|kind| !kind.is_empty()));
-}
-
-/// Adds the components to which a value points, such as `schemas/User`.
-fn references(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, value) in object {
-                match value {
-                    Value::String(text) if key == "$ref" => {
-                        found.extend(text.strip_prefix(PLACE).map(str::to_owned));
-                    }
-                    value => references(value, found),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
-        _ => {}
-    }
 }

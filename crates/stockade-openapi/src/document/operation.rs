@@ -1,10 +1,10 @@
 //! One operation of a document.
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, RouteKind};
+use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, RouteKind, SchemeInfo};
 
 use super::paths::Written;
-use super::{responses, schemas, security};
+use super::{responses, security};
 
 /// Headers that are no parameters (OpenAPI 3.1, "Parameter Object").
 const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
@@ -69,19 +69,21 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
         parameters.extend(param.map(|param| path_parameter(param, name)));
     }
     if let Some(query) = &route.query {
-        parameters.extend(query_parameters(schemas::resolved(written.map, query)));
+        parameters.extend(query_parameters(query));
     }
+    // Credentials are said by the security of the operation.
+    let schemes = &route.access.schemes;
     let is_parameter = |field: &&FieldInfo| {
-        let is_key = route.access.schemes.iter().any(|scheme| {
-            serde_json::to_value(scheme).is_ok_and(|scheme| scheme["header"] == field.name)
-        });
+        let is_key = schemes.iter().any(
+            |scheme| matches!(scheme, SchemeInfo::Header { header, .. } if *header == field.name),
+        );
         !is_key && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
     };
     parameters.extend(route.headers.iter().filter(is_parameter).map(|it| field(it, "header")));
     let is_session = |field: &&FieldInfo| {
-        route.access.schemes.iter().any(|scheme| {
-            serde_json::to_value(scheme).is_ok_and(|scheme| scheme["cookie"] == field.name)
-        })
+        schemes.iter().any(
+            |scheme| matches!(scheme, SchemeInfo::Cookie { cookie, .. } if *cookie == field.name),
+        )
     };
     let cookies = route.cookies.iter().filter(|field| !is_session(field));
     parameters.extend(cookies.map(|it| field(it, "cookie")));

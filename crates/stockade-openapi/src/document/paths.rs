@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
+use stockade_routing::__internal::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
 
 use super::operation::operation;
@@ -111,7 +112,7 @@ pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
 /// Returns true for a route that documents list.
 pub(super) fn is_listed(route: &RouteInfo) -> bool {
     let is_known = METHODS.contains(&route.method.as_str());
-    route.hidden.is_none() && route.kind != RouteKind::Mount && is_known
+    route.docs.hidden.is_none() && route.kind != RouteKind::Mount && is_known
 }
 
 fn mistake(route: &RouteInfo, message: String) -> Mistake {
@@ -131,11 +132,6 @@ fn operation_id(route: &RouteInfo, index: usize) -> String {
     let (left, all) = (names_in(template), names_in(longest));
     let missing = all.iter().filter(|name| !left.contains(name));
     missing.fold(route.operation_id.clone(), |id, name| format!("{id}Without{}", capitalised(name)))
-}
-
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Returns the names in braces.

@@ -29,13 +29,9 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap) -> Value {
     let mut responses = Map::new();
     for (status, answers) in by_status(route) {
         let meaning = documented(route, &status);
-        let response = match (answers.as_slice(), &meaning) {
-            ([one], None) if shared_name(one).is_some() => {
-                // The pattern has seen that it is there.
-                let name = shared_name(one).unwrap_or_default();
-                json!({ "$ref": format!("#/components/responses/{name}") })
-            }
-            _ => response(&status, &answers, meaning, route, map),
+        let response = match shared_name(&answers).filter(|_| meaning.is_none()) {
+            Some(name) => json!({ "$ref": format!("#/components/responses/{name}") }),
+            None => response(&status, &answers, meaning, route, map),
         };
         responses.insert(status, response);
     }
@@ -79,7 +75,10 @@ fn told(status: u16) -> AnswerInfo {
     AnswerInfo::new(status.to_string(), body)
 }
 
-fn shared_name(answer: &AnswerInfo) -> Option<&'static str> {
+/// Returns the name of an answer that stands once in a document: one that a stage
+/// alone gives.
+fn shared_name(answers: &[&AnswerInfo]) -> Option<&'static str> {
+    let [answer] = answers else { return None };
     let key = match answer.by.as_str() {
         "body" => format!("body {}", answer.status),
         part => part.to_owned(),
@@ -92,9 +91,7 @@ pub(super) fn shared(map: &RouteMap) -> Value {
     let mut shared = Map::new();
     for route in map.routes.iter().filter(|route| is_listed(route)) {
         for (status, answers) in by_status(route) {
-            if let [one] = answers.as_slice()
-                && let Some(name) = shared_name(one)
-            {
+            if let Some(name) = shared_name(&answers) {
                 let value = || response(&status, &answers, None, route, map);
                 shared.entry(name).or_insert_with(value);
             }

@@ -107,10 +107,3 @@ pub(super) fn point_to_components(value: &mut Value) {
         _ => {}
     }
 }
-
-/// Returns the schema that a reference points to, or the schema itself.
-pub(super) fn resolved<'m>(map: &'m RouteMap, schema: &'m Value) -> &'m Value {
-    let name = schema.get("$ref").and_then(Value::as_str);
-    let name = name.and_then(|name| name.strip_prefix(IN_MAP));
-    name.and_then(|name| map.schemas.get(name)).unwrap_or(schema)
-}

@@ -1,8 +1,9 @@
 //! The ways by which a client says who it is.
 
-use super::paths::is_listed;
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{Access, Need, RouteMap, SchemeInfo};
+
+use super::paths::is_listed;
 
 /// Returns the security schemes of the listed routes.
 pub(super) fn schemes(map: &RouteMap) -> Map<String, Value> {

@@ -3,18 +3,22 @@
 use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
 use stockade_core::description::{Answer, AnswerBody, HeaderDoc, InputFrom};
 use stockade_core::{BodyKind, Endpoint, RouteDoc};
-use stockade_path::{Part, Pattern, Segment};
 
 use super::build::{Described, content_of, schema_of};
 use super::schemas::Schemas;
-use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo};
+use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo, ParamInfo};
 
 /// The stage that checks parameters, query and body.
 const VALIDATION: &str = "validation";
 
 /// Returns the answers of a route, those of the stages first.
-pub(super) fn of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Vec<AnswerInfo> {
-    let stages = before(app, endpoint).into_iter().chain(of_inputs(endpoint, doc));
+pub(super) fn of(
+    app: Described<'_>,
+    endpoint: &Endpoint,
+    doc: &RouteDoc,
+    params: &[ParamInfo],
+) -> Vec<AnswerInfo> {
+    let stages = before(app, endpoint, params).into_iter().chain(of_inputs(endpoint, doc));
     let facts = doc.facts();
     let own = facts.answers.iter().enumerate().map(|(index, answer)| {
         let mut answer = answer.clone();
@@ -30,14 +34,14 @@ pub(super) fn of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Vec
 }
 
 /// Returns the answers that come before the middleware of a route.
-fn before(app: Described<'_>, endpoint: &Endpoint) -> Vec<Answer> {
+fn before(app: Described<'_>, endpoint: &Endpoint, params: &[ParamInfo]) -> Vec<Answer> {
     let mut answers = Vec::new();
     if app.limiter().is_some() && endpoint.is_rate_limited() {
         let retry = HeaderDoc::new("Retry-After", "Seconds until a request is let through again");
         let answer = Answer::error(429).meaning("Too many requests of this client");
         answers.push(by("rate limit", answer.header(retry)));
     }
-    if is_constrained(endpoint.pattern()) {
+    if params.iter().any(|param| param.constraint.is_some()) {
         let answer = Answer::error(404).meaning("No route has a path with such a parameter");
         answers.push(by("routing", answer));
     }
@@ -77,24 +81,9 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
     answers
 }
 
-fn by(part: &'static str, answer: Answer) -> Answer {
-    let mut answer = answer;
+fn by(part: &'static str, mut answer: Answer) -> Answer {
     answer.by = part.into();
     answer
-}
-
-/// Returns true if a parameter of the path has an expression.
-fn is_constrained(path: &str) -> bool {
-    let is_constrained = |part: &Part| match part {
-        Part::Param(param) => param.constraint.is_some(),
-        _ => false,
-    };
-    let pattern = Pattern::parse(path);
-    let segments = pattern.iter().flat_map(Pattern::segments);
-    segments.into_iter().any(|segment| match segment {
-        Segment::Parts(parts) => parts.iter().any(is_constrained),
-        _ => false,
-    })
 }
 
 fn info_of(schemas: &Schemas, answer: &Answer) -> AnswerInfo {

@@ -97,6 +97,8 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
     // The router has read the path, so that it can be read.
     let pattern = pattern.as_ref().ok();
     let generated = || pattern.map(|pattern| operation_id(method, pattern)).unwrap_or_default();
+    let params =
+        pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default();
     RouteInfo {
         kind: endpoint.kind().into(),
         method: method.to_owned(),
@@ -105,19 +107,18 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         name: endpoint.name().map(str::to_owned),
         operation_id: endpoint.name().map_or_else(generated, str::to_owned),
         location: endpoint.location().into(),
-        params: pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default(),
         query: schema_of(endpoint, facts, InputFrom::Query)
             .map(|it| app.schemas.value_in_place(it)),
         headers: fields_of(facts, ReadFrom::Header),
         cookies: fields_of(facts, ReadFrom::Cookie),
         body: body_of(app, endpoint, doc),
-        answers: answers::of(app, endpoint, doc),
+        answers: answers::of(app, endpoint, doc, &params),
+        params,
         access: access_of(endpoint, facts),
         limits: limits_of(app, endpoint, facts),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
         docs: docs_of(endpoint.docs()),
-        hidden: endpoint.docs().hidden.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ use stockade_core::{Endpoint, HttpBody, Request};
 use stockade_path::{Pattern, Segment};
 
 use super::build::info_of;
-use super::{Place, RouteInfo, RouteKind};
+use super::{Place, RouteInfo};
 use crate::app::Resolved;
 use crate::lookup::{find, find_in, is_sound};
 use crate::matcher::TableBuilder;
@@ -145,8 +145,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
     Ok(explanation)
 }
 
-/// Reads a method and a path, without a query.
-/// A method is written in capitals, for those who type it otherwise.
+/// Reads a method and a path, without a query. The method is written in capitals, for those who type it otherwise.
 fn read(line: &str) -> Result<(String, &str), ExplainError> {
     let fault = |message: String| ExplainError { message };
     let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(|| {
@@ -296,10 +295,7 @@ impl fmt::Display for Explanation {
 
 impl Explanation {
     fn write_route(&self, f: &mut fmt::Formatter<'_>, route: &RouteInfo) -> fmt::Result {
-        let method = match route.kind {
-            RouteKind::WebSocket => "WS",
-            _ => &route.method,
-        };
+        let method = route.shown_method();
         writeln!(f, "  route    {method} {}  {}", route.path, route.location)?;
         if let Some(name) = &route.name {
             writeln!(f, "  name     {name}")?;

@@ -92,11 +92,17 @@ pub struct RouteInfo {
     pub middleware: Vec<MiddlewareInfo>,
     /// Its documentation for people.
     pub docs: DocsInfo,
-    /// The reason why documents for others leave it out.
-    pub hidden: Option<String>,
 }
 
 impl RouteInfo {
+    /// Returns its method for people: `WS` for a WebSocket.
+    pub(super) fn shown_method(&self) -> &str {
+        match self.kind {
+            RouteKind::WebSocket => "WS",
+            _ => &self.method,
+        }
+    }
+
     /// Returns each schema of the route.
     pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
         let body = self.body.iter().flat_map(|body| &body.content);

@@ -21,8 +21,8 @@ mod build;
 mod explain;
 mod info;
 mod inspect;
-mod path;
-mod schemas;
+pub(crate) mod path;
+pub(crate) mod schemas;
 mod text;
 
 pub(crate) use build::map_of;

@@ -51,7 +51,9 @@ fn split(text: &str) -> Vec<String> {
     words.map(capitalised).collect()
 }
 
-fn capitalised(word: &str) -> String {
+/// Returns a word with a capital.
+#[must_use]
+pub fn capitalised(word: &str) -> String {
     let mut chars = word.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string());
     first.into_iter().chain([chars.as_str().to_owned()]).collect()

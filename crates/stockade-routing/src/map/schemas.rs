@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use stockade_core::__internal::RouteDocExt as _;
-use stockade_core::Endpoint;
-use stockade_core::RouteDoc;
 use stockade_core::description::{AnswerBody, ContentSchema, InputFrom, SchemaOf};
-use stockade_validation::{DefinitionId, Export, Names, Schema};
+use stockade_core::{Endpoint, RouteDoc};
+use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::RouteInfo;
 use super::build::schema_of;
@@ -88,22 +87,19 @@ impl Schemas {
 
     /// Returns the schemas that routes point to, and those that these point to.
     pub(super) fn used_by(&self, routes: &[RouteInfo]) -> BTreeMap<String, Value> {
-        let all: BTreeMap<&str, Value> = self
-            .names
-            .iter()
-            .map(|(name, definition)| (name, self.exported(definition.export())))
-            .collect();
+        let all: BTreeMap<&str, &Definition> = self.names.iter().collect();
         let mut names = BTreeSet::new();
         for route in routes {
-            route.values().for_each(|value| referred(value, &mut names));
+            route.values().for_each(|value| references(value, PLACE, &mut names));
         }
         let mut used: BTreeMap<String, Value> = BTreeMap::new();
         while let Some(name) = names.pop_first() {
-            if let Some(value) = all.get(name.as_str())
+            if let Some(definition) = all.get(name.as_str())
                 && !used.contains_key(&name)
             {
-                referred(value, &mut names);
-                used.insert(name, value.clone());
+                let value = self.exported(definition.export());
+                references(&value, PLACE, &mut names);
+                used.insert(name, value);
             }
         }
         used
@@ -122,20 +118,20 @@ fn replies(doc: &RouteDoc) -> impl Iterator<Item = SchemaOf> {
     })
 }
 
-/// Adds the names that a schema points to.
-fn referred(value: &Value, names: &mut BTreeSet<String>) {
+/// Adds the names behind `place` that a value points to by `$ref`.
+pub fn references(value: &Value, place: &str, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
                 match value {
                     Value::String(text) if key == "$ref" => {
-                        names.extend(text.strip_prefix(PLACE).map(str::to_owned));
+                        names.extend(text.strip_prefix(place).map(str::to_owned));
                     }
-                    value => referred(value, names),
+                    value => references(value, place, names),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, place, names)),
         _ => {}
     }
 }

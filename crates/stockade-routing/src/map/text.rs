@@ -2,17 +2,13 @@
 
 use std::fmt;
 
-use super::{Access, Need, QuotaInfo, RouteInfo, RouteKind, RouteMap};
+use super::{Access, Need, QuotaInfo, RouteInfo, RouteMap};
 
 /// Returns the columns of a route: method, path, access, limits, name and place.
-pub(crate) fn route_line(route: &RouteInfo) -> [String; 6] {
-    let method = match route.kind {
-        RouteKind::WebSocket => "WS".to_owned(),
-        _ => route.method.clone(),
-    };
+fn route_line(route: &RouteInfo) -> [String; 6] {
     let name = route.name.clone().unwrap_or_else(|| "-".to_owned());
     [
-        method,
+        route.shown_method().to_owned(),
         route.path.clone(),
         access(&route.access),
         limits(route),
