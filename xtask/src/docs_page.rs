@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::live_page::{Page, Shop, text_field};
 
-/// What is looked at, with what must be there.
+/// The situations, each with the outcome that must be there.
 pub const SITUATIONS: [(&str, &str); 7] = [
     ("docs: the operations without script", "all"),
     ("docs: the search without script", "hidden"),
@@ -17,7 +17,7 @@ pub const SITUATIONS: [(&str, &str); 7] = [
     ("docs: other hosts, messages of the console", "none"),
 ];
 
-/// What the page shows in each of [`SITUATIONS`]; the arguments are those of
+/// The outcome of each of [`SITUATIONS`]; the arguments are those of
 /// [`live_page::outcomes`](crate::live_page::outcomes).
 pub fn outcomes(
     target: &Path,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::announce;
 use crate::browser::CHROMIUM;
 
-/// What is looked at, with what must be there.
+/// The situations, each with the outcome that must be there.
 pub const SITUATIONS: [(&str, &str); 3] = [
     ("shop: the page with a wrong token", "Unauthorized"),
     ("shop: the page of an order", "placed"),

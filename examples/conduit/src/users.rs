@@ -19,7 +19,7 @@ pub struct Viewer {
 /// The key that signs tokens.
 pub struct TokenKey(pub Secret);
 
-/// What requests about users have around their fields.
+/// The object that requests about users have around their fields.
 #[derive(Deserialize, Schema)]
 pub struct UserBody<T> {
     user: T,

@@ -1,4 +1,4 @@
-//! What routes ask for: users, roles, permissions, quotas, times, headers,
+//! The demands of routes: users, roles, permissions, quotas, times, headers,
 //! schemas.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What serde writes: `reply_rule`, by the attributes for writing.
+//! The rules of what serde writes: `reply_rule`, by the attributes for writing.
 //!
 //! Each value is written by serde_json and judged by the schema of replies, in
 //! our own check and by the crate `jsonschema`.

@@ -12,7 +12,7 @@ use crate::db::Db;
 use crate::errors::Result;
 use crate::users::Viewer;
 
-/// What requests about articles have around their fields.
+/// The object that requests about articles have around their fields.
 #[derive(Deserialize, Schema)]
 pub struct ArticleBody<T> {
     article: T,
