@@ -157,6 +157,7 @@
 //!
 //! Spec: Middleware helpers; Response headers; Limits.
 
+mod accept_encoding;
 mod api_middleware;
 pub mod auth;
 mod body_hooks;
@@ -241,6 +242,7 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::accept_encoding::Wishes;
     pub use crate::client_address::{client_address, client_behind_local_peer, warn_untrusted};
     pub use crate::concurrency_limit::LimitsConcurrency;
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};

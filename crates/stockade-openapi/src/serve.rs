@@ -10,6 +10,7 @@ use http::header::{
 };
 use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
+use stockade_middleware::__internal::Wishes;
 use stockade_middleware::with_etag;
 use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
 
@@ -127,15 +128,10 @@ fn refuses_gzip(request: &HeaderMap) -> bool {
     if !request.contains_key(ACCEPT_ENCODING) {
         return false;
     }
-    let weight = |wanted: &[&str]| {
-        let lines = request.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
-        lines.flat_map(|line| line.split(',')).find_map(|coding| {
-            let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
-            let is_it = wanted.iter().any(|it| name.trim().eq_ignore_ascii_case(it));
-            is_it.then(|| weight.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']))
-        })
-    };
-    !weight(&["gzip", "x-gzip"]).or_else(|| weight(&["*"])).unwrap_or(false)
+    let wishes = Wishes::of(request);
+    let gzip =
+        wishes.weight(|name| ["gzip", "x-gzip"].iter().any(|it| name.eq_ignore_ascii_case(it)));
+    gzip.or_else(|| wishes.weight(|name| name == "*")).is_none_or(|weight| weight == 0)
 }
 
 /// Makes a router for an API that others call: that of [`create_router`], with

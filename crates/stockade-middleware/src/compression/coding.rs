@@ -3,7 +3,9 @@
 //! Source: RFC 9110, sections 8.4.1 (content codings) and 12.5.3
 //! (Accept-Encoding); RFC 7932 (br), RFC 8878 (zstd), RFC 1952 (gzip).
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue};
+
+use crate::accept_encoding::Wishes;
 
 /// A content coding, which compresses the bytes of a message.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -53,50 +55,19 @@ impl Coding {
 /// Returns the coding that the client wants most; of several the first one of
 /// `offered`. `None` means that the bytes are sent as they are.
 pub(super) fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
-    let wishes = headers.get_all(header::ACCEPT_ENCODING).iter();
-    let wishes = wishes.filter_map(|value| value.to_str().ok());
-    let wishes: Vec<(&str, u16)> =
-        wishes.flat_map(|line| line.split(',')).filter_map(wish).collect();
-    let quality = |is_named: &dyn Fn(&str) -> bool| {
-        wishes.iter().find(|(name, _)| is_named(name)).map(|(_, quality)| *quality)
-    };
-    let rest = quality(&|name| name == "*").unwrap_or(0);
-    let identity = quality(&|name| name.eq_ignore_ascii_case("identity")).unwrap_or(0);
+    let wishes = Wishes::of(headers);
+    let rest = wishes.weight(|name| name == "*").unwrap_or(0);
+    let identity = wishes.weight(|name| name.eq_ignore_ascii_case("identity")).unwrap_or(0);
 
     let mut best = None;
     let mut best_quality = 0;
     for coding in offered {
-        let wanted = quality(&|name| Coding::parse(name) == Some(*coding)).unwrap_or(rest);
+        let wanted = wishes.weight(|name| Coding::parse(name) == Some(*coding)).unwrap_or(rest);
         if wanted > best_quality {
             (best, best_quality) = (Some(*coding), wanted);
         }
     }
     best.filter(|_| best_quality >= identity)
-}
-
-/// Reads a name with its weight in thousandths; `None` for malformed text.
-fn wish(item: &str) -> Option<(&str, u16)> {
-    let mut parts = item.split(';').map(str::trim);
-    let name = parts.next().filter(|name| !name.is_empty())?;
-    let weight = parts.find_map(|part| {
-        let (key, value) = part.split_once('=')?;
-        key.trim().eq_ignore_ascii_case("q").then(|| value.trim())
-    });
-    Some((name, weight.map_or(Some(1_000), thousandths)?))
-}
-
-/// Reads a weight such as `0`, `1` or `0.25`: at most three digits, at most 1.
-fn thousandths(weight: &str) -> Option<u16> {
-    let (whole, digits) = weight.split_once('.').unwrap_or((weight, ""));
-    if digits.len() > 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let part = format!("{digits:0<3}").parse().ok()?;
-    match (whole, part) {
-        ("0", part) => Some(part),
-        ("1", 0) => Some(1_000),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -107,7 +78,7 @@ mod tests {
     fn check(accept: &str, expected: &str) {
         let mut headers = HeaderMap::new();
         for line in accept.lines() {
-            headers.append(header::ACCEPT_ENCODING, line.parse().unwrap());
+            headers.append(http::header::ACCEPT_ENCODING, line.parse().unwrap());
         }
         let chosen = choose(&headers, &Coding::ALL).map_or("identity", Coding::as_str);
         assert_eq!(chosen, expected, "{accept:?}");
