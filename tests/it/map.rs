@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use stockade::description::Answer;
 use stockade::errors::Mistake;
-use stockade::middleware::with_timeout;
+use stockade::middleware::{TrustProxy, with_timeout};
 use stockade::prelude::*;
 use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind, RouteMap};
+use stockade::validation::schema;
+use stockade::websockets::{WebSocket, WebSocketOptions};
 use stockade::{Docs, RouteDoc};
 
 #[derive(serde::Deserialize, Schema)]
@@ -234,5 +236,59 @@ fn schema_of(answer: &AnswerInfo) -> Option<String> {
             Some(content[0].schema.to_string())
         }
         _ => None,
+    }
+}
+
+#[test]
+fn a_web_socket_has_the_rules_of_its_connections() {
+    async fn listen(_socket: WebSocket) {}
+    let message = || schema!({ "text": { "type": "string", "required": true } });
+    let narrow = WebSocketOptions::new()
+        .allowed_origins(["https://app.example"])
+        .protocols(["chat.v2", "chat.v1"])
+        .max_payload(1_000)
+        .max_rate(Some(5));
+    let api = routes! {
+        "chat": {
+            WS: { handler: listen, options: narrow, validation: message() },
+            GET: async || "a page",
+        },
+        "closed": { WS: { handler: listen, allowed_origins: [""; 0] } },
+        "own": { WS: listen },
+    };
+    let options = RouterOptions::new().enable_web_sockets(true).ws_max_payload(2_000);
+    let map = create_router(api, options).build().unwrap().route_map();
+    assert!(map.router.web_sockets && map.router.trust_proxy.is_empty());
+    let of = |path: &str, kind: RouteKind| {
+        let found = map.routes.iter().find(|route| route.path == path && route.kind == kind);
+        found.unwrap().web_socket.as_ref()
+    };
+    let chat = of("/chat", RouteKind::WebSocket).unwrap();
+    assert_eq!(chat.allowed_origins, ["https://app.example"]);
+    assert_eq!((chat.max_payload, chat.max_rate), (1_000, Some(5)));
+    assert_eq!(chat.subprotocols, ["chat.v2", "chat.v1"]);
+    assert_eq!(chat.receives.as_ref().unwrap()["required"], json!(["text"]));
+    assert!(chat.sends.is_none() && !chat.same_origin);
+    assert!(of("/chat", RouteKind::Http).is_none());
+    let (closed, own) = (of("/closed", RouteKind::WebSocket), of("/own", RouteKind::WebSocket));
+    let (closed, own) = (closed.unwrap(), own.unwrap());
+    // Neither has a list, but one lets no page connect.
+    assert!(closed.allowed_origins.is_empty() && own.allowed_origins.is_empty());
+    assert_eq!((closed.same_origin, own.same_origin), (false, true));
+    assert_eq!((own.max_payload, own.max_rate), (2_000, None));
+}
+
+#[test]
+fn a_map_names_the_proxies_that_are_trusted() {
+    let networks = TrustProxy::networks(["10.0.0.0/8", "::1", "unix:"]).unwrap();
+    for (trust, expected) in [
+        (TrustProxy::none(), &[] as &[&str]),
+        (TrustProxy::hops(2), &["2"]),
+        (networks, &["10.0.0.0/8", "::1/128", "unix:"]),
+    ] {
+        let options = RouterOptions::new().trust_proxy(trust);
+        let map = create_router(routes! {}, options).build().unwrap().route_map();
+        assert_eq!(map.router.trust_proxy, expected);
+        assert!(!map.router.web_sockets);
     }
 }

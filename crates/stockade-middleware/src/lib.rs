@@ -243,7 +243,9 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::accept_encoding::Wishes;
-    pub use crate::client_address::{client_address, client_behind_local_peer, warn_untrusted};
+    pub use crate::client_address::{
+        client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
+    };
     pub use crate::concurrency_limit::LimitsConcurrency;
     pub use crate::cors::policy::{Cors, is_preflight, origin_of};
     pub use crate::input_validation::form;

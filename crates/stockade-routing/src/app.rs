@@ -67,6 +67,8 @@ pub(crate) struct RouteSet {
     pub(crate) tables: Tables<Arc<Endpoint>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Endpoint>>>,
+    /// True if the router may have WebSocket routes.
+    pub(crate) enables_web_sockets: bool,
     /// The endpoint for requests that no route takes.
     pub(crate) fallback: Option<Arc<Endpoint>>,
     pub(crate) states: States,

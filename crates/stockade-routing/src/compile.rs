@@ -363,6 +363,7 @@ impl<'o> Compiler<'o> {
         let routes = Arc::new(RouteSet {
             tables: with_any(self.tables, &self.any),
             web_sockets: self.web_sockets.map(TableBuilder::build),
+            enables_web_sockets: self.options.enable_web_sockets,
             fallback: self.fallback,
             states: self.options.states.clone(),
             endpoints: self.endpoints,

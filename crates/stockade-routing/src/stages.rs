@@ -22,7 +22,7 @@ use stockade_core::{LocalPeer, Request, Response, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
     Cors, Observation, Observers, RateLimitExt as _, client_address, client_behind_local_peer,
-    origin_of, warn_untrusted,
+    origin_of, trusted_proxies, warn_untrusted,
 };
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
@@ -139,6 +139,11 @@ impl Stages {
     /// Returns true when a proxy is trusted.
     pub(crate) fn trusts_proxy(&self) -> bool {
         self.trust.is_set()
+    }
+
+    /// Returns the proxies that are trusted, as they were configured.
+    pub(crate) fn trusted_proxies(&self) -> Vec<String> {
+        trusted_proxies(&self.trust)
     }
 
     /// Returns true when a peer without an address is trusted.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{AddedHeader, Answer, InputFact, SecurityScheme};
+use super::{AddedHeader, Answer, InputFact, SecurityScheme, WebSocketFact};
 
 /// The words of middleware, extractors and reply of a route about it, in the
 /// order in which they run.
@@ -39,6 +39,8 @@ pub struct RouteFacts {
     /// True if an error handler of the application writes the errors of what
     /// comes behind it, in a form of its own: an object with any members.
     pub error_form_is_own: bool,
+    /// The connections of a WebSocket route; none of another one.
+    pub web_socket: Option<WebSocketFact>,
 }
 
 /// A header or a cookie of the request that a route reads.

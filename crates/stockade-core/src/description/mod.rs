@@ -30,6 +30,7 @@ mod answer;
 mod around;
 mod facts;
 mod security;
+mod web_socket;
 
 pub use answer::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, SchemaOf};
 pub use around::{AddedHeader, InputFact, InputFrom};
@@ -37,3 +38,4 @@ pub use facts::{
     MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, TimeoutFact, UserFact,
 };
 pub use security::{SecurityScheme, UserMethod};
+pub use web_socket::WebSocketFact;

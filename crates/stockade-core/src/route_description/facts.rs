@@ -9,7 +9,7 @@ use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
     AddedHeader, Answer, AnswerStatus, HeaderDoc, InputFact, InputFrom, MiddlewareFact, Permission,
-    QuotaFact, ReadField, ReadFrom, TimeoutFact, UserFact, UserMethod,
+    QuotaFact, ReadField, ReadFrom, TimeoutFact, UserFact, UserMethod, WebSocketFact,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -164,6 +164,11 @@ impl RouteDoc {
     /// of its own.
     pub fn writes_errors(&mut self) {
         self.facts.error_form_is_own = true;
+    }
+
+    /// Returns the facts of a WebSocket route, to add to them.
+    pub fn web_socket(&mut self) -> &mut WebSocketFact {
+        self.facts.web_socket.get_or_insert_default()
     }
 
     /// Lets a middleware describe itself.

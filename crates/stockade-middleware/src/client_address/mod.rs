@@ -21,3 +21,10 @@ mod trust;
 
 pub use client::{client_address, client_behind_local_peer, warn_untrusted};
 pub use trust::TrustProxy;
+
+/// Returns the proxies that are trusted, as they were configured: `1`, or
+/// `10.0.0.0/8` and others; none where nobody is believed.
+#[must_use]
+pub fn trusted_proxies(trust: &TrustProxy) -> Vec<String> {
+    trust.texts()
+}

@@ -130,6 +130,18 @@ impl TrustProxy {
         }
     }
 
+    /// Returns the trusted proxies as texts: a number, or networks.
+    pub(super) fn texts(&self) -> Vec<String> {
+        match &self.trusted {
+            Trusted::Nobody => Vec::new(),
+            Trusted::Hops(count) => vec![count.to_string()],
+            Trusted::Networks(networks) => {
+                let local = networks.local.then(|| UNIX.to_owned());
+                networks.list.iter().map(ToString::to_string).chain(local).collect()
+            }
+        }
+    }
+
     /// Returns true if any proxy is trusted.
     #[must_use]
     pub fn is_set(&self) -> bool {
@@ -248,6 +260,14 @@ mod tests {
             assert_eq!(trust.is_set(), trust != TrustProxy::none());
         }
         assert!(TrustProxy::networks(["unix:/run/proxy.sock"]).is_err());
+    }
+
+    #[test]
+    fn the_trusted_are_told_as_they_are_written() {
+        let networks = TrustProxy::networks(["unix:", "10.0.0.0/8", "::1"]).unwrap();
+        assert_eq!(networks.texts(), ["10.0.0.0/8", "::1/128", "unix:"]);
+        assert_eq!(TrustProxy::hops(2).forwarded().texts(), ["2"]);
+        assert_eq!(TrustProxy::none().texts(), [""; 0]);
     }
 
     #[test]

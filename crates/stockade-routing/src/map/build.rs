@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stockade_core::__internal::{EndpointExt as _, MiddlewareExt as _, RouteDocExt as _};
 use stockade_core::description::{
     Content, ContentSchema, InputFrom, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
-    SecurityScheme,
+    SecurityScheme, WebSocketFact,
 };
 use stockade_core::{BodyKind, Docs, Endpoint, RouteDoc};
 use stockade_middleware::__internal::Cors;
@@ -21,7 +21,7 @@ use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
     Access, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo, Limits, MiddlewareInfo, Need,
-    ParamInfo, QuotaInfo, RouteInfo, RouteMap, RouterInfo, SchemeInfo, answers,
+    ParamInfo, QuotaInfo, RouteInfo, RouteMap, RouterInfo, SchemeInfo, WebSocketInfo, answers,
 };
 use crate::app::Resolved;
 
@@ -82,7 +82,8 @@ fn router_of(app: Described<'_>) -> RouterInfo {
         cors: cors.map(cors_of),
         rate_limit: limiter.map(|limiter| quota_of_policy(limiter.policy())),
         max_body: app.max_body,
-        trusts_proxy: app.stages.trusts_proxy(),
+        trust_proxy: app.stages.trusted_proxies(),
+        web_sockets: app.routes.enables_web_sockets,
         exposes_errors: app.settings.expose_errors,
         problem_details: app.settings.problem_details,
         has_fallback: app.routes.fallback.is_some(),
@@ -116,6 +117,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         params,
         access: access_of(endpoint, facts),
         limits: limits_of(app, endpoint, facts),
+        web_socket: facts.web_socket.as_ref().map(|fact| web_socket_of(app.schemas, fact)),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
         docs: docs_of(endpoint.docs()),
@@ -326,6 +328,19 @@ fn quota_of(fact: &QuotaFact) -> QuotaInfo {
 fn millis(duration: Duration) -> u64 {
     // No limit is longer than 584 million years.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn web_socket_of(schemas: &Schemas, fact: &WebSocketFact) -> WebSocketInfo {
+    WebSocketInfo {
+        // `same_origin` says which rule counts where there is no list.
+        allowed_origins: fact.allowed_origins.clone().unwrap_or_default(),
+        same_origin: fact.allowed_origins.is_none(),
+        max_payload: fact.max_payload,
+        max_rate: fact.max_rate,
+        subprotocols: fact.subprotocols.clone(),
+        receives: fact.receives.as_ref().map(|schema| schemas.value(schema)),
+        sends: fact.sends.map(|schema| schemas.of_reply(schema)),
+    }
 }
 
 fn cors_of(cors: &Cors) -> CorsInfo {

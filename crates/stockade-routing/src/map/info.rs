@@ -40,8 +40,11 @@ pub struct RouterInfo {
     pub rate_limit: Option<QuotaInfo>,
     /// The largest body, in bytes, of routes that have no limit of their own.
     pub max_body: u64,
-    /// True if proxies say who the client is.
-    pub trusts_proxy: bool,
+    /// The proxies that say who the client is, as they were configured: their
+    /// number, such as `1`, or their networks. Empty where nobody is believed.
+    pub trust_proxy: Vec<String>,
+    /// True if the router may have WebSocket routes.
+    pub web_sockets: bool,
     /// True if clients get the messages of 5xx errors.
     pub exposes_errors: bool,
     /// True if errors are problem details (RFC 9457).
@@ -86,6 +89,8 @@ pub struct RouteInfo {
     pub access: Access,
     /// Its limits.
     pub limits: Limits,
+    /// The connections of a WebSocket; none of a route of another kind.
+    pub web_socket: Option<WebSocketInfo>,
     /// The rules of CORS, if they are others than those of the router.
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order in which it runs.
@@ -111,7 +116,10 @@ impl RouteInfo {
             _ => &[],
         });
         let contents = body.chain(answers).map(|content| &content.schema);
-        self.params.iter().map(|param| &param.schema).chain(&self.query).chain(contents)
+        let messages = self.web_socket.iter();
+        let messages = messages.flat_map(|it| it.receives.iter().chain(&it.sends));
+        let params = self.params.iter().map(|param| &param.schema);
+        params.chain(&self.query).chain(contents).chain(messages)
     }
 }
 
@@ -382,6 +390,28 @@ pub struct QuotaInfo {
     pub limit: Option<u64>,
     /// The length of the window in milliseconds; none as `limit`.
     pub window_ms: Option<u64>,
+}
+
+/// The connections of a WebSocket route, and the forms of their messages.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WebSocketInfo {
+    /// The origins whose pages may connect: `*` for all. Empty where the same
+    /// origin alone may, or no page at all.
+    pub allowed_origins: Vec<String>,
+    /// True if the pages of the same origin may connect, and no others.
+    pub same_origin: bool,
+    /// The largest message of a client, in bytes.
+    pub max_payload: u64,
+    /// The number of messages that a client may send in a second; none for no
+    /// limit.
+    pub max_rate: Option<u64>,
+    /// The subprotocols, in order of preference.
+    pub subprotocols: Vec<String>,
+    /// The JSON Schema of the messages that are read as JSON, if it is known.
+    pub receives: Option<Value>,
+    /// The JSON Schema of the messages that are sent as JSON, if it is known.
+    pub sends: Option<Value>,
 }
 
 /// Rules of CORS.

@@ -33,6 +33,9 @@ impl Schemas {
                 let schema = schema_of(endpoint, doc.facts(), from);
                 definitions.extend(schema.into_iter().flat_map(Schema::definitions));
             }
+            let web_socket = doc.facts().web_socket.as_ref();
+            let messages = web_socket.and_then(|fact| fact.receives.as_ref());
+            definitions.extend(messages.into_iter().flat_map(Schema::definitions));
             for schema in replies(doc) {
                 match schema.schema() {
                     Ok(schema) => definitions.extend(schema.definitions()),
@@ -106,16 +109,17 @@ impl Schemas {
     }
 }
 
-/// Returns the schemas of the replies of a route.
+/// Returns the schemas of the replies of a route, and of messages that it sends.
 fn replies(doc: &RouteDoc) -> impl Iterator<Item = SchemaOf> {
     let contents = doc.facts().answers.iter().flat_map(|answer| match &answer.body {
         AnswerBody::Content(contents) => contents.as_slice(),
         _ => &[],
     });
-    contents.filter_map(|content| match content.schema {
+    let replies = contents.filter_map(|content| match content.schema {
         ContentSchema::Of(schema) => Some(schema),
         _ => None,
-    })
+    });
+    replies.chain(doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
 }
 
 /// Adds the names behind `place` that a value points to by `$ref`.

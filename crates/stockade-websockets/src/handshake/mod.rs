@@ -97,10 +97,22 @@ impl Rules {
             req.extensions_mut().insert(accepted);
             Ok(())
         };
-        let has_protocols = !self.options.protocols.is_empty();
+        let rules = Arc::clone(self);
         Middleware::new(guard)
             .named("web_socket_handshake")
-            .describing(move |doc| describe_handshake(doc, has_protocols))
+            .describing(move |doc: &mut RouteDoc| rules.describe(doc))
+    }
+
+    /// Notes the rules, the headers of a handshake, and the answers that refuse it.
+    fn describe(&self, doc: &mut RouteDoc) {
+        let options = &self.options;
+        let fact = doc.web_socket();
+        fact.allowed_origins.clone_from(&self.allowed_origins);
+        fact.max_payload = self.max_payload;
+        fact.max_rate = options.max_rate.map(u64::from);
+        fact.subprotocols.clone_from(&options.protocols);
+        fact.receives.clone_from(&options.validation);
+        describe_handshake(doc, !options.protocols.is_empty());
     }
 }
 
