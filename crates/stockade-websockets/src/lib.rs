@@ -4,7 +4,8 @@
 //! and the usual extractors. Before the handler runs, the handshake is checked
 //! with its origin, then all middleware runs. A refusal by one of them is an
 //! answer with a JSON body, and no connection is made. A handler that takes a
-//! [`WebSocketUpgrade`] instead decides itself, and refuses by any reply.
+//! [`WebSocketUpgrade`] instead decides itself, and refuses by any reply. One that
+//! takes a [`TypedWebSocket`] names the types of its messages.
 //!
 //! # What a client may not do
 //!
@@ -68,7 +69,8 @@
 // - `frame`, `utf8`, `decoder`, `close`: the codec. Pure functions. Hot.
 // - `session`: one connection with its handler. Hot. `send_queue`, `timeouts`,
 //   `token_bucket`, `waker_set`: its parts.
-// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`.
+// - `socket`, `message`: `WebSocket`, `Receiver`, `Sender`, `Message`; `typed`: the
+//   same with types for the messages.
 // - `rooms`, `limits`: groups and counts of connections.
 //
 // The codec is our own, because tungstenite takes whole frames: it would read a
@@ -90,6 +92,7 @@ mod session;
 mod socket;
 mod timeouts;
 mod token_bucket;
+mod typed;
 mod upgrade;
 mod utf8;
 mod waker_set;
@@ -102,6 +105,7 @@ pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};
 pub use rooms::{Audience, Backplane, Member, RoomLimits, Rooms};
 pub use socket::{Receiver, Sender, SocketId, WebSocket};
+pub use typed::{TypedReceiver, TypedSender, TypedWebSocket};
 pub use upgrade::WebSocketUpgrade;
 
 /// Items for the other crates of stockade. They carry no promise of stability.

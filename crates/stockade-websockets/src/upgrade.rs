@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::header::{SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::{HeaderMap, HeaderValue};
 use stockade_core::__internal::{ErrorContextExt as _, list_items};
-use stockade_core::description::Answer;
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::upgrade::{Upgrade, Upgraded};
 use stockade_core::{BoxFuture, ErrorContext, FromRequest, Reply, Request, Response, RouteDoc};
 use stockade_errors::ApiError;
@@ -141,6 +141,10 @@ impl Handshake {
         })
     }
 
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     fn protocol(&self) -> Option<&str> {
         // A subprotocol is a token.
         self.protocol.as_ref().and_then(|protocol| protocol.to_str().ok())
@@ -225,8 +229,15 @@ impl Pending {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), step)
     }
 
+    /// Makes the connection of a handshake that was taken.
+    pub(crate) fn open(&self, handshake: Handshake) -> WebSocket {
+        let (socket, paired) = handshake.pair();
+        self.replace(Step::Paired(paired));
+        socket
+    }
+
     /// Takes the handshake that waits in a request.
-    fn take(req: &mut Request) -> Result<(Self, Handshake), ApiError> {
+    pub(crate) fn take(req: &mut Request) -> Result<(Self, Handshake), ApiError> {
         let pending = req.extensions_mut().remove::<Self>();
         let taken = pending.map(|pending| (pending.replace(Step::Decides), pending));
         match taken {
@@ -239,13 +250,11 @@ impl Pending {
 impl FromRequest for WebSocket {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let (pending, handshake) = Pending::take(req)?;
-        let (socket, paired) = handshake.pair();
-        pending.replace(Step::Paired(paired));
-        Ok(socket)
+        Ok(pending.open(handshake))
     }
 
     fn describe(doc: &mut RouteDoc) {
-        describe_upgrade(doc);
+        describe_upgrade(doc, false);
         doc.sends_no_reply();
     }
 }
@@ -258,12 +267,27 @@ impl FromRequest for WebSocketUpgrade {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        describe_upgrade(doc);
+        describe_upgrade(doc, true);
     }
 }
 
-/// Notes the answer that accepts the connection.
-fn describe_upgrade(doc: &mut RouteDoc) {
+/// Notes the answer that accepts the connection; the handler may select a
+/// subprotocol itself.
+pub(crate) fn describe_upgrade(doc: &mut RouteDoc, selects: bool) {
     doc.takes_upgrade();
-    doc.answers(Answer::new(101).meaning("The connection is a WebSocket from here on"));
+    let meaning = "The connection is a WebSocket from here on; on HTTP/2 the status is 200";
+    let mut answer = Answer::new(101).meaning(meaning);
+    let mut names = vec![
+        ("Upgrade", "The protocol of the connection"),
+        ("Connection", "That the protocol changes"),
+        ("Sec-WebSocket-Accept", "The answer to the key of the client"),
+    ];
+    if selects || !doc.web_socket().subprotocols.is_empty() {
+        names.push(("Sec-WebSocket-Protocol", "The subprotocol, if one is spoken"));
+    }
+    for (name, meaning) in names {
+        // HTTP/2 has none of the first three.
+        answer = answer.header(HeaderDoc::new(name, meaning).sometimes());
+    }
+    doc.answers(answer);
 }

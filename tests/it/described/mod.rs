@@ -8,6 +8,7 @@ mod access;
 mod answers;
 mod headers;
 mod opaque;
+mod web_sockets;
 
 use stockade::description::{Answer, AnswerBody, AnswerStatus, RouteFacts};
 use stockade::http::Method;

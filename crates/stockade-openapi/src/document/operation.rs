@@ -1,7 +1,7 @@
 //! One operation of a document.
 
 use serde_json::{Map, Value, json};
-use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, RouteKind, SchemeInfo};
+use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo};
 
 use super::paths::Written;
 use super::{responses, security};
@@ -44,8 +44,8 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     if !route.access.roles.is_empty() {
         put("x-required-roles", json!(route.access.roles));
     }
-    if route.kind == RouteKind::WebSocket {
-        put("x-websocket", json!({ "subprotocols": [] }));
+    if let Some(info) = &route.web_socket {
+        put("x-websocket", web_socket(info));
     }
     if written.options.internals {
         put("x-limits", json!(route.limits));
@@ -88,6 +88,24 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
     let cookies = route.cookies.iter().filter(|field| !is_session(field));
     parameters.extend(cookies.map(|it| field(it, "cookie")));
     parameters
+}
+
+/// Returns the messages of a WebSocket, for which OpenAPI has no words: the
+/// subprotocols, the schemas of what a client sends and gets, the bytes of its
+/// largest message, and the number of its messages in a second.
+fn web_socket(info: &WebSocketInfo) -> Value {
+    let mut value = json!({ "subprotocols": info.subprotocols, "maxPayload": info.max_payload });
+    let more = [
+        ("maxRate", info.max_rate.map(Value::from)),
+        ("receives", info.receives.clone()),
+        ("sends", info.sends.clone()),
+    ];
+    for (key, more) in more {
+        if let Some(more) = more {
+            value[key] = more;
+        }
+    }
+    value
 }
 
 fn path_parameter(param: &ParamInfo, name: &str) -> Value {

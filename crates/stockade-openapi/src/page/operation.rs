@@ -41,6 +41,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
             html.markup("<b>Middleware</b><p>").text(&names.join(", ")).markup("</p>");
         }
     }
+    messages(html, &value["x-websocket"]);
     if route.kind != RouteKind::WebSocket {
         let Operation { method, path, .. } = operation;
         let line = curl::line(method, path, value, route, contents.schemas(), contents.server());
@@ -129,6 +130,28 @@ fn body(html: &mut Html, operation: &Value) {
     for (schema, media_types) in forms {
         html.markup("<li>").code(&media_types.join(", ")).markup(" ");
         inline(html, schema);
+    }
+    html.markup("</ul>");
+}
+
+/// Adds the messages of a WebSocket.
+fn messages(html: &mut Html, messages: &Value) {
+    let Some(largest) = messages["maxPayload"].as_u64() else { return };
+    html.markup("<b>Messages</b><ul class=r>");
+    for (key, title) in [("receives", "From the client "), ("sends", "To the client ")] {
+        if let Some(schema) = messages.get(key) {
+            html.markup("<li>").markup(title);
+            inline(html, schema);
+        }
+    }
+    html.markup("<li>From the client at most ").text(&largest.to_string()).markup(" bytes");
+    if let Some(rate) = messages["maxRate"].as_u64() {
+        html.markup(", and ").text(&rate.to_string()).markup(" messages in a second");
+    }
+    let names = messages["subprotocols"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<&str> = names.collect();
+    if !names.is_empty() {
+        html.markup("<li>Subprotocols ").code(&names.join(", "));
     }
     html.markup("</ul>");
 }

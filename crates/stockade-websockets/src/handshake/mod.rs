@@ -7,7 +7,7 @@
 //!
 //! Spec: WebSocket routes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::header::{
     CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
@@ -19,7 +19,8 @@ use stockade_core::__internal::{has_token, list_items};
 use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::upgrade::{TlsConnection, Upgrade};
 use stockade_core::{Middleware, Request, RouteDoc};
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, ConfigError};
+use stockade_validation::Schema;
 use tungstenite::handshake::derive_accept_key;
 
 use crate::limits::Connections;
@@ -44,6 +45,9 @@ pub struct Rules {
     pub(crate) allowed_origins: Option<Vec<String>>,
     pub(crate) max_payload: u64,
     pub(crate) connections: Arc<Connections>,
+    /// The schema of the type that a [`TypedWebSocket`](crate::TypedWebSocket)
+    /// receives, compiled when the router is built.
+    message: OnceLock<Schema>,
 }
 
 impl Rules {
@@ -56,7 +60,24 @@ impl Rules {
             max_payload: options.max_payload.unwrap_or(router.max_payload),
             connections: Arc::clone(&router.connections),
             options: Arc::new(options),
+            message: OnceLock::new(),
         })
+    }
+
+    /// Returns the schema of the messages that are read as JSON: that of the
+    /// options, else that of the type of the messages.
+    ///
+    /// # Errors
+    /// When the schema of the type cannot work.
+    pub(crate) fn schema(
+        &self,
+        of_type: fn() -> Result<Schema, ConfigError>,
+    ) -> Result<Schema, ConfigError> {
+        if let Some(schema) = self.options.validation.as_ref().or_else(|| self.message.get()) {
+            return Ok(schema.clone());
+        }
+        let schema = of_type()?;
+        Ok(self.message.get_or_init(|| schema).clone())
     }
 
     /// Returns the mistakes in the options, each a text in lower case without a full
@@ -104,7 +125,9 @@ impl Rules {
     }
 
     /// Notes the rules, the headers of a handshake, and the answers that refuse it.
-    fn describe(&self, doc: &mut RouteDoc) {
+    fn describe(self: &Arc<Self>, doc: &mut RouteDoc) {
+        // For the argument of the handler that knows the type of messages.
+        doc.common_mut().insert(Arc::clone(self));
         let options = &self.options;
         let fact = doc.web_socket();
         fact.allowed_origins.clone_from(&self.allowed_origins);

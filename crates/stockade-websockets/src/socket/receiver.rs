@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use serde::de::DeserializeOwned;
 use stockade_validation::__internal::{SchemaExt, has_more_values, too_many_values};
+use stockade_validation::Schema;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::{MAX_UNREAD, Shared};
@@ -69,13 +70,22 @@ impl Receiver {
     /// [`SocketError::Invalid`], [`SocketError::TooManyValues`] and
     /// [`SocketError::Failed`].
     pub async fn recv_json<T: DeserializeOwned>(&mut self) -> Option<Result<T, SocketError>> {
+        self.recv_json_by(None).await
+    }
+
+    /// Reads the next text as JSON by this schema, or by the validation of the
+    /// route.
+    pub(crate) async fn recv_json_by<T: DeserializeOwned>(
+        &mut self,
+        schema: Option<&Schema>,
+    ) -> Option<Result<T, SocketError>> {
         let text = match self.recv_text().await? {
             Ok(text) => text,
             Err(error) => return Some(Err(error)),
         };
         let options = &*self.shared.options;
         let most = options.max_json_values;
-        Some(match &options.validation {
+        Some(match schema.or(options.validation.as_ref()) {
             Some(schema) => schema
                 .read_json_within(text.as_bytes(), &options.validation_options, most)
                 .map_err(Into::into),
