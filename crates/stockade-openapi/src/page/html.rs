@@ -30,9 +30,9 @@ impl Html {
 
     /// Adds a text with many quotes, which must not stand in an attribute.
     pub(super) fn listing(&mut self, text: &str) -> &mut Self {
-        self.markup("<pre><code>");
+        self.markup("<pre>");
         text.chars().for_each(|c| self.push(c));
-        self.markup("</code></pre>")
+        self.markup("</pre>")
     }
 
     fn push(&mut self, c: char) {
@@ -58,6 +58,16 @@ impl Html {
     pub(super) fn anchor(&mut self, name: &str) -> &mut Self {
         self.text.push_str(&anchor(name));
         self
+    }
+
+    /// Adds what another page has.
+    pub(super) fn add(&mut self, other: &Self) -> &mut Self {
+        self.text.push_str(&other.text);
+        self
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn into_string(self) -> String {
@@ -97,7 +107,7 @@ mod tests {
     fn a_listing_keeps_its_quotes_alone() {
         let mut html = Html::default();
         html.listing("</code>'\"&");
-        assert_eq!(html.into_string(), "<pre><code>&lt;/code&gt;'\"&amp;</code></pre>");
+        assert_eq!(html.into_string(), "<pre>&lt;/code&gt;'\"&amp;</pre>");
     }
 
     #[test]

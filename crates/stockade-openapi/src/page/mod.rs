@@ -5,6 +5,7 @@ mod curl;
 mod html;
 mod markdown;
 mod operation;
+mod refusals;
 mod schema;
 #[cfg(feature = "swagger-ui")]
 mod swagger_ui;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use stockade_routing::map::{RouteInfo, RouteMap};
 
 use self::html::{Html, anchor};
+use self::refusals::Refusals;
 use crate::document::routes_by_id;
 use crate::options::OpenApiOptions;
 
@@ -141,6 +143,7 @@ struct Contents<'d> {
     document: &'d Value,
     options: &'d OpenApiOptions,
     groups: Vec<Group<'d>>,
+    refusals: Refusals,
     internals: bool,
 }
 
@@ -169,7 +172,9 @@ impl<'d> Contents<'d> {
             }
         }
         groups.retain(|group| !group.operations.is_empty());
-        Self { document, options, groups, internals: options.internals }
+        let internals = options.internals;
+        let refusals = Refusals::of(&groups, internals);
+        Self { document, options, groups, refusals, internals }
     }
 
     fn count(&self) -> usize {
@@ -326,9 +331,8 @@ impl<'d> Contents<'d> {
             let responses = operation.value["responses"].as_object().into_iter().flatten();
             for (status, response) in responses {
                 schema::names_in(self.response(response), &mut schemas);
-                if let Some(name) = operation::shared_name(response) {
-                    let givers = operation::givers(operation.route, status, true).join(", ");
-                    answers.insert((status.as_str(), name), givers);
+                if let (Some(name), line) = operation::place(self, operation, status, response) {
+                    answers.insert((status.as_str(), name), line);
                 }
             }
         }
@@ -337,36 +341,10 @@ impl<'d> Contents<'d> {
             schema::names_in(&self.schemas()[&name], &mut schemas);
             next += 1;
         }
-        self.answer_list(html, &answers, &schemas);
+        answer_list(html, &answers, &schemas);
         if !schemas.is_empty() {
             self.schema_list(html, &schemas);
         }
-    }
-
-    fn answer_list(
-        &self,
-        html: &mut Html,
-        answers: &BTreeMap<(&str, &str), String>,
-        schemas: &[String],
-    ) {
-        if answers.is_empty() {
-            return;
-        }
-        html.markup("<section aria-labelledby=answers><h2 id=answers>Shared answers</h2>");
-        let usual = |name: &&String| operation::USUAL_ERRORS.contains(&name.as_str());
-        if let Some(name) = schemas.iter().find(usual) {
-            html.markup("<p>An error has the body <a href=#s-").anchor(name);
-            html.markup(">").text(name).markup("</a>, where no other is named.</p>");
-        }
-        html.markup("<ul class=r>");
-        for ((status, name), givers) in answers {
-            let response = &self.document["components"]["responses"][name];
-            html.markup("<li id=a-").anchor(name).markup("><span>").text(status);
-            html.markup("</span> ").text(response["description"].as_str().unwrap_or_default());
-            html.markup(" <i>by ").text(givers).markup("</i>");
-            operation::content(html, response);
-        }
-        html.markup("</ul></section>\n");
     }
 
     fn schema_list(&self, html: &mut Html, names: &[String]) {
@@ -386,6 +364,24 @@ impl<'d> Contents<'d> {
         }
         html.markup("</section>\n");
     }
+}
+
+/// Adds the answers that several operations share.
+fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, schemas: &[String]) {
+    if answers.is_empty() {
+        return;
+    }
+    html.markup("<section aria-labelledby=answers><h2 id=answers>Shared answers</h2>");
+    let usual = |name: &&String| operation::USUAL_ERRORS.contains(&name.as_str());
+    if let Some(name) = schemas.iter().find(usual) {
+        html.markup("<p>An error has the body <a href=#s-").anchor(name);
+        html.markup(">").text(name).markup("</a>, where no other is named.</p>");
+    }
+    html.markup("<ul class=r>");
+    for ((_, name), line) in answers {
+        html.markup("<li id=a-").anchor(name).markup(">").add(line);
+    }
+    html.markup("</ul></section>\n");
 }
 
 #[cfg(test)]

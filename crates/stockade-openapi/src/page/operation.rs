@@ -22,7 +22,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     title(html, operation);
     html.markup("</a></h3>");
     if let Some(summary) = &route.docs.summary {
-        html.markup("<p>").text(summary).markup("</p>");
+        html.markup("<p>").text(summary).markup("\n");
     }
     if route.docs.deprecated {
         deprecated(html, route);
@@ -54,9 +54,9 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
 pub(super) fn title(html: &mut Html, operation: &Operation<'_>) {
     let is_web_socket = operation.route.kind == RouteKind::WebSocket;
     let method = if is_web_socket { "WebSocket" } else { operation.method };
-    html.markup("<span class=\"m ").text(operation.method).markup("\">");
+    html.markup("<i class=").anchor(operation.method).markup(">");
     html.text(&if is_web_socket { method.to_owned() } else { method.to_ascii_uppercase() });
-    html.markup("</span> ").code(operation.path);
+    html.markup("</i> ").code(operation.path);
 }
 
 fn deprecated(html: &mut Html, route: &RouteInfo) {
@@ -169,24 +169,48 @@ fn inline(html: &mut Html, schema: &Value) {
 fn answers(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
     let Some(responses) = operation.value["responses"].as_object() else { return };
     html.markup("<b>Answers</b><ul class=r>");
-    let (shared, own): (Vec<_>, Vec<_>) =
-        responses.iter().partition(|(_, response)| shared_name(response).is_some());
-    for (status, response) in own {
-        html.markup("<li><span>").text(status).markup("</span> ");
-        html.text(response["description"].as_str().unwrap_or_default());
-        let givers = givers(operation.route, status, contents.internals);
-        // An answer is that of the handler, where nothing else is said.
-        if !givers.is_empty() && givers != ["handler"] {
-            html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
+    let mut shared = Vec::new();
+    for (status, response) in responses {
+        match place(contents, operation, status, response) {
+            (Some(name), _) => shared.push((status, name)),
+            (None, line) => drop(html.markup("<li>").add(&line)),
         }
-        content(html, response);
     }
-    for (index, (status, response)) in shared.into_iter().enumerate() {
+    for (index, (status, name)) in shared.into_iter().enumerate() {
         html.markup(if index == 0 { "<li>" } else { " · " });
-        html.markup("<a href=#a-").anchor(shared_name(response).unwrap_or_default());
-        html.markup(">").text(status).markup("</a>");
+        html.markup("<a href=#a-").anchor(name).markup(">").text(status).markup("</a>");
     }
     html.markup("</ul>");
+}
+
+/// Returns the name of the place where an answer stands once for several
+/// operations, if it has one, and its line.
+pub(super) fn place<'c>(
+    contents: &'c Contents<'_>,
+    operation: &Operation<'c>,
+    status: &str,
+    response: &'c Value,
+) -> (Option<&'c str>, Html) {
+    let route = operation.route;
+    if let Some(name) = shared_name(response) {
+        return (Some(name), answer(route, status, contents.response(response), true));
+    }
+    let line = answer(route, status, response, contents.internals);
+    (contents.refusals.name(&line), line)
+}
+
+/// Makes the line of an answer.
+pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, internals: bool) -> Html {
+    let mut html = Html::default();
+    html.markup("<span>").text(status).markup("</span> ");
+    html.text(response["description"].as_str().unwrap_or_default());
+    let givers = givers(route, status, internals);
+    // An answer is that of the handler, where nothing else is said.
+    if !givers.is_empty() && givers != ["handler"] {
+        html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
+    }
+    content(&mut html, response);
+    html
 }
 
 /// Returns the name of the shared answer that an answer points to.
@@ -199,7 +223,7 @@ const OF_TRANSPORT: [&str; 2] = ["Content-Encoding", "Vary"];
 
 /// Adds the bodies and the headers of an answer. The usual error is said once
 /// for all.
-pub(super) fn content(html: &mut Html, response: &Value) {
+fn content(html: &mut Html, response: &Value) {
     let headers = response["headers"].as_object().into_iter().flatten();
     // A reference is to a header that each answer has.
     let own = headers.filter(|(name, header)| {
@@ -226,7 +250,7 @@ pub(super) fn content(html: &mut Html, response: &Value) {
 
 /// Returns the parts of a route that give a status. The names of middleware are
 /// for those who may see the inside.
-pub(super) fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
+fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
     let is_given = |given: &str| given == status || (given == "2XX" && status.starts_with('2'));
     let mut seen = BTreeSet::new();
     let givers = route.answers.iter().filter(|answer| is_given(&answer.status));
