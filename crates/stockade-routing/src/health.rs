@@ -29,8 +29,10 @@ use crate::{RouteEntry, RouteTree};
 #[track_caller]
 pub fn health_routes() -> RouteTree {
     let unlimited = |entry: RouteEntry| entry.rate_limit(false).concurrency_limit(false);
-    let live = RouteTree::new().method(Method::GET, unlimited(RouteEntry::new(live)));
-    let ready = RouteTree::new().method(Method::GET, unlimited(RouteEntry::new(ready)));
+    let live = RouteEntry::new(live).docs("Says that the program runs");
+    let ready = RouteEntry::new(ready).docs("Says if the program takes requests");
+    let live = RouteTree::new().method(Method::GET, unlimited(live));
+    let ready = RouteTree::new().method(Method::GET, unlimited(ready));
     let both = RouteTree::new().segment("live", live).segment("ready", ready);
     RouteTree::new().segment("health", both)
 }
