@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
+use serde::Serialize;
 use stockade::middleware::{
     Cookies, ErrorHandler, ErrorHandlerOptions, InputRule, InputType, SerializeHelpers, SetCookie,
     create_error_handler, with_input_validation,
 };
 use stockade::prelude::*;
+use stockade::reply::Created;
 use stockade::validation::Unchecked;
 
 /// What a subscription must have: checks of a body by rules, without a type.
@@ -17,14 +19,25 @@ pub fn letter_rules() -> Middleware {
 }
 
 /// Remembers in a cookie who has subscribed.
-pub async fn subscribe(Body(letter): Body<Unchecked<Value>>) -> (StatusCode, (SetCookie, Value)) {
+pub async fn subscribe(Body(letter): Body<Unchecked<Value>>) -> Created<(SetCookie, Subscriber)> {
+    // The rules have seen that it is there.
     let email = letter.0["email"].as_str().unwrap_or_default().to_owned();
-    (StatusCode::CREATED, (SetCookie::new("letter", "yes"), json!({ "email": email })))
+    Created::new((SetCookie::new("letter", "yes"), Subscriber { email }))
+}
+
+#[derive(Serialize, Reply, Schema)]
+pub struct Subscriber {
+    pub email: String,
 }
 
 /// Whether this browser has subscribed.
-pub async fn subscription(cookies: Cookies) -> Value {
-    json!({ "subscribed": cookies.get("letter").is_some() })
+pub async fn subscription(cookies: Cookies) -> Subscription {
+    Subscription { subscribed: cookies.get("letter").is_some() }
+}
+
+#[derive(Serialize, Reply, Schema)]
+pub struct Subscription {
+    pub subscribed: bool,
 }
 
 /// A report in values that JSON has no words for: a date, a set, a map whose

@@ -23,6 +23,7 @@ mod users;
 use std::env;
 use std::time::Duration;
 
+use stockade::Docs;
 use stockade::auth::generate_token;
 use stockade::middleware::{
     Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
@@ -118,12 +119,16 @@ fn api(metrics: &Metrics) -> RouteTree {
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     routes! {
-        GET: home,
+        GET: { handler: home, docs: "A greeting, with paths to try" },
         // `/health/live` and `/health/ready`, which no rate limit counts.
         ..health_routes(),
         // For those who watch, and nobody else.
         "metrics": {
-            GET: { handler: metrics.handler(), middleware: [signed_in.clone(), admins.clone()] },
+            GET: {
+                handler: metrics.handler(),
+                middleware: [signed_in.clone(), admins.clone()],
+                docs: "Counters and durations, for Prometheus",
+            },
         },
         // Passwords are not to be guessed: a limit beside that of the router.
         // A hash takes its time, but not for ever: then 503.
@@ -133,24 +138,47 @@ fn api(metrics: &Metrics) -> RouteTree {
                 max_body: 16 * 1024,
                 rate_limit: 10 / MINUTE,
                 timeout: Duration::from_secs(10),
+                docs: Docs::new("A token for an account")
+                    .description("The token is good for an hour: `Authorization: Bearer …`."),
             },
         },
         "users": {
-            POST: { handler: sign_up, name: "users.create", max_body: 16 * 1024 },
-            GET: { handler: list_users, middleware: [signed_in.clone(), admins.clone()] },
+            POST: {
+                handler: sign_up,
+                name: "users.create",
+                max_body: 16 * 1024,
+                docs: Docs::new("A new account").description("Whoever signs up is a customer."),
+            },
+            GET: {
+                handler: list_users,
+                middleware: [signed_in.clone(), admins.clone()],
+                docs: "All accounts",
+            },
             r":id(\d+)": {
                 middleware: [signed_in.clone(), with_permission(is_own_or_admin)],
-                GET: { handler: show_user, name: "users.show" },
-                PATCH: rename_user,
-                DELETE: delete_user,
-                "role": { PUT: { handler: give_role, middleware: [admins.clone()] } },
+                GET: { handler: show_user, name: "users.show", docs: "One account" },
+                PATCH: { handler: rename_user, docs: "Another name for an account" },
+                DELETE: { handler: delete_user, docs: "The end of an account" },
+                "role": {
+                    PUT: {
+                        handler: give_role,
+                        middleware: [admins.clone()],
+                        docs: Docs::new("Another role for an account")
+                            .description("It holds from the next request on."),
+                    },
+                },
             },
         },
         "products": {
             // Everyone may read them, so that compression tells no secret; what
             // a client has already is not sent again.
             middleware: [with_compression(), with_etag()],
-            GET: { handler: search_products, validation_options: strict() },
+            GET: {
+                handler: search_products,
+                validation_options: strict(),
+                docs: Docs::new("Products, page by page")
+                    .description("By a part of the name, by categories, or all."),
+            },
             POST: {
                 handler: create_product,
                 // For pages that show the name as it is; a page that escapes
@@ -163,47 +191,97 @@ fn api(metrics: &Metrics) -> RouteTree {
                     with_sanitization(),
                 ],
                 validation_options: strict(),
+                docs: Docs::new("A new product").description("As JSON or as a form."),
             },
             r":id(\d+)": {
-                GET: { handler: show_product, name: "products.show" },
+                GET: { handler: show_product, name: "products.show", docs: "One product" },
                 "image": {
                     POST: {
                         handler: upload_image,
                         middleware: [signed_in.clone(), clerks.clone()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
+                        docs: Docs::new("An image of a product")
+                            .description("The part `image` of a form; it replaces an earlier one."),
                     },
-                    ":name": { GET: download_image },
+                    ":name": { GET: { handler: download_image, docs: "The image, as a file" } },
                 },
             },
-            "export.:format(json|csv)": { GET: export_products },
-            "compare": { ":left-:right": { GET: compare_products } },
+            "export.:format(json|csv)": {
+                GET: { handler: export_products, docs: "All products, as JSON or CSV" },
+            },
+            "compare": {
+                ":left-:right": {
+                    GET: { handler: compare_products, docs: "The prices of two products" },
+                },
+            },
         },
-        r"catalogue/:category?/:page(\d+)?": { GET: catalogue },
+        r"catalogue/:category?/:page(\d+)?": {
+            GET: { handler: catalogue, docs: "The products of a category, page by page" },
+        },
         "carts": {
             middleware: [signed_in.clone()],
-            POST: open_cart,
+            POST: { handler: open_cart, docs: "A new cart" },
             r":cart(\d+)": {
-                GET: show_cart,
-                "items": {
-                    POST: add_item,
-                    r":product(\d+)": { DELETE: remove_item },
+                GET: {
+                    handler: show_cart,
+                    docs: Docs::new("One cart, with prices")
+                        .description("The cart of somebody else is as good as none."),
                 },
-                "checkout": { POST: check_out },
+                "items": {
+                    POST: {
+                        handler: add_item,
+                        docs: Docs::new("More of a product")
+                            .description("Counts add up; `count` is one piece by default."),
+                    },
+                    r":product(\d+)": {
+                        DELETE: { handler: remove_item, docs: "Nothing more of a product" },
+                    },
+                },
+                "checkout": {
+                    POST: {
+                        handler: check_out,
+                        docs: Docs::new("An order of all that is in the cart")
+                            .description("The cart is gone then."),
+                    },
+                },
             },
         },
         "orders": {
             middleware: [signed_in.clone()],
             r":id(\d+)": {
-                GET: { handler: show_order, name: "orders.show" },
-                "events": { GET: order_events },
-                "ship": { POST: { handler: ship_order, middleware: [clerks] } },
+                GET: {
+                    handler: show_order,
+                    name: "orders.show",
+                    docs: Docs::new("One order")
+                        .description("For who ordered, and for clerks and admins."),
+                },
+                "events": {
+                    GET: {
+                        handler: order_events,
+                        docs: Docs::new("The status of an order, as it changes").description(
+                            "Events called `status`, until the order is shipped: \
+                             `\"placed\"`, then `\"shipped\"`.",
+                        ),
+                    },
+                },
+                "ship": {
+                    POST: {
+                        handler: ship_order,
+                        middleware: [clerks],
+                        docs: "An order is on its way",
+                    },
+                },
             },
         },
-        "live": { GET: live_page },
+        "live": { GET: { handler: live_page, docs: "A page that watches an order" } },
         "newsletter": {
-            POST: { handler: subscribe, middleware: [letter_rules()] },
-            GET: subscription,
+            POST: {
+                handler: subscribe,
+                middleware: [letter_rules()],
+                docs: Docs::new("A subscription").description("A cookie remembers it."),
+            },
+            GET: { handler: subscription, docs: "Has this browser subscribed?" },
         },
         "report": {
             GET: {
@@ -214,6 +292,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                     with_serialization(SerializationOptions::new()),
                 ],
                 error_handling: report_errors(),
+                docs: "What has sold",
             },
         },
         // A WebSocket: short messages, and not too many of them.
@@ -222,10 +301,12 @@ fn api(metrics: &Metrics) -> RouteTree {
                 ws: {
                     handler: chat,
                     options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
+                    docs: Docs::new("A chat about a topic")
+                        .description("The first message says how many are here."),
                 },
             },
         },
-        "help": { "**": { GET: help } },
+        "help": { "**": { GET: { handler: help, docs: "Help on a topic" } } },
         ..about(),
     }
 }
@@ -233,7 +314,14 @@ fn api(metrics: &Metrics) -> RouteTree {
 /// Routes can be written elsewhere and spread into a tree.
 fn about() -> RouteTree {
     routes! {
-        "about": { GET: async || Html("<h1>A small shop</h1>") },
-        "old-about": { GET: async || Redirect::permanent("/about") },
+        "about": {
+            GET: { handler: async || Html("<h1>A small shop</h1>"), docs: "About the shop" },
+        },
+        "old-about": {
+            GET: {
+                handler: async || Redirect::permanent("/about"),
+                docs: "Where the page about the shop was before",
+            },
+        },
     }
 }

@@ -1,12 +1,12 @@
 //! Products: searched, shown, compared, changed and exported.
 
 use serde::{Deserialize, Serialize};
-use stockade::extract::{FileName, Multipart};
+use stockade::extract::{FileName, FileNameError, Multipart};
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::reply::ResponseWriter;
+use stockade::reply::{Created, ResponseWriter};
 
-use super::stock::{Product, Shop, ShopError, unknown};
+use super::stock::{NoProduct, Product, Shop};
 
 #[derive(Deserialize, Schema)]
 pub struct Search {
@@ -76,29 +76,51 @@ pub struct NewProduct {
 }
 
 /// Takes JSON or a form: the content type decides.
-pub async fn create_product(
-    shop: State<Shop>,
-    Body(new): Body<NewProduct>,
-) -> (StatusCode, Product) {
+pub async fn create_product(shop: State<Shop>, Body(new): Body<NewProduct>) -> Created<Product> {
     let mut stock = shop.stock.write().await;
-    (StatusCode::CREATED, stock.add_product(new.name, new.category, new.price_cents))
+    Created::new(stock.add_product(new.name, new.category, new.price_cents))
 }
 
-pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, ShopError> {
-    shop.stock.read().await.products.get(&id).cloned().ok_or(unknown("product", id))
+pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, NoProduct> {
+    shop.stock.read().await.products.get(&id).cloned().ok_or(NoProduct(id))
+}
+
+#[derive(Serialize, Reply, Schema)]
+pub struct Comparison {
+    pub left_cents: u32,
+    pub right_cents: u32,
+    pub cheaper: Side,
+}
+
+#[derive(Schema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    Left,
+    Right,
 }
 
 /// `/products/compare/1-3`: two parameters in one segment.
 pub async fn compare_products(
     shop: State<Shop>,
     Path((left, right)): Path<(u32, u32)>,
-) -> Result<Value, ShopError> {
+) -> Result<Comparison, NoProduct> {
     let stock = shop.stock.read().await;
-    let price = |id| stock.products.get(&id).map(|p| p.price_cents).ok_or(unknown("product", id));
-    let (left, right) = (price(left)?, price(right)?);
-    Ok(
-        json!({ "left_cents": left, "right_cents": right, "cheaper": if left <= right { "left" } else { "right" } }),
-    )
+    let price = |id| stock.products.get(&id).map(|p| p.price_cents).ok_or(NoProduct(id));
+    let (left_cents, right_cents) = (price(left)?, price(right)?);
+    let cheaper = if left_cents <= right_cents { Side::Left } else { Side::Right };
+    Ok(Comparison { left_cents, right_cents, cheaper })
+}
+
+#[derive(Debug, ApiError)]
+pub enum UploadError {
+    #[status(transparent)]
+    Product(#[from] NoProduct),
+    #[status(400, "There is no image in the form")]
+    Missing,
+    #[status(transparent)]
+    Name(#[from] FileNameError),
+    #[status(transparent)]
+    Form(#[from] ApiError),
 }
 
 /// A form with a file, read part by part. What the client calls the file may be
@@ -107,7 +129,7 @@ pub async fn upload_image(
     shop: State<Shop>,
     Path(id): Path<u32>,
     mut form: Multipart,
-) -> Result<Product, ApiError> {
+) -> Result<Product, UploadError> {
     let mut image = None;
     while let Some(mut part) = form.next().await? {
         if part.name() == Some("image") {
@@ -119,23 +141,27 @@ pub async fn upload_image(
             image = Some((name, bytes));
         }
     }
-    let (name, bytes) = image.ok_or(ApiError::new(400, "There is no image in the form"))?;
+    let (name, bytes) = image.ok_or(UploadError::Missing)?;
     let mut stock = shop.stock.write().await;
-    let product = stock.products.get_mut(&id).ok_or(unknown("product", id))?;
+    let product = stock.products.get_mut(&id).ok_or(NoProduct(id))?;
     product.image_bytes = bytes.len();
     let product = product.clone();
     stock.images.insert(id, (name, bytes.into()));
     Ok(product)
 }
 
+#[derive(Debug, ApiError)]
+#[status(404, "there is no image of product {0}")]
+pub struct NoImage(u32);
+
 /// `/products/5/image/cup.png`: never shown as a page, whatever is in it.
 pub async fn download_image(
     shop: State<Shop>,
     Path((id, name)): Path<(u32, FileName)>,
-) -> Result<(HeaderMap, Bytes), ShopError> {
+) -> Result<(HeaderMap, Bytes), NoImage> {
     let stock = shop.stock.read().await;
     let image = stock.images.get(&id).filter(|(known, _)| *known == name);
-    let (_, bytes) = image.ok_or(unknown("image of product", id))?;
+    let (_, bytes) = image.ok_or(NoImage(id))?;
     let mut headers = HeaderMap::new();
     let attachment = header::HeaderValue::from_static("attachment");
     headers.insert(header::CONTENT_DISPOSITION, attachment);

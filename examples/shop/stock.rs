@@ -65,15 +65,15 @@ impl Stock {
     }
 
     /// A cart of this owner; that of somebody else is as good as none.
-    pub fn cart(&mut self, id: u32, owner: &Claims) -> Result<&mut Cart, ShopError> {
+    pub fn cart(&mut self, id: u32, owner: &Claims) -> Result<&mut Cart, NoCart> {
         let cart = self.carts.get_mut(&id).filter(|cart| cart.owner == owner.sub);
-        cart.ok_or(unknown("cart", id))
+        cart.ok_or(NoCart(id))
     }
 
     /// An order that this user may see.
-    pub fn order(&self, id: u32, user: &Claims) -> Result<&Order, ShopError> {
+    pub fn order(&self, id: u32, user: &Claims) -> Result<&Order, NoOrder> {
         let may_see = |order: &&Order| order.owner == user.sub || user.role != Role::Customer;
-        self.orders.get(&id).filter(may_see).ok_or(unknown("order", id))
+        self.orders.get(&id).filter(may_see).ok_or(NoOrder(id))
     }
 
     pub fn add_product(&mut self, name: String, category: String, price_cents: u32) -> Product {
@@ -134,35 +134,36 @@ pub struct Order {
     pub status: watch::Sender<Status>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Schema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Placed,
     Shipped,
 }
 
-#[derive(Clone, Serialize)]
+/// So many pieces of a product, and what they cost together.
+#[derive(Clone, Schema, Serialize)]
 pub struct OrderLine {
     pub product: u32,
     pub count: u32,
     pub cents: u32,
 }
 
-/// What can go wrong, each with its status and message.
-#[derive(Debug, ApiError)]
-pub enum ShopError {
-    #[status(404, "there is no {what} {id}")]
-    Unknown { what: &'static str, id: u32 },
-    #[status(401, "the email or the password is wrong")]
-    WrongLogin,
-    #[status(409, "{email} has an account already")]
-    Known { email: String },
-    #[status(409, "the cart is empty")]
-    EmptyCart,
-    #[status(409, "order {id} was shipped already")]
-    Shipped { id: u32 },
-}
+// What can go wrong, each with its status and message. A handler names what can
+// go wrong with it, and so does its part of the document.
 
-pub fn unknown(what: &'static str, id: u32) -> ShopError {
-    ShopError::Unknown { what, id }
-}
+#[derive(Debug, ApiError)]
+#[status(404, "there is no user {0}")]
+pub struct NoUser(pub u32);
+
+#[derive(Debug, ApiError)]
+#[status(404, "there is no product {0}")]
+pub struct NoProduct(pub u32);
+
+#[derive(Debug, ApiError)]
+#[status(404, "there is no cart {0}")]
+pub struct NoCart(pub u32);
+
+#[derive(Debug, ApiError)]
+#[status(404, "there is no order {0}")]
+pub struct NoOrder(pub u32);
