@@ -1,5 +1,6 @@
 //! The answers of an operation, each status once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
@@ -9,7 +10,7 @@ use stockade_routing::map::{
 };
 
 use super::paths::is_listed;
-use super::{schemas, security};
+use super::security;
 
 /// The parts of a router that give the same answer on all routes, whose answers
 /// stand once in a document.
@@ -27,7 +28,7 @@ const STAGES: [(&str, &str); 8] = [
 /// Returns the answers of a route.
 pub(super) fn of(route: &RouteInfo, map: &RouteMap) -> Value {
     let mut responses = Map::new();
-    for (status, answers) in by_status(route) {
+    for (status, answers) in route.answers_by_status() {
         let meaning = documented(route, &status);
         let response = match shared_name(&answers).filter(|_| meaning.is_none()) {
             Some(name) => json!({ "$ref": format!("#/components/responses/{name}") }),
@@ -35,32 +36,8 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap) -> Value {
         };
         responses.insert(status, response);
     }
-    for (status, meaning) in &route.docs.responses {
-        if !responses.contains_key(&status.to_string()) {
-            let answer = told(*status);
-            let response = response(&status.to_string(), &[&answer], Some(meaning), route, map);
-            responses.insert(status.to_string(), response);
-        }
-    }
     responses.sort_keys();
     Value::Object(responses)
-}
-
-/// Returns the answers by their status. `2XX` stands for the one success that
-/// the documentation of the route names, if it names one.
-fn by_status(route: &RouteInfo) -> BTreeMap<String, Vec<&AnswerInfo>> {
-    let mut told = route.docs.responses.iter().map(|(status, _)| *status);
-    let success = told.by_ref().find(|status| (200..300).contains(status));
-    let is_one = success.is_some() && !told.any(|status| (200..300).contains(&status));
-    let mut by_status: BTreeMap<String, Vec<&AnswerInfo>> = BTreeMap::new();
-    for answer in &route.answers {
-        let status = match success.filter(|_| is_one && answer.status == "2XX") {
-            Some(status) => status.to_string(),
-            None => answer.status.clone(),
-        };
-        by_status.entry(status).or_default().push(answer);
-    }
-    by_status
 }
 
 /// Returns the meaning of a status in the documentation of a route.
@@ -69,15 +46,9 @@ fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
     told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
 }
 
-/// Makes the answer of a status that only the documentation names.
-fn told(status: u16) -> AnswerInfo {
-    let body = if status >= 400 { AnswerBodyInfo::Error } else { AnswerBodyInfo::Unknown };
-    AnswerInfo::new(status.to_string(), body)
-}
-
 /// Returns the name of an answer that stands once in a document: one that a stage
 /// alone gives.
-fn shared_name(answers: &[&AnswerInfo]) -> Option<&'static str> {
+fn shared_name(answers: &[Cow<'_, AnswerInfo>]) -> Option<&'static str> {
     let [answer] = answers else { return None };
     let key = match answer.by.as_str() {
         "body" => format!("body {}", answer.status),
@@ -90,7 +61,7 @@ fn shared_name(answers: &[&AnswerInfo]) -> Option<&'static str> {
 pub(super) fn shared(map: &RouteMap) -> Value {
     let mut shared = Map::new();
     for route in map.routes.iter().filter(|route| is_listed(route)) {
-        for (status, answers) in by_status(route) {
+        for (status, answers) in route.answers_by_status() {
             if let Some(name) = shared_name(&answers) {
                 let value = || response(&status, &answers, None, route, map);
                 shared.entry(name).or_insert_with(value);
@@ -103,7 +74,7 @@ pub(super) fn shared(map: &RouteMap) -> Value {
 
 fn response(
     status: &str,
-    answers: &[&AnswerInfo],
+    answers: &[Cow<'_, AnswerInfo>],
     meaning: Option<&String>,
     route: &RouteInfo,
     map: &RouteMap,
@@ -125,7 +96,7 @@ fn response(
 }
 
 /// Returns the meanings of a status, or its standard text.
-fn meanings(status: &str, answers: &[&AnswerInfo], route: &RouteInfo) -> String {
+fn meanings(status: &str, answers: &[Cow<'_, AnswerInfo>], route: &RouteInfo) -> String {
     let mut seen = BTreeSet::new();
     let texts = answers.iter().map(|answer| answer.meaning.as_str());
     let mut texts: Vec<String> = texts
@@ -150,7 +121,7 @@ fn standard_text(status: &str) -> String {
     reason.unwrap_or(class).to_owned()
 }
 
-fn content(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
+fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value> {
     let mut by_type: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut add = |media_type: &str, schema: Value| {
         let schemas = by_type.entry(media_type.to_owned()).or_default();
@@ -165,9 +136,9 @@ fn content(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
                     add(media_type, schema.clone());
                 }
             }
-            AnswerBodyInfo::Error => add(schemas::error_media_type(map), error(map, false)),
+            AnswerBodyInfo::Error => add(map.error_media_type(), error(map, false)),
             AnswerBodyInfo::ValidationError => {
-                add(schemas::error_media_type(map), error(map, true));
+                add(map.error_media_type(), error(map, true));
             }
             _ => {}
         }
@@ -190,14 +161,14 @@ fn content(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
 }
 
 fn error(map: &RouteMap, of_validation: bool) -> Value {
-    json!({ "$ref": format!("#/schemas/{}", schemas::error_name(map, of_validation)) })
+    json!({ "$ref": format!("#/schemas/{}", map.error_schema(of_validation).0) })
 }
 
-fn headers_of(answers: &[&AnswerInfo], map: &RouteMap) -> Map<String, Value> {
+fn headers_of(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value> {
     let mut headers = Map::new();
     for answer in answers {
         for header in &answer.headers {
-            let others = || answers.iter().filter(|other| !std::ptr::eq(**other, *answer));
+            let others = || answers.iter().filter(|other| !std::ptr::eq(*other, answer));
             let on_all = others().all(|other| has(other, &header.name));
             headers.insert(header.name.clone(), header_object(header, header.always && on_all));
         }

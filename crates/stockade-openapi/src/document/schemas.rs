@@ -12,77 +12,10 @@ const IN_DOCUMENT: &str = "#/components/schemas/";
 /// Returns the schemas of the types, and those of errors.
 pub(super) fn all(map: &RouteMap) -> Value {
     let mut schemas: Map<String, Value> = map.schemas.clone().into_iter().collect();
-    for (name, schema) in errors(map) {
+    for (name, schema) in [false, true].map(|is_validation| map.error_schema(is_validation)) {
         schemas.insert(name.to_owned(), schema);
     }
     Value::Object(schemas)
-}
-
-/// Returns the name of the schema of an error.
-pub(super) fn error_name(map: &RouteMap, of_validation: bool) -> &'static str {
-    match (map.router.problem_details, of_validation) {
-        (true, _) => "Problem",
-        (false, true) => "ValidationError",
-        (false, false) => "Error",
-    }
-}
-
-/// Returns the media type of an error.
-pub(super) fn error_media_type(map: &RouteMap) -> &'static str {
-    if map.router.problem_details { "application/problem+json" } else { "application/json" }
-}
-
-fn errors(map: &RouteMap) -> Vec<(&'static str, Value)> {
-    let fields = json!({
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["field", "message", "rule"],
-            "properties": {
-                "field": { "type": "string", "description": "The path of the field, such as `address.city`" },
-                "message": { "type": "string", "description": "The message, for people" },
-                "rule": { "type": "string", "description": "The rule that it breaks, such as `maxLength`" },
-            },
-        },
-    });
-    if map.router.problem_details {
-        // RFC 9457, section 3.
-        let problem = json!({
-            "type": "object",
-            "description": "A problem (RFC 9457)",
-            "required": ["type", "title", "status"],
-            "properties": {
-                "type": { "type": "string", "format": "uri-reference" },
-                "title": { "type": "string" },
-                "status": { "type": "integer", "minimum": 100, "maximum": 599 },
-                "detail": { "type": "string" },
-                "details": { "description": "More about it; of a failed validation the fields" },
-            },
-        });
-        return vec![("Problem", problem)];
-    }
-    let error = json!({
-        "type": "object",
-        "description": "An error",
-        "required": ["error"],
-        "properties": {
-            "error": { "type": "string", "description": "The message, for people" },
-            "details": { "description": "More about it" },
-        },
-    });
-    let validation = json!({
-        "type": "object",
-        "description": "An error that may list the fields that failed",
-        "required": ["error"],
-        "properties": {
-            "error": { "type": "string", "description": "The message, for people" },
-            "details": {
-                "type": "object",
-                "properties": { "errors": fields },
-            },
-        },
-    });
-    vec![("Error", error), ("ValidationError", validation)]
 }
 
 /// Lets the references to the schemas of a map point to those of a document, and

@@ -18,6 +18,7 @@
 
 mod answers;
 mod build;
+mod by_status;
 mod explain;
 mod info;
 mod inspect;

@@ -1,0 +1,127 @@
+//! The answers of a route by their status, with the bodies of errors.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteMap};
+
+impl RouteInfo {
+    /// Returns the answers by their status, as a client sees them.
+    ///
+    /// A handler that sets its status says `2XX`: that stands for the one success
+    /// which the documentation of the route names, if it names one. Statuses that
+    /// only the documentation names are there too.
+    ///
+    /// ```
+    /// use stockade::Docs;
+    /// use stockade::prelude::*;
+    ///
+    /// let docs = Docs::new("New user").response(201, "The user");
+    /// let create = async || (StatusCode::CREATED, Json(7));
+    /// let api = routes! { "users": { POST: { handler: create, docs: docs } } };
+    /// let map = create_router(api, RouterOptions::new()).build()?.route_map();
+    /// let statuses: Vec<String> = map.routes[0].answers_by_status().into_keys().collect();
+    /// assert_eq!(statuses, ["201", "429", "500"]);
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn answers_by_status(&self) -> BTreeMap<String, Vec<Cow<'_, AnswerInfo>>> {
+        let mut told = self.docs.responses.iter().map(|(status, _)| *status);
+        let success = told.by_ref().find(|status| (200..300).contains(status));
+        let is_one = success.is_some() && !told.any(|status| (200..300).contains(&status));
+        let mut by_status: BTreeMap<String, Vec<Cow<'_, AnswerInfo>>> = BTreeMap::new();
+        for answer in &self.answers {
+            let status = match success.filter(|_| is_one && answer.status == "2XX") {
+                Some(status) => status.to_string(),
+                None => answer.status.clone(),
+            };
+            by_status.entry(status).or_default().push(Cow::Borrowed(answer));
+        }
+        for (status, _) in &self.docs.responses {
+            by_status
+                .entry(status.to_string())
+                .or_insert_with(|| vec![Cow::Owned(told_of(*status))]);
+        }
+        by_status
+    }
+}
+
+/// Makes the answer of a status that only the documentation names.
+fn told_of(status: u16) -> AnswerInfo {
+    let body = if status >= 400 { AnswerBodyInfo::Error } else { AnswerBodyInfo::Unknown };
+    AnswerInfo::new(status.to_string(), body)
+}
+
+impl RouteMap {
+    /// Returns the media type of an error.
+    #[must_use]
+    pub fn error_media_type(&self) -> &'static str {
+        if self.router.problem_details { "application/problem+json" } else { "application/json" }
+    }
+
+    /// Returns the JSON Schema of the body of an error, with its name; of
+    /// [`AnswerBodyInfo::ValidationError`] if `is_validation`, else of
+    /// [`AnswerBodyInfo::Error`].
+    #[must_use]
+    pub fn error_schema(&self, is_validation: bool) -> (&'static str, Value) {
+        match (self.router.problem_details, is_validation) {
+            (true, _) => ("Problem", problem()),
+            (false, true) => ("ValidationError", validation_error()),
+            (false, false) => ("Error", error()),
+        }
+    }
+}
+
+/// Source: RFC 9457, section 3.
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "description": "A problem (RFC 9457)",
+        "required": ["type", "title", "status"],
+        "properties": {
+            "type": { "type": "string", "format": "uri-reference" },
+            "title": { "type": "string" },
+            "status": { "type": "integer", "minimum": 100, "maximum": 599 },
+            "detail": { "type": "string" },
+            "details": { "description": "More about it; of a failed validation the fields" },
+        },
+    })
+}
+
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "description": "An error",
+        "required": ["error"],
+        "properties": {
+            "error": { "type": "string", "description": "The message, for people" },
+            "details": { "description": "More about it" },
+        },
+    })
+}
+
+fn validation_error() -> Value {
+    let field = json!({
+        "type": "object",
+        "required": ["field", "message", "rule"],
+        "properties": {
+            "field": { "type": "string", "description": "The path of the field, such as `address.city`" },
+            "message": { "type": "string", "description": "The message, for people" },
+            "rule": { "type": "string", "description": "The rule that it breaks, such as `maxLength`" },
+        },
+    });
+    json!({
+        "type": "object",
+        "description": "An error that may list the fields that failed",
+        "required": ["error"],
+        "properties": {
+            "error": { "type": "string", "description": "The message, for people" },
+            "details": {
+                "type": "object",
+                "properties": { "errors": { "type": "array", "items": field } },
+            },
+        },
+    })
+}
