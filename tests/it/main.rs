@@ -34,6 +34,7 @@ mod auth_lookups;
 mod helpers;
 
 mod http;
+mod policy;
 mod proxy;
 
 mod error_forms;

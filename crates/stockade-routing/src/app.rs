@@ -54,6 +54,8 @@ pub struct App {
 pub(crate) struct Resolved {
     pub(crate) routes: Arc<RouteSet>,
     pub(crate) settings: Settings,
+    /// True if an option shows the messages of 5xx errors in every environment.
+    pub(crate) exposes_errors_always: bool,
     /// For requests that no route takes.
     pub(crate) error_handler: Option<ErrorHandler>,
     pub(crate) stages: Stages,
@@ -138,6 +140,8 @@ impl App {
     /// The [mistake](CallOptions::mistake) in the options.
     pub fn with_options(&self, options: CallOptions) -> Result<Self, ConfigError> {
         let mut settings = self.resolved.settings;
+        let exposes_errors_always =
+            options.expose_errors.unwrap_or(self.resolved.exposes_errors_always);
         if let Some(expose) = options.expose_errors {
             settings.expose_errors = expose;
             warn_if_exposed(settings);
@@ -146,7 +150,8 @@ impl App {
         let stages = self.resolved.stages.with_options(options)?;
         let routes = Arc::clone(&self.resolved.routes);
         let error_handler = self.resolved.error_handler.clone();
-        let resolved = Resolved { routes, settings, error_handler, stages, max_body };
+        let resolved =
+            Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
         Ok(Self { resolved: Arc::new(resolved) })
     }
 

@@ -177,6 +177,7 @@ impl<'o> Compiler<'o> {
             accepts,
             max_json_values: entry.max_json_values.unwrap_or(self.options.max_json_values),
             is_rate_limited: entry.rate_limited,
+            rate_exempt_reason: entry.rate_exempt_reason,
             challenges: doc.challenges().iter().map(|text| text.as_str().into()).collect(),
             guards_origin: doc.has_origin_guard(),
             error_handler: entry.inherited.error_handling,
@@ -374,9 +375,10 @@ impl<'o> Compiler<'o> {
         });
         let max_body = self.options.max_body_size;
         let error_handler = self.options.error_handling.clone();
-        Ok(App {
-            resolved: Arc::new(Resolved { routes, settings, error_handler, stages, max_body }),
-        })
+        let exposes_errors_always = self.options.expose_errors == Some(true);
+        let resolved =
+            Resolved { routes, settings, exposes_errors_always, error_handler, stages, max_body };
+        Ok(App { resolved: Arc::new(resolved) })
     }
 }
 

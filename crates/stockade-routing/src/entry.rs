@@ -60,6 +60,8 @@ pub struct RouteEntry {
     pub(crate) inherited: Inherited,
     /// True if the limit of the router is charged.
     pub(crate) rate_limited: bool,
+    /// The reason why `rate_limited` is false, where the framework made it so.
+    pub(crate) rate_exempt_reason: Option<&'static str>,
     /// False if no limit of requests in flight holds, not even one that it
     /// inherits.
     pub(crate) concurrency_limited: bool,
@@ -129,6 +131,7 @@ impl RouteEntry {
             error_handler: None,
             inherited: Inherited::default(),
             rate_limited: true,
+            rate_exempt_reason: None,
             concurrency_limited: true,
             cors: None,
             docs: Docs::default(),

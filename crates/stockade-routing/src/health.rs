@@ -7,7 +7,8 @@ use crate::{RouteEntry, RouteTree};
 
 /// Makes `GET /health/live` and `GET /health/ready`, to be spread into a tree.
 /// Neither is charged to a rate limit, because those who watch ask often, and
-/// neither waits for a place among the requests in flight.
+/// neither waits for a place among the requests in flight. Both say why they are
+/// open to everybody.
 ///
 /// The second needs a
 /// [`Readiness`](stockade_middleware::health::Readiness) as state; the own
@@ -28,7 +29,11 @@ use crate::{RouteEntry, RouteTree};
 /// The specification has no such routes.
 #[track_caller]
 pub fn health_routes() -> RouteTree {
-    let unlimited = |entry: RouteEntry| entry.rate_limit(false).concurrency_limit(false);
+    let unlimited = |entry: RouteEntry| {
+        let mut entry = entry.rate_limit(false).concurrency_limit(false);
+        entry.rate_exempt_reason = Some("those who watch the program ask often");
+        entry.public("those who watch the program have no account")
+    };
     let live = RouteEntry::new(live).docs("Says that the program runs");
     let ready = RouteEntry::new(ready).docs("Says if the program takes requests");
     let live = RouteTree::new().method(Method::GET, unlimited(live));

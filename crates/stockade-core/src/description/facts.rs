@@ -19,6 +19,9 @@ pub struct RouteFacts {
     /// The methods of middleware in front of that, whose user is replaced. Each
     /// of them may have required one.
     pub earlier_users: Vec<UserFact>,
+    /// True if a role, a permission or the user itself is asked for in front of
+    /// middleware that finds the user anew, as the handler gets it.
+    pub judges_earlier_user: bool,
     /// True if an argument of the handler is the user.
     pub takes_user: bool,
     /// The roles, one of which the user must have; several lists are asked one

@@ -75,6 +75,9 @@ pub struct EndpointParts {
     pub docs: Docs,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Box<str>>,
+    /// The reason why no rate limit counts it, where the framework takes it out.
+    /// Default: none.
+    pub rate_exempt_reason: Option<&'static str>,
     /// Its kind. Default: HTTP.
     pub kind: EndpointKind,
     /// The file and line where it was declared. Default: those of the call that
@@ -118,6 +121,7 @@ impl EndpointParts {
             is_fallback: false,
             docs: Docs::default(),
             public: None,
+            rate_exempt_reason: None,
             kind: EndpointKind::default(),
             location: Location::caller(),
         }
@@ -281,6 +285,10 @@ pub trait EndpointExt {
     /// Returns the kind of the route.
     fn kind(&self) -> EndpointKind;
 
+    /// Returns the reason why no rate limit counts the route, where the framework
+    /// takes it out.
+    fn rate_exempt_reason(&self) -> Option<&'static str>;
+
     /// Lets middleware and handler describe themselves to `doc`, anew.
     fn describe(&self, doc: &mut RouteDoc);
 
@@ -292,6 +300,10 @@ pub trait EndpointExt {
 impl EndpointExt for Endpoint {
     fn kind(&self) -> EndpointKind {
         self.parts.kind
+    }
+
+    fn rate_exempt_reason(&self) -> Option<&'static str> {
+        self.parts.rate_exempt_reason
     }
 
     fn describe(&self, doc: &mut RouteDoc) {

@@ -9,7 +9,7 @@ use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
     AddedHeader, Answer, AnswerStatus, HeaderDoc, InputFact, InputFrom, MiddlewareFact, Permission,
-    QuotaFact, ReadField, ReadFrom, TimeoutFact, UserFact, UserMethod, WebSocketFact,
+    QuotaFact, ReadField, ReadFrom, RouteFacts, TimeoutFact, UserFact, UserMethod, WebSocketFact,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -83,6 +83,9 @@ impl RouteDoc {
             schemes.push(scheme);
             self.challenges.push(challenge.into_owned());
         }
+        let RouteFacts { roles, permissions, takes_user, .. } = &self.facts;
+        let is_judged = *takes_user || !roles.is_empty() || !permissions.is_empty();
+        self.facts.judges_earlier_user |= is_judged;
         let earlier = self.facts.user.replace(UserFact { schemes, required, by });
         self.facts.earlier_users.extend(earlier);
     }

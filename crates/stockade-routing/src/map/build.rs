@@ -21,7 +21,8 @@ use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
     Access, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo, Limits, MiddlewareInfo, Need,
-    ParamInfo, QuotaInfo, RouteInfo, RouteMap, RouterInfo, SchemeInfo, WebSocketInfo, answers,
+    ParamInfo, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, WebSocketInfo,
+    answers,
 };
 use crate::app::Resolved;
 
@@ -31,12 +32,18 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     let routes = app.routes.endpoints.iter();
     let described: Vec<(&Arc<Endpoint>, RouteDoc)> =
         routes.map(|endpoint| (endpoint, describe(app, endpoint))).collect();
-    let schemas = Schemas::of(described.iter().map(|(endpoint, doc)| (&***endpoint, doc)));
+    // Another host has a fallback of its own.
+    let fallback = app.routes.fallback.as_ref().filter(|_| !is_hosted);
+    let fallback = fallback.map(|endpoint| (endpoint, describe(app, endpoint)));
+    let all = described.iter().chain(&fallback);
+    let schemas = Schemas::of(all.map(|(endpoint, doc)| (&***endpoint, doc)));
     let app = Described { app, schemas: &schemas, is_hosted };
     let routes = described.iter().map(|(endpoint, doc)| info(app, endpoint, doc));
     let routes: Vec<RouteInfo> = routes.collect();
-    let used = schemas.used_by(&routes);
-    RouteMap { router: router_of(app), routes, schemas: used, mistakes: schemas.mistakes }
+    let fallback = fallback.map(|(endpoint, doc)| fallback_info(app, endpoint, &doc));
+    let schemas_in_use = schemas.used_by(routes.iter().chain(&fallback));
+    let router = router_of(app);
+    RouteMap { router, routes, fallback, schemas: schemas_in_use, mistakes: schemas.mistakes }
 }
 
 /// Makes the description of one route, with all schemas written out.
@@ -85,8 +92,23 @@ fn router_of(app: Described<'_>) -> RouterInfo {
         trust_proxy: app.stages.trusted_proxies(),
         web_sockets: app.routes.enables_web_sockets,
         exposes_errors: app.settings.expose_errors,
+        exposes_errors_always: app.exposes_errors_always,
         problem_details: app.settings.problem_details,
         has_fallback: app.routes.fallback.is_some(),
+        is_hosted: app.is_hosted,
+    }
+}
+
+/// Makes the description of the fallback, which is compiled as a route of POST at
+/// the root.
+fn fallback_info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteInfo {
+    RouteInfo {
+        kind: RouteKind::Fallback,
+        method: "ANY".to_owned(),
+        path: "/**".to_owned(),
+        templates: Vec::new(),
+        operation_id: "fallback".to_owned(),
+        ..info(app, endpoint, doc)
     }
 }
 
@@ -280,6 +302,7 @@ fn access_of(endpoint: &Endpoint, facts: &RouteFacts) -> Access {
         schemes: user.into_iter().flat_map(|user| &user.schemes).map(scheme_of).collect(),
         roles: facts.roles.clone(),
         permissions: permissions.collect(),
+        judges_earlier_user: facts.judges_earlier_user,
         public: endpoint.public_reason().map(str::to_owned),
     }
 }
@@ -306,6 +329,7 @@ fn limits_of(app: Described<'_>, endpoint: &Endpoint, facts: &RouteFacts) -> Lim
     Limits {
         rate: router.into_iter().chain(facts.quotas.iter().map(quota_of)).collect(),
         rate_exempt: !endpoint.is_rate_limited(),
+        rate_exempt_reason: endpoint.rate_exempt_reason().map(str::to_owned),
         max_body: endpoint.max_body().unwrap_or(app.max_body),
         timeout,
         accepts: endpoint.accepts().map(|accepts| accepts.types().map(str::to_owned).collect()),

@@ -19,6 +19,9 @@ pub struct RouteMap {
     pub router: RouterInfo,
     /// The routes, in the order in which they were added.
     pub routes: Vec<RouteInfo>,
+    /// The route that takes the requests which no other one takes, if the router
+    /// has a fallback; its path is `/**`. No document has it.
+    pub fallback: Option<RouteInfo>,
     /// The schemas of types with a name, each by a name that no other has. A
     /// schema of a route points to them by `#/schemas/`.
     pub schemas: BTreeMap<String, Value>,
@@ -47,10 +50,15 @@ pub struct RouterInfo {
     pub web_sockets: bool,
     /// True if clients get the messages of 5xx errors.
     pub exposes_errors: bool,
+    /// True if clients get them in every environment, because an option says so.
+    pub exposes_errors_always: bool,
     /// True if errors are problem details (RFC 9457).
     pub problem_details: bool,
     /// True if a handler takes the requests that no route takes.
     pub has_fallback: bool,
+    /// True if the routes are those of another host, which does the work of the
+    /// stages: CORS, rate limit, security headers.
+    pub is_hosted: bool,
 }
 
 /// A route.
@@ -134,6 +142,8 @@ pub enum RouteKind {
     WebSocket,
     /// Hands requests to a tower service.
     Mount,
+    /// Takes the requests that no route takes.
+    Fallback,
 }
 
 impl From<EndpointKind> for RouteKind {
@@ -291,6 +301,9 @@ pub struct Access {
     /// The names of the permissions that are asked for; `None` stands for a
     /// function that has no name.
     pub permissions: Vec<Option<String>>,
+    /// True if a role, a permission or the user itself is asked for in front of
+    /// middleware that finds the user anew, as the handler gets it.
+    pub judges_earlier_user: bool,
     /// The reason why the route is open to everybody, if its entry gives one.
     pub public: Option<String>,
 }
@@ -370,6 +383,9 @@ pub struct Limits {
     pub rate: Vec<QuotaInfo>,
     /// True if it is taken out of the rate limit of the router.
     pub rate_exempt: bool,
+    /// The reason for that, where the framework gives one, as it does for
+    /// `health_routes`.
+    pub rate_exempt_reason: Option<String>,
     /// The largest body, in bytes.
     pub max_body: u64,
     /// The time until the head of the response, in milliseconds, and the status

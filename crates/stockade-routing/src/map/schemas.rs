@@ -89,7 +89,10 @@ impl Schemas {
     }
 
     /// Returns the schemas that routes point to, and those that these point to.
-    pub(super) fn used_by(&self, routes: &[RouteInfo]) -> BTreeMap<String, Value> {
+    pub(super) fn used_by<'r>(
+        &self,
+        routes: impl Iterator<Item = &'r RouteInfo>,
+    ) -> BTreeMap<String, Value> {
         let all: BTreeMap<&str, &Definition> = self.names.iter().collect();
         let mut names = BTreeSet::new();
         for route in routes {
