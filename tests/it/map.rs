@@ -82,6 +82,7 @@ fn a_map_has_what_a_route_declares() {
     let levels: Vec<_> = create.middleware.iter().map(|it| json!(it.level)).collect();
     assert_eq!(levels, ["router", "node", "entry"]);
     assert_eq!((create.middleware[1].is_opaque, create.middleware[2].is_opaque), (true, false));
+    assert_eq!((create.middleware[1].is_named, create.middleware[2].is_named), (false, true));
     let lines: Vec<u32> =
         create.middleware.iter().map(|it| it.location.as_ref().unwrap().line).collect();
     assert!(lines[1] < lines[2] && lines[2] < lines[0], "{lines:?}");

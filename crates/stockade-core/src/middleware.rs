@@ -15,6 +15,7 @@ use stockade_errors::ApiError;
 
 pub use crate::endpoint::error_of;
 
+use crate::description::MiddlewareFact;
 use crate::endpoint::{Chain, Endpoint, ErrorContext, ErrorContextExt as _};
 use crate::reply::{Failure, Html, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
@@ -25,6 +26,7 @@ use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDoc};
 #[derive(Clone)]
 pub struct Middleware {
     name: Arc<str>,
+    is_named: bool,
     pub(crate) run: Run,
     /// Describes the extractors of its function.
     arguments: fn(&mut RouteDoc, &str),
@@ -105,6 +107,7 @@ impl Middleware {
     #[must_use]
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
+        self.is_named = true;
         self
     }
 
@@ -181,7 +184,12 @@ impl Middleware {
 
     /// Lets it describe itself.
     pub fn describe(&self, doc: &mut RouteDoc) {
-        doc.middleware(&self.name, self.describe.is_none(), |doc| {
+        let fact = MiddlewareFact {
+            name: self.name.to_string(),
+            is_named: self.is_named,
+            is_opaque: self.describe.is_none(),
+        };
+        doc.middleware(fact, |doc| {
             (self.arguments)(doc, &self.name);
             if let Some(describe) = &self.describe {
                 describe(doc);
@@ -191,7 +199,8 @@ impl Middleware {
 
     fn of<F>(run: Run) -> Self {
         let name = type_name::<F>().into();
-        Self { name, run, arguments: |_, _| {}, describe: None, mark: None, added: None }
+        let arguments = |_: &mut RouteDoc, _: &str| {};
+        Self { name, is_named: false, run, arguments, describe: None, mark: None, added: None }
     }
 
     /// Makes middleware of a function of type `F` that takes these extractors.

@@ -119,6 +119,9 @@ pub struct TimeoutFact {
 pub struct MiddlewareFact {
     /// Its name.
     pub name: String,
+    /// True if `Middleware::named` gave the name. Another name is the path of the
+    /// function, which may change from one compiler to the next.
+    pub is_named: bool,
     /// True if it does not describe itself, so that it may answer anything.
     pub is_opaque: bool,
 }

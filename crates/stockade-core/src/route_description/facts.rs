@@ -175,14 +175,9 @@ impl RouteDoc {
     }
 
     /// Lets a middleware describe itself.
-    pub(crate) fn middleware(
-        &mut self,
-        name: &str,
-        is_opaque: bool,
-        describe: impl FnOnce(&mut Self),
-    ) {
-        self.facts.middleware.push(MiddlewareFact { name: name.to_owned(), is_opaque });
-        self.describer = Cow::Owned(name.to_owned());
+    pub(crate) fn middleware(&mut self, fact: MiddlewareFact, describe: impl FnOnce(&mut Self)) {
+        self.describer = Cow::Owned(fact.name.clone());
+        self.facts.middleware.push(fact);
         describe(self);
         self.describer = HANDLER;
     }

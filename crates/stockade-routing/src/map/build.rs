@@ -380,6 +380,7 @@ fn middleware_of(endpoint: &Endpoint, facts: &RouteFacts) -> Vec<MiddlewareInfo>
     let pairs = endpoint.middleware().iter().zip(&facts.middleware);
     let info = pairs.map(|(middleware, fact)| MiddlewareInfo {
         name: fact.name.clone(),
+        is_named: fact.is_named,
         level: middleware.place().map(|(level, _)| level.into()),
         location: middleware.place().map(|(_, location)| location.into()),
         is_opaque: fact.is_opaque,

@@ -446,6 +446,9 @@ pub struct CorsInfo {
 pub struct MiddlewareInfo {
     /// Its name.
     pub name: String,
+    /// True if `Middleware::named` gave the name. Another name is the path of the
+    /// function, which may change from one compiler to the next.
+    pub is_named: bool,
     /// The part of the definition that it was added to; none for one that the
     /// framework adds.
     pub level: Option<MiddlewareLevel>,
