@@ -1,0 +1,527 @@
+//! [`Sample`]: one valid request for a route, made of its description alone.
+//!
+//! The smallest value that a schema takes is sought, not a typical one. There is
+//! none where a schema has parts that cannot be turned round, such as `not`.
+
+use std::collections::BTreeMap;
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+use serde_json::{Map, Number, Value, json};
+use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
+
+/// The depth of a schema beyond which no value is sought: recursive types have
+/// none.
+const MAX_DEPTH: usize = 32;
+
+/// The boundary of the forms with files.
+const BOUNDARY: &str = "stockade-sample";
+
+/// A source of valid values for the routes of a map.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample<'m> {
+    schemas: &'m BTreeMap<String, Value>,
+}
+
+impl<'m> Sample<'m> {
+    pub(crate) fn of(map: &'m RouteMap) -> Self {
+        Self { schemas: &map.schemas }
+    }
+
+    /// Returns paths that the route may take, the best first; `given` has the
+    /// values of parameters that are known. The look-up of the application
+    /// decides which of them are right.
+    pub(crate) fn paths(
+        self,
+        route: &RouteInfo,
+        given: impl Fn(&str) -> Option<String>,
+    ) -> Vec<String> {
+        let Some(template) = route.templates.first() else { return Vec::new() };
+        let choices = route.params.iter().map(|param| match given(&param.name) {
+            Some(value) => (param, vec![value]),
+            None => (param, self.param_values(param)),
+        });
+        let choices: Vec<_> = choices.collect();
+        let most = choices.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+        let path = |index: usize| {
+            choices.iter().fold(template.clone(), |path, (param, values)| {
+                let value = values.get(index).or(values.first());
+                let value = value.map(|value| encoded(value, param.is_rest));
+                // Without a value the braces stay, and no route takes them.
+                value.map_or(path.clone(), |value| {
+                    path.replace(&format!("{{{}}}", param.name), &value)
+                })
+            })
+        };
+        let mut paths: Vec<String> = (0..most).map(path).collect();
+        paths.dedup();
+        paths
+    }
+
+    /// Returns values of a parameter: by its schema, by its constraint, and
+    /// plain ones.
+    fn param_values(self, param: &ParamInfo) -> Vec<String> {
+        let by_schema = self.value(&param.schema).and_then(|value| text_of(&value));
+        let by_constraint = param.constraint.as_deref().and_then(matching);
+        let plain = ["1", "a"].map(str::to_owned);
+        let values = by_schema.into_iter().chain(by_constraint).chain(plain);
+        values.filter(|value| !value.is_empty()).collect()
+    }
+
+    /// Returns the query that a route asks for, without `?`; none where nothing
+    /// is required.
+    pub(crate) fn query(self, route: &RouteInfo) -> Option<String> {
+        let Value::Object(pairs) = self.value(route.query.as_ref()?)? else { return None };
+        form_of(&pairs).filter(|query| !query.is_empty())
+    }
+
+    /// Returns a body that the route takes, with its media type. The example of
+    /// the route's documentation comes before any other.
+    pub(crate) fn body(self, route: &RouteInfo) -> Option<(String, Vec<u8>)> {
+        let content = &route.body.as_ref()?.content;
+        let bodies = content.iter().filter_map(|content| {
+            let body = self.content(content, route.docs.example.as_ref())?;
+            Some((content_type(&content.media_type), body))
+        });
+        bodies.into_iter().next()
+    }
+
+    fn content(self, content: &ContentInfo, example: Option<&Value>) -> Option<Vec<u8>> {
+        let value = || example.cloned().or_else(|| self.value(&content.schema));
+        match content.media_type.as_str() {
+            "*/*" => Some(b"a".to_vec()),
+            "multipart/form-data" => Some(multipart(value().as_ref()).into_bytes()),
+            "application/x-www-form-urlencoded" => form_of(value()?.as_object()?).map(Into::into),
+            "text/plain" => text_of(&value()?).map(Into::into),
+            media_type if media_type.ends_with("json") => serde_json::to_vec(&value()?).ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the smallest value that a schema takes, if one is found.
+    pub(crate) fn value(self, schema: &Value) -> Option<Value> {
+        self.value_at(schema, 0)
+    }
+
+    fn value_at(self, schema: &Value, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let schema = match schema {
+            Value::Object(schema) => schema,
+            Value::Bool(true) => return Some(Value::Null),
+            _ => return None,
+        };
+        if schema.contains_key("not") {
+            return None;
+        }
+        if let Some(value) = schema.get("const") {
+            return Some(value.clone());
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return values.first().cloned();
+        }
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            return self.value_at(self.referred(reference)?, depth + 1);
+        }
+        let several = ["oneOf", "anyOf"].iter().find_map(|word| schema.get(*word)?.as_array());
+        if let Some(choices) = several {
+            return choices.iter().find_map(|choice| self.value_at(choice, depth + 1));
+        }
+        if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+            return self.merged(parts, depth);
+        }
+        self.typed(schema, depth)
+    }
+
+    fn referred(self, reference: &str) -> Option<&'m Value> {
+        self.schemas.get(reference.strip_prefix("#/schemas/")?)
+    }
+
+    /// Returns an object with the members of all parts.
+    fn merged(self, parts: &[Value], depth: usize) -> Option<Value> {
+        let mut all = Map::new();
+        for part in parts {
+            let Value::Object(members) = self.value_at(part, depth + 1)? else { return None };
+            all.extend(members);
+        }
+        Some(Value::Object(all))
+    }
+
+    fn typed(self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
+        match kind_of(schema) {
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, depth),
+            "string" => string(schema).map(Value::String),
+            "integer" => number(schema, true),
+            "number" => number(schema, false),
+            "boolean" => Some(Value::Bool(false)),
+            _ => Some(Value::Null),
+        }
+    }
+
+    fn object(self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
+        let none = Value::Bool(true);
+        let properties = schema.get("properties");
+        let required = schema.get("required").and_then(Value::as_array);
+        let names = required.into_iter().flatten().filter_map(Value::as_str);
+        let mut members = Map::new();
+        for name in names {
+            let property = properties.and_then(|all| all.get(name)).unwrap_or(&none);
+            members.insert(name.to_owned(), self.value_at(property, depth + 1)?);
+        }
+        let least = count(schema, "minProperties");
+        let others = properties.and_then(Value::as_object).into_iter().flatten();
+        for (name, property) in others {
+            if members.len() < least && !members.contains_key(name) {
+                members.insert(name.clone(), self.value_at(property, depth + 1)?);
+            }
+        }
+        let further = schema.get("additionalProperties").unwrap_or(&none);
+        for index in members.len()..least {
+            members.insert(format!("key{index}"), self.value_at(further, depth + 1)?);
+        }
+        Some(Value::Object(members))
+    }
+
+    fn array(self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
+        let any = Value::Bool(true);
+        let first = schema.get("prefixItems").and_then(Value::as_array);
+        let first = first.map(Vec::as_slice).unwrap_or_default();
+        let rest = schema.get("items").unwrap_or(&any);
+        let least = count(schema, "minItems");
+        let length = least.max(if least == 0 { 0 } else { first.len() });
+        let items = (0..length).map(|index| {
+            let own = first.get(index).unwrap_or(rest);
+            let value = self.value_at(own, depth + 1)?;
+            Some(if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+                changed(value, index)
+            } else {
+                value
+            })
+        });
+        items.collect::<Option<Vec<_>>>().map(Value::Array)
+    }
+}
+
+/// Returns a value that differs from those of other places in a list.
+fn changed(value: Value, index: usize) -> Value {
+    match value {
+        Value::Number(number) => match number.as_i64() {
+            // A list is never as long as that.
+            Some(number) => json!(number.saturating_add(i64::try_from(index).unwrap_or(i64::MAX))),
+            None => Value::Number(number),
+        },
+        Value::String(text) => Value::String(text + &"a".repeat(index)),
+        other => other,
+    }
+}
+
+/// Returns the type of a schema; that of its keywords where it names none.
+fn kind_of(schema: &Map<String, Value>) -> &str {
+    let named = match schema.get("type") {
+        Some(Value::String(name)) => Some(name.as_str()),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).find(|it| *it != "null")
+        }
+        _ => None,
+    };
+    let guessed = || match schema {
+        _ if schema.contains_key("properties") || schema.contains_key("required") => "object",
+        _ if schema.contains_key("items") || schema.contains_key("prefixItems") => "array",
+        _ if schema.contains_key("pattern") || schema.contains_key("minLength") => "string",
+        _ if schema.contains_key("minimum") || schema.contains_key("maximum") => "number",
+        _ => "null",
+    };
+    named.unwrap_or_else(guessed)
+}
+
+/// Returns a keyword that counts; 0 where it is absent.
+fn count(schema: &Map<String, Value>, keyword: &str) -> usize {
+    let count = schema.get(keyword).and_then(Value::as_u64);
+    // A schema that asks for more than fits into memory has no sample.
+    count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX)).min(100_000)
+}
+
+fn string(schema: &Map<String, Value>) -> Option<String> {
+    let format = schema.get("format").and_then(Value::as_str).and_then(of_format);
+    if let Some(text) = format {
+        return Some(text.to_owned());
+    }
+    let least = count(schema, "minLength");
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let start = match pattern {
+        Some(pattern) => matching(pattern)?,
+        None => String::new(),
+    };
+    let missing = least.saturating_sub(start.chars().count());
+    Some(start + &"a".repeat(missing))
+}
+
+/// Returns a text of a format of JSON Schema.
+fn of_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "email" | "idn-email" => "a@example.org",
+        "uri" | "url" | "iri" | "uri-reference" => "https://example.org/",
+        "uuid" => "00000000-0000-4000-8000-000000000000",
+        "date-time" => "2024-01-01T00:00:00Z",
+        "date" => "2024-01-01",
+        "time" => "00:00:00Z",
+        "duration" => "PT1S",
+        "hostname" | "idn-hostname" => "example.org",
+        "ip" | "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "json-pointer" => "/a",
+        "regex" => "a",
+        "byte" => "YQ==",
+        "phone" => "+12025550123",
+        _ => return None,
+    })
+}
+
+/// Returns 1, or the number within the bounds that is nearest to it.
+fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let step = bound("multipleOf").filter(|step| *step > 0.0);
+    let width = step.unwrap_or(if is_whole { 1.0 } else { 0.5 });
+    let least = bound("minimum").into_iter().chain(bound("exclusiveMinimum").map(|it| it + width));
+    let most = bound("maximum").into_iter().chain(bound("exclusiveMaximum").map(|it| it - width));
+    let least = least.fold(f64::NEG_INFINITY, f64::max);
+    let most = most.fold(f64::INFINITY, f64::min);
+    let mut number = 1.0_f64.min(most).max(least);
+    if let Some(step) = step {
+        number = (number / step).ceil() * step;
+        if number > most {
+            number = (most / step).floor() * step;
+        }
+    }
+    let number = if is_whole { number.ceil() } else { number };
+    if number < least || number > most {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
+    let whole = (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
+    whole.map(Value::from).or_else(|| Number::from_f64(number).map(Value::Number))
+}
+
+/// Returns a short text that an expression matches.
+pub(crate) fn matching(expression: &str) -> Option<String> {
+    let hir = regex_syntax::Parser::new().parse(expression).ok()?;
+    let mut text = String::new();
+    write_match(&hir, &mut text).then_some(text)
+}
+
+/// Writes a match; returns false where the expression takes nothing, or where it
+/// would be too long.
+fn write_match(hir: &Hir, text: &mut String) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => true,
+        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+            Ok(literal) => {
+                text.push_str(literal);
+                true
+            }
+            Err(_) => false,
+        },
+        HirKind::Class(class) => match letter_of(class) {
+            Some(letter) => {
+                text.push(letter);
+                true
+            }
+            None => false,
+        },
+        HirKind::Repetition(repetition) => {
+            // One and not none where both are right: an empty text says little.
+            let least = repetition.min.max(u32::from(repetition.max != Some(0)));
+            least <= 10_000 && (0..least).all(|_| write_match(&repetition.sub, text))
+        }
+        HirKind::Capture(capture) => write_match(&capture.sub, text),
+        HirKind::Concat(parts) => parts.iter().all(|part| write_match(part, text)),
+        HirKind::Alternation(choices) => choices.iter().any(|choice| {
+            let length = text.len();
+            let is_written = write_match(choice, text);
+            if !is_written {
+                text.truncate(length);
+            }
+            is_written
+        }),
+    }
+}
+
+/// Returns a character of a class: a digit or a letter, if it has one.
+fn letter_of(class: &Class) -> Option<char> {
+    let has = |letter: char| match class {
+        Class::Unicode(class) => {
+            class.iter().any(|range| (range.start()..=range.end()).contains(&letter))
+        }
+        Class::Bytes(class) => u8::try_from(letter).is_ok_and(|letter| {
+            class.iter().any(|range| (range.start()..=range.end()).contains(&letter))
+        }),
+    };
+    let first = || match class {
+        Class::Unicode(class) => class.iter().next().map(|range| range.start()),
+        Class::Bytes(class) => class.iter().next().map(|range| char::from(range.start())),
+    };
+    ['1', 'a', 'A', '-', '_'].into_iter().find(|letter| has(*letter)).or_else(first)
+}
+
+/// Returns a scalar as it stands in a path or a form.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns members as a form; a list is a repeated key.
+fn form_of(members: &Map<String, Value>) -> Option<String> {
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    for (name, value) in members {
+        match value {
+            Value::Array(items) => {
+                for item in items {
+                    pairs.push((name, text_of(item)?));
+                }
+            }
+            value => pairs.push((name, text_of(value)?)),
+        }
+    }
+    serde_html_form::to_string(pairs).ok()
+}
+
+/// Returns a form with a part for each member of an object; with one part where
+/// nothing is known.
+fn multipart(value: Option<&Value>) -> String {
+    let members = value.and_then(Value::as_object);
+    let known = members.into_iter().flatten();
+    let mut parts: Vec<(String, String)> =
+        known.filter_map(|(name, value)| Some((name.clone(), text_of(value)?))).collect();
+    if parts.is_empty() {
+        parts.push(("a".to_owned(), "a".to_owned()));
+    }
+    let parts = parts.iter().map(|(name, value)| {
+        format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        )
+    });
+    parts.collect::<String>() + &format!("--{BOUNDARY}--\r\n")
+}
+
+/// Returns the value of `Content-Type` for a media type.
+pub(crate) fn content_type(media_type: &str) -> String {
+    match media_type {
+        "*/*" => "application/octet-stream".to_owned(),
+        "multipart/form-data" => format!("multipart/form-data; boundary={BOUNDARY}"),
+        other => other.to_owned(),
+    }
+}
+
+/// Returns a value as a part of a path.
+fn encoded(value: &str, is_rest: bool) -> String {
+    let is_plain = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || b"-._~@:!$'()*+,=".contains(&byte)
+            || (is_rest && byte == b'/')
+    };
+    let bytes = value.bytes().map(|byte| {
+        if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    });
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(schema: &Value, expected: &Value) {
+        let schemas = BTreeMap::from([("Tree".to_owned(), tree())]);
+        let value = Sample { schemas: &schemas }.value(schema);
+        assert_eq!(value.as_ref(), Some(expected), "{schema}");
+    }
+
+    fn tree() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "minLength": 2 },
+                "parts": { "type": "array", "items": { "$ref": "#/schemas/Tree" } },
+            },
+            "required": ["name", "parts"],
+        })
+    }
+
+    #[test]
+    fn the_smallest_value_of_a_schema() {
+        check(&json!(true), &Value::Null);
+        check(&json!({ "const": 7 }), &json!(7));
+        check(&json!({ "enum": ["b", "a"] }), &json!("b"));
+        check(&json!({ "type": ["null", "boolean"] }), &json!(false));
+        check(&json!({ "$ref": "#/schemas/Tree" }), &json!({ "name": "aa", "parts": [] }));
+        check(&json!({ "anyOf": [{ "not": {} }, { "type": "string" }] }), &json!(""));
+        check(
+            &json!({ "allOf": [{ "$ref": "#/schemas/Tree" }, { "properties": { "a": {} }, "required": ["a"] }] }),
+            &json!({ "name": "aa", "parts": [], "a": null }),
+        );
+        check(
+            &json!({ "type": "object", "minProperties": 2, "properties": { "a": { "const": 1 } } }),
+            &json!({ "a": 1, "key1": null }),
+        );
+        check(
+            &json!({ "type": "array", "minItems": 2, "uniqueItems": true, "items": { "type": "integer" } }),
+            &json!([1, 2]),
+        );
+        check(
+            &json!({ "type": "array", "minItems": 1, "prefixItems": [{ "type": "integer" }, { "const": "x" }] }),
+            &json!([1, "x"]),
+        );
+    }
+
+    #[test]
+    fn numbers_are_within_their_bounds() {
+        check(&json!({ "type": "integer" }), &json!(1));
+        check(&json!({ "type": "integer", "minimum": 5 }), &json!(5));
+        check(&json!({ "type": "integer", "maximum": -5 }), &json!(-5));
+        check(&json!({ "type": "integer", "exclusiveMinimum": 5, "multipleOf": 4 }), &json!(12));
+        check(&json!({ "type": "integer", "maximum": 0, "multipleOf": 4 }), &json!(0));
+        check(&json!({ "type": "number", "minimum": 1.25 }), &json!(1.25));
+    }
+
+    #[test]
+    fn texts_have_their_format_and_pattern() {
+        check(&json!({ "type": "string", "format": "email" }), &json!("a@example.org"));
+        check(&json!({ "type": "string", "pattern": "\\S" }), &json!("1"));
+        check(
+            &json!({ "type": "string", "pattern": "^x-[a-f]{3}$", "minLength": 5 }),
+            &json!("x-aaa"),
+        );
+    }
+
+    #[test]
+    fn an_expression_has_a_match() {
+        for (expression, expected) in [
+            (r"\d+", "1"),
+            ("json|csv", "json"),
+            ("^[a-z]{2}-[0-9]{2}$", "aa-11"),
+            ("(?i)ab*", "aB"),
+            ("[^a-z0-9A-Z]", "-"),
+        ] {
+            assert_eq!(matching(expression).as_deref(), Some(expected), "{expression}");
+        }
+        assert_eq!(matching("["), None);
+        assert_eq!(matching("[a&&b]"), None);
+    }
+
+    #[test]
+    fn a_recursive_schema_without_an_end_has_none() {
+        let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#/schemas/E" } }, "required": ["next"] });
+        let schemas = BTreeMap::from([("E".to_owned(), endless.clone())]);
+        assert_eq!(Sample { schemas: &schemas }.value(&endless), None);
+    }
+
+    #[test]
+    fn values_in_paths_are_encoded() {
+        assert_eq!(encoded("a/b c", false), "a%2Fb%20c");
+        assert_eq!(encoded("a/b", true), "a/b");
+    }
+}
