@@ -51,7 +51,8 @@
 // - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
 //   `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
-// - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
+// - `form`: `MultipartForm`; `cookies`: the jar;
+//   `credentials`: `Credentials`; `test_clock`: `TestClock`.
 // - `transport`: in process, or over a port.
 // - `sample`: one valid request for a route, made of the map.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
@@ -59,6 +60,7 @@
 
 mod client;
 mod cookies;
+mod credentials;
 mod difference;
 mod error;
 mod event;
@@ -79,6 +81,7 @@ mod web_socket;
 mod tests;
 
 pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
+pub use credentials::Credentials;
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;
