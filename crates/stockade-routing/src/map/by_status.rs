@@ -118,10 +118,8 @@ fn validation_error() -> Value {
         "required": ["error"],
         "properties": {
             "error": { "type": "string", "description": "The message, for people" },
-            "details": {
-                "type": "object",
-                "properties": { "errors": { "type": "array", "items": field } },
-            },
+            // No type: it holds the other errors too, whose details may be anything.
+            "details": { "properties": { "errors": { "type": "array", "items": field } } },
         },
     })
 }
