@@ -6,6 +6,7 @@
 mod support;
 
 mod construction;
+mod contract;
 mod cross_origin;
 mod described;
 mod routing;

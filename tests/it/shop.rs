@@ -10,7 +10,7 @@ use serde_json::json;
 use stockade::auth::{generate_jwt, hash_password};
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
-use stockade::testing::TestClient;
+use stockade::testing::{Contract, TestClient};
 
 use crate::support::{app, block_on, call, check, header_of, request, text_of};
 
@@ -18,7 +18,8 @@ const JSON: &str = "content-type: application/json";
 
 const SECRET: &str = "the shop's secret has thirty-two";
 
-fn shop() -> App {
+/// The shop, whose answers are held against its map.
+fn shop() -> Contract {
     let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
     for (name, role) in [
         ("ann", Role::Customer),
@@ -28,7 +29,7 @@ fn shop() -> App {
     ] {
         shop.add_account(name, &format!("{name}@example.org"), role, String::new());
     }
-    app(example::router(shop))
+    Contract::of(&app(example::router(shop)))
 }
 
 const ANN: u32 = 6;
@@ -305,7 +306,7 @@ fn products_are_not_sent_twice_and_names_are_harmless() {
 
 #[tokio::test]
 async fn a_chat_is_heard_by_those_of_its_topic() {
-    let client = TestClient::new(shop());
+    let client = TestClient::new(shop().app()).with_contract();
     let mut tea = client.websocket("/chat/tea").connect().await;
     let mut too = client.websocket("/chat/tea").connect().await;
     let mut cups = client.websocket("/chat/cups").connect().await;
@@ -327,7 +328,7 @@ fn the_defaults_are_strict_and_can_be_loosened() {
     let origin = "GET /products\norigin: https://evil.example";
     let names = ["access-control-allow-origin", "x-frame-options", "ratelimit-policy"];
     let seen = |app: &App| names.map(|name| header_of(app, origin, name));
-    assert_eq!(seen(&shop()), ["-", "DENY", r#""default";q=300;w=60"#]);
+    assert_eq!(seen(shop().app()), ["-", "DENY", r#""default";q=300;w=60"#]);
     let shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
     let loose = example::router_with(shop, &Metrics::new(), example::loose());
     assert_eq!(seen(&app(loose)), ["*", "-", "-"]);
@@ -335,7 +336,7 @@ fn the_defaults_are_strict_and_can_be_loosened() {
 
 #[tokio::test]
 async fn the_page_of_the_shop_is_small_and_has_all_operations() {
-    let response = TestClient::new(shop()).get("/docs").await;
+    let response = TestClient::new(shop().app()).with_contract().get("/docs").await;
     response.assert_status(200);
     let page = response.text();
     assert!(page.len() < 45 * 1024, "{}", page.len());

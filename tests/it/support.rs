@@ -4,7 +4,25 @@ use std::net::SocketAddr;
 
 use http_body_util::BodyExt as _;
 use stockade::prelude::*;
+use stockade::testing::Contract;
 use stockade::{HttpBody, PeerAddr, http};
+
+/// An application, perhaps with a contract that each of its answers keeps.
+pub trait Answers {
+    fn answer(&self, request: Request) -> impl Future<Output = Response>;
+}
+
+impl Answers for App {
+    fn answer(&self, request: Request) -> impl Future<Output = Response> {
+        self.handle(request)
+    }
+}
+
+impl Answers for Contract {
+    fn answer(&self, request: Request) -> impl Future<Output = Response> {
+        self.handle(request)
+    }
+}
 
 /// Builds a router that has no mistakes.
 #[track_caller]
@@ -35,8 +53,8 @@ pub fn request(text: &str) -> Request {
 }
 
 /// Calls the app and gives `status body`, or the status alone.
-pub async fn call(app: &App, request_text: &str) -> String {
-    show(app.handle(request(request_text)).await).await
+pub async fn call(app: &impl Answers, request_text: &str) -> String {
+    show(app.answer(request(request_text)).await).await
 }
 
 /// `status body`, or the status alone.
@@ -60,14 +78,14 @@ pub async fn text_of(mut body: HttpBody) -> String {
 
 /// Calls the app and compares.
 #[track_caller]
-pub fn check(app: &App, request_text: &str, expected: &str) {
+pub fn check(app: &impl Answers, request_text: &str, expected: &str) {
     let actual = block_on(call(app, request_text));
     assert_eq!(actual, expected, "{request_text}");
 }
 
 /// The value of a header of the answer; `-` when it is not there.
-pub fn header_of(app: &App, request_text: &str, name: &str) -> String {
-    let response = block_on(app.handle(request(request_text)));
+pub fn header_of(app: &impl Answers, request_text: &str, name: &str) -> String {
+    let response = block_on(app.answer(request(request_text)));
     let value = response.headers().get(name);
     value.map_or("-".to_owned(), |value| value.to_str().unwrap().to_owned())
 }

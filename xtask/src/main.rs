@@ -303,6 +303,7 @@ const FACADE_FEATURES: &[&str] = &[
     "argon2",
     "compression",
     "conditional",
+    "contract",
     "cookies",
     "files",
     "gcra",

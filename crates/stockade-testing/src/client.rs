@@ -10,6 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use stockade_errors::ConfigError;
 use stockade_routing::{App, CallOptions, Router};
 
+#[cfg(feature = "contract")]
+use crate::Contract;
 use crate::cookies::Jar;
 use crate::fail::{fail, or_fail};
 use crate::request::{bearer_value, header_of};
@@ -28,6 +30,8 @@ pub struct TestClient {
     pub(crate) peer: SocketAddr,
     pub(crate) timeout: Option<Duration>,
     pub(crate) jar: Option<Jar>,
+    #[cfg(feature = "contract")]
+    pub(crate) contract: Option<Contract>,
 }
 
 /// An application for a client in process: a router, which is built, or an app.
@@ -138,6 +142,8 @@ impl TestClient {
             peer: DEFAULT_PEER,
             timeout: Some(DEFAULT_TIMEOUT),
             jar: None,
+            #[cfg(feature = "contract")]
+            contract: None,
         }
     }
 
@@ -211,6 +217,56 @@ impl TestClient {
             fail("a live server has its own options; they cannot be overridden from outside");
         };
         self.transport = Arc::new(Transport::InProcess(or_fail(app.with_options(options))));
+        #[cfg(feature = "contract")]
+        if self.contract.is_some() {
+            return self.with_contract();
+        }
+        self
+    }
+
+    /// Holds each answer against the map of the routes: its status, headers,
+    /// media type and body are among those that the map lists for the route. The
+    /// rules are those of a [`Contract`].
+    ///
+    /// An answer that breaks it fails the test, with the route, the exchange and
+    /// the answers that the map lists; of the `try_…` functions it is the error.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::testing::TestClient;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// // Nothing says that some users are gone.
+    /// async fn show(Path(id): Path<u64>) -> Response {
+    ///     let mut response = Response::new(id.to_string().into());
+    ///     if id > 9 {
+    ///         *response.status_mut() = StatusCode::GONE;
+    ///     }
+    ///     response
+    /// }
+    ///
+    /// let api = routes! { "users": { ":id": { GET: show } } };
+    /// let client = TestClient::new(create_router(api, RouterOptions::new())).with_contract();
+    /// client.get("/users/7").await.assert_status(200);
+    /// let broken = client.get("/users/10").try_send().await.unwrap_err();
+    /// assert!(broken.to_string().contains("the status 410 is not listed"));
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// When the map has mistakes, and with [`live`](Self::live), where there is no
+    /// map.
+    #[cfg(feature = "contract")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
+    #[track_caller]
+    #[must_use]
+    pub fn with_contract(mut self) -> Self {
+        let Transport::InProcess(app) = &*self.transport else {
+            fail(
+                "a live server does not give the map of its routes; no contract can be made of it",
+            );
+        };
+        self.contract = Some(Contract::of(app));
         self
     }
 

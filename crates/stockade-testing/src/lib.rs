@@ -44,21 +44,57 @@
 //! events. A response that takes more than 30 seconds
 //! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
 //!
+//! # Contracts
+//!
+//! [`App::route_map`] lists the answers of each route, and documents say the
+//! same to clients. With the feature `contract`, a client holds each answer of a
+//! test against the map: [`TestClient::with_contract`]. So the tests that an
+//! application has anyway prove that its documents are true.
+//!
+//! ```
+//! use stockade::prelude::*;
+//! use stockade::testing::TestClient;
+//!
+//! #[derive(Debug, ApiError)]
+//! enum Failure {
+//!     #[status(404, "there is no such tea")]
+//!     Missing,
+//! }
+//!
+//! async fn show(Path(id): Path<u64>) -> Result<Json<u64>, Failure> {
+//!     if id < 10 { Ok(Json(id)) } else { Err(Failure::Missing) }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let api = routes! { "teas": { ":id": { GET: show } } };
+//! let client = TestClient::new(create_router(api, RouterOptions::new())).with_contract();
+//! client.get("/teas/7").await.assert_json(7);
+//! client.get("/teas/10").await.assert_status(404);
+//! # });
+//! ```
+//!
+//! Where an answer breaks the contract, either the handler or its description is
+//! wrong. A handler that makes a bare `Response` says more by `Docs::response`, a
+//! reply of your own by `Reply::describe`, middleware by `Middleware::describing`.
+//!
 //! [`App::handle`]: stockade_routing::App::handle
+//! [`App::route_map`]: stockade_routing::App::route_map
 
 // Where things are:
 // - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
 // - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
 //   `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
-// - `form`: `MultipartForm`; `cookies`: the jar;
-//   `credentials`: `Credentials`; `test_clock`: `TestClock`.
+// - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
+// - `contract`: `Contract`, answers against the map of the routes.
 // - `transport`: in process, or over a port.
 // - `sample`: one valid request for a route, made of the map.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //   assertions.
 
 mod client;
+#[cfg(feature = "contract")]
+mod contract;
 mod cookies;
 mod credentials;
 mod difference;
@@ -82,6 +118,9 @@ mod tests;
 
 pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
 pub use credentials::Credentials;
+#[cfg(feature = "contract")]
+#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
+pub use contract::{Contract, ContractError};
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;

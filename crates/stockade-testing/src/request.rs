@@ -192,7 +192,7 @@ impl TestRequest {
     /// # Panics
     /// When there is no response: see [`TestError`].
     pub async fn stream(self) -> TestStream {
-        or_fail(self.try_stream().await)
+        or_fail(self.try_stream().await.and_then(TestStream::checked))
     }
 
     async fn try_stream(self) -> Result<TestStream, TestError> {

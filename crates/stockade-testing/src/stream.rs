@@ -119,10 +119,34 @@ impl TestStream {
         let whole = self.client.in_time("whole response", whole).await;
         // An error prints the part that has come.
         self.exchange.body = bytes.freeze();
-        match whole.and_then(|whole| whole) {
+        let whole = whole.and_then(|whole| whole).and_then(|()| self.check_contract(true));
+        match whole {
             Ok(()) => Ok(TestResponse { exchange: self.exchange }),
             Err(error) => Err(error.in_exchange(&self.exchange)),
         }
+    }
+
+    /// Returns the stream if its head keeps the contract of the client.
+    pub(crate) fn checked(self) -> Result<Self, TestError> {
+        match self.check_contract(false) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(error.in_exchange(&self.exchange)),
+        }
+    }
+
+    /// Holds the answer against the contract of the client, with its body if all
+    /// of that has come.
+    #[cfg(feature = "contract")]
+    fn check_contract(&self, is_whole: bool) -> Result<(), TestError> {
+        let Some(contract) = &self.client.contract else { return Ok(()) };
+        let outcome = contract.check_exchange(&self.exchange, is_whole);
+        outcome.map_err(|error| TestError::new(error.to_string()))
+    }
+
+    #[cfg(not(feature = "contract"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn check_contract(&self, _is_whole: bool) -> Result<(), TestError> {
+        Ok(())
     }
 }
 

@@ -1,0 +1,199 @@
+//! The rules of the contract for one answer.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, Method, StatusCode, header};
+use serde_json::Value;
+use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, ContentInfo, RouteInfo, RouteMap};
+
+use super::schemas::Schemas;
+
+/// An answer that was sent.
+pub(super) struct Sent<'a> {
+    pub(super) method: &'a Method,
+    pub(super) status: StatusCode,
+    pub(super) headers: &'a HeaderMap,
+    /// The whole body; `None` where it is not known.
+    pub(super) body: Option<&'a [u8]>,
+}
+
+impl Sent<'_> {
+    /// Returns the reasons why a route may not give this answer; empty where it
+    /// may.
+    pub(super) fn faults(
+        &self,
+        route: &RouteInfo,
+        map: &RouteMap,
+        schemas: &Schemas,
+    ) -> Vec<String> {
+        let mut faults = self.missing_security(map);
+        let by_status = route.answers_by_status();
+        let keys = [self.status.as_str(), &format!("{}XX", self.status.as_u16() / 100), "default"];
+        let Some(listed) = keys.into_iter().find_map(|key| by_status.get(key)) else {
+            if !self.may_be_unlisted(route) {
+                faults.push(format!("the status {} is not listed", self.status.as_u16()));
+            }
+            return faults;
+        };
+        let mut misfits = Vec::new();
+        for answer in listed {
+            let misfit = self.misfit(answer, map, schemas);
+            if misfit.is_empty() {
+                return faults;
+            }
+            misfits.extend(
+                misfit.into_iter().filter(|fault| !misfits.contains(fault)).collect::<Vec<_>>(),
+            );
+        }
+        faults.extend(misfits);
+        faults
+    }
+
+    /// Returns true for a status that need not be listed: that of a body which the
+    /// route never asks for, or of middleware of which nothing is known.
+    fn may_be_unlisted(&self, route: &RouteInfo) -> bool {
+        let is_of_body = matches!(
+            self.status,
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNSUPPORTED_MEDIA_TYPE
+        );
+        (is_of_body && route.body.is_none()) || route.middleware.iter().any(|it| it.is_opaque)
+    }
+
+    /// Returns the faults of missing headers of security, which the answer to a
+    /// handshake does not have.
+    fn missing_security(&self, map: &RouteMap) -> Vec<String> {
+        if self.status == StatusCode::SWITCHING_PROTOCOLS {
+            return Vec::new();
+        }
+        let names = map.router.security_headers.iter().map(|(name, _)| name.as_str());
+        names.filter_map(|name| self.missing(name)).collect()
+    }
+
+    fn missing(&self, name: &str) -> Option<String> {
+        let is_missing = !self.headers.contains_key(name);
+        is_missing.then(|| format!("the header {name} is missing, which is always there"))
+    }
+
+    /// Returns the reasons why this is not that answer.
+    fn misfit(&self, answer: &AnswerInfo, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
+        let always = answer.headers.iter().filter(|header| header.always);
+        let mut faults: Vec<String> =
+            always.filter_map(|header| self.missing(&header.name)).collect();
+        faults.extend(self.body_faults(&answer.body, map, schemas));
+        faults
+    }
+
+    fn body_faults(
+        &self,
+        listed: &AnswerBodyInfo,
+        map: &RouteMap,
+        schemas: &Schemas,
+    ) -> Vec<String> {
+        let has_body = self.body.is_some_and(|body| !body.is_empty());
+        if self.is_bodiless() {
+            return fault_if(has_body, "there is a body, which such an answer never has");
+        }
+        match listed {
+            AnswerBodyInfo::None => fault_if(has_body, "there is a body, and none is listed"),
+            AnswerBodyInfo::Error => self.error_faults(map, schemas, false),
+            AnswerBodyInfo::ValidationError => self.error_faults(map, schemas, true),
+            AnswerBodyInfo::Content(contents) => {
+                let contents: Vec<&ContentInfo> = contents.iter().collect();
+                self.content_faults(&contents, schemas)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_bodiless(&self) -> bool {
+        // RFC 9110, sections 6.4.1 and 15.3.6.
+        self.method == Method::HEAD
+            || self.status.is_informational()
+            || matches!(
+                self.status,
+                StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED
+            )
+    }
+
+    fn error_faults(&self, map: &RouteMap, schemas: &Schemas, is_validation: bool) -> Vec<String> {
+        let (_, schema) = map.error_schema(is_validation);
+        self.typed_faults(&[(map.error_media_type(), &schema)], schemas)
+    }
+
+    fn content_faults(&self, contents: &[&ContentInfo], schemas: &Schemas) -> Vec<String> {
+        let contents: Vec<(&str, &Value)> =
+            contents.iter().map(|it| (it.media_type.as_str(), &it.schema)).collect();
+        self.typed_faults(&contents, schemas)
+    }
+
+    /// Returns the reasons why the body is none of these media types with their
+    /// schemas.
+    fn typed_faults(&self, contents: &[(&str, &Value)], schemas: &Schemas) -> Vec<String> {
+        let Some(media_type) = self.media_type() else {
+            let is_any = contents.iter().any(|(listed, _)| *listed == "*/*");
+            let listed = names(contents);
+            return fault_if(!is_any, &format!("there is no Content-Type, and {listed} is listed"));
+        };
+        let mut fitting = contents.iter().filter(|(listed, _)| admits(listed, &media_type));
+        let Some((_, schema)) = fitting.next() else {
+            let listed = names(contents);
+            return vec![format!("the media type is {media_type}, and {listed} is listed")];
+        };
+        let Some(body) = self.body.filter(|_| !self.is_encoded()) else { return Vec::new() };
+        match value_of(&media_type, body) {
+            Ok(Some(value)) => schemas.faults(schema, &value),
+            Ok(None) => Vec::new(),
+            Err(fault) => vec![fault],
+        }
+    }
+
+    /// Returns the media type, without parameters and in small letters.
+    fn media_type(&self) -> Option<String> {
+        let value = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        Some(essence(value))
+    }
+
+    fn is_encoded(&self) -> bool {
+        self.headers.contains_key(header::CONTENT_ENCODING)
+    }
+}
+
+fn fault_if(is_one: bool, fault: &str) -> Vec<String> {
+    if is_one { vec![fault.to_owned()] } else { Vec::new() }
+}
+
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split_once(';').map_or(media_type, |(essence, _)| essence);
+    essence.trim().to_ascii_lowercase()
+}
+
+fn names(contents: &[(&str, &Value)]) -> String {
+    let names: Vec<Cow<'_, str>> =
+        contents.iter().map(|(media_type, _)| (*media_type).into()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(" or ") }
+}
+
+/// Returns true if a listed media type, perhaps a range, admits another one.
+fn admits(listed: &str, media_type: &str) -> bool {
+    let listed = essence(listed);
+    match listed.strip_suffix("/*") {
+        Some("*") => true,
+        Some(kind) => media_type.split_once('/').is_some_and(|(other, _)| other == kind),
+        None => listed == media_type,
+    }
+}
+
+/// Returns the value that a schema judges: JSON, or a text; `None` for other
+/// bytes.
+fn value_of(media_type: &str, body: &[u8]) -> Result<Option<Value>, String> {
+    if media_type == "application/json" || media_type.ends_with("+json") {
+        return match serde_json::from_slice(body) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(format!("the body is no JSON: {error}")),
+        };
+    }
+    if !media_type.starts_with("text/") {
+        return Ok(None);
+    }
+    Ok(std::str::from_utf8(body).ok().map(Value::from))
+}

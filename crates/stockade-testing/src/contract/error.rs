@@ -1,0 +1,110 @@
+//! [`ContractError`]: an answer that breaks the contract.
+
+use std::error::Error;
+use std::fmt;
+
+use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, Place, RouteInfo};
+
+/// An answer that the map of the routes does not list.
+///
+/// Its text names the route and the place of its declaration, says what does not
+/// fit, and lists the answers of the route.
+#[derive(Clone)]
+pub struct ContractError {
+    breach: Box<Breach>,
+}
+
+#[derive(Clone)]
+struct Breach {
+    route: String,
+    location: Place,
+    faults: Vec<String>,
+    listed: Vec<String>,
+    /// The names of middleware that does not describe itself.
+    opaque: Vec<String>,
+}
+
+impl ContractError {
+    pub(super) fn new(route: &RouteInfo, faults: Vec<String>) -> Self {
+        let listed = route.answers_by_status().into_iter().flat_map(|(status, answers)| {
+            answers.into_iter().map(move |answer| listed(&status, &answer))
+        });
+        let opaque = route.middleware.iter().filter(|middleware| middleware.is_opaque);
+        let breach = Breach {
+            route: format!("{} {}", route.method, route.path),
+            location: route.location.clone(),
+            faults,
+            listed: listed.collect(),
+            opaque: opaque.map(|middleware| middleware.name.clone()).collect(),
+        };
+        Self { breach: Box::new(breach) }
+    }
+
+    /// Returns the route that gave the answer: `GET /users/:id`.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        &self.breach.route
+    }
+
+    /// Returns the place where the route was declared.
+    #[must_use]
+    pub fn location(&self) -> &Place {
+        &self.breach.location
+    }
+
+    /// Returns the reasons why the answer does not fit.
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.breach.faults
+    }
+}
+
+/// Returns a line for an answer of the map.
+fn listed(status: &str, answer: &AnswerInfo) -> String {
+    let body = match &answer.body {
+        AnswerBodyInfo::None => "no body".to_owned(),
+        AnswerBodyInfo::Error => "an error".to_owned(),
+        AnswerBodyInfo::ValidationError => "an error of validation".to_owned(),
+        AnswerBodyInfo::Content(contents) => {
+            let types: Vec<&str> = contents.iter().map(|it| it.media_type.as_str()).collect();
+            types.join(", ")
+        }
+        _ => "any body".to_owned(),
+    };
+    let by = match answer.by.as_str() {
+        "" => "the documentation of the route",
+        by => by,
+    };
+    let names: Vec<&str> = answer
+        .headers
+        .iter()
+        .filter(|header| header.always)
+        .map(|header| header.name.as_str())
+        .collect();
+    let headers =
+        if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
+    format!("{status}: {body}{headers} ({by})")
+}
+
+impl fmt::Display for ContractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Breach { route, location, faults, listed, opaque } = &*self.breach;
+        writeln!(f, "the answer breaks the contract of {route} ({location})")?;
+        faults.iter().try_for_each(|fault| writeln!(f, "  {fault}"))?;
+        write!(f, "the map lists")?;
+        listed.iter().try_for_each(|answer| write!(f, "\n  {answer}"))?;
+        if opaque.is_empty() {
+            return Ok(());
+        }
+        let names = opaque.join(", ");
+        write!(f, "\nwithout the answers of middleware that does not describe itself: {names}")
+    }
+}
+
+impl fmt::Debug for ContractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for ContractError {}

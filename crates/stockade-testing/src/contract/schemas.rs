@@ -1,0 +1,57 @@
+//! [`Schemas`]: JSON Schemas of a map, which judge bodies.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::{Draft, Validator};
+use serde_json::{Map, Value, json};
+use stockade_routing::map::RouteMap;
+
+/// The most breaches of a schema that are told.
+const MAX_TOLD: usize = 5;
+
+/// The schemas of a map, each compiled when a body is judged by it.
+pub(super) struct Schemas {
+    /// The schemas with a name, to which others point by `#/schemas/`.
+    named: Value,
+    compiled: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+impl Schemas {
+    pub(super) fn of(map: &RouteMap) -> Self {
+        let named: Map<String, Value> = map.schemas.clone().into_iter().collect();
+        Self { named: Value::Object(named), compiled: Mutex::default() }
+    }
+
+    /// Returns the breaches of a schema; empty for a value that fits.
+    pub(super) fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
+        let validator = match self.validator(schema) {
+            Ok(validator) => validator,
+            Err(fault) => return vec![fault],
+        };
+        let faults = validator.iter_errors(value).map(|error| {
+            let path = error.instance_path().to_string();
+            let path = if path.is_empty() { "the body".to_owned() } else { format!("`{path}`") };
+            // The value stands in the exchange, where secrets are left out.
+            format!("{path}: {}", error.masked_with("the value"))
+        });
+        faults.take(MAX_TOLD).collect()
+    }
+
+    fn validator(&self, schema: &Value) -> Result<Arc<Validator>, String> {
+        let key = schema.to_string();
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = compiled.get(&key) {
+            return Ok(Arc::clone(validator));
+        }
+        let root = json!({ "allOf": [schema], "schemas": self.named });
+        let options =
+            jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+        let validator = options
+            .build(&root)
+            .map_err(|error| format!("the schema of the map is no JSON Schema: {error}"))?;
+        let validator = Arc::new(validator);
+        compiled.insert(key, Arc::clone(&validator));
+        Ok(validator)
+    }
+}
