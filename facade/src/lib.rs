@@ -10,6 +10,11 @@
 //! [`in_production`] says what to set: addresses, proxies, limits, logs,
 //! shutdown, secrets, memory.
 //!
+//! # Rules over all routes
+//!
+//! [`guarding`] says how a program checks its own routes: rules that keep it
+//! from being built, and the list of who may call what.
+//!
 //! # With a database
 //!
 //! [`databases`] says how: work that blocks, pools, transactions, migrations,
@@ -44,6 +49,8 @@ pub use stockade_openapi as openapi;
 pub use stockade_path as path;
 #[doc(inline)]
 pub use stockade_routing as routing;
+#[doc(inline)]
+pub use stockade_routing::policy;
 #[doc(inline)]
 pub use stockade_serialization as serialization;
 #[cfg(feature = "server")]
@@ -94,6 +101,9 @@ pub mod coming_from {
 
 #[doc = include_str!("../docs/databases.md")]
 pub mod databases {}
+
+#[doc = include_str!("../docs/guarding.md")]
+pub mod guarding {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}

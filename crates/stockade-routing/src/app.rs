@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 use stockade_core::__internal::{ErrorContextExt as _, Settings, States};
@@ -16,6 +17,7 @@ use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
 use crate::map::{self, ExplainError, Explanation, RouteMap};
 use crate::matcher::{Table, Tables};
+use crate::policy::Policy;
 use crate::router::{Router, build_named};
 use crate::stages::Stages;
 use crate::url::{UrlError, UrlPattern};
@@ -84,6 +86,8 @@ pub(crate) struct RouteSet {
     /// it.
     pub(crate) mounts: Vec<Arc<Endpoint>>,
     pub(crate) method_not_allowed: bool,
+    /// The rules that the routes keep.
+    pub(crate) policy: Option<Arc<Policy>>,
 }
 
 impl Resolved {
@@ -265,6 +269,18 @@ impl App {
         build_named(pattern, params)
     }
 
+    /// Returns the policy that the router was built with, if it had one.
+    #[must_use]
+    pub fn policy(&self) -> Option<&Policy> {
+        self.resolved.routes.policy.as_deref()
+    }
+
+    /// Returns the places where its routes were declared.
+    fn places(&self) -> Vec<&'static Location<'static>> {
+        let fallback = self.resolved.routes.fallback.iter();
+        self.routes().iter().chain(fallback).map(|endpoint| endpoint.location()).collect()
+    }
+
     pub(crate) fn build(router: Router) -> Result<Self, ConfigError> {
         Self::build_for(router, false)
     }
@@ -275,13 +291,18 @@ impl App {
     }
 
     fn build_for(router: Router, is_hosted: bool) -> Result<Self, ConfigError> {
-        let Router { options, routes, mistakes, inspectors, .. } = router;
+        let Router { options, routes, mistakes, mut inspectors, policy, .. } = router;
         let mut compiler = Compiler::new(&options, mistakes, is_hosted);
         for route in routes {
             compiler.add(route);
         }
         compiler.add_fallback();
-        let app = compiler.finish()?;
+        let policy = policy.map(|(policy, _)| Arc::new(policy));
+        let app = compiler.finish(policy.clone())?;
+        if let Some(policy) = policy {
+            let app = app.clone();
+            inspectors.push(move |map| policy.enforce(map, app.places()));
+        }
         inspectors.run(|| map::map_of(&app.resolved, is_hosted))?;
         Ok(app)
     }

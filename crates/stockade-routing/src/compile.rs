@@ -22,6 +22,7 @@ use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder, Tables};
 use crate::options::RouterOptions;
+use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
 use crate::url::UrlPattern;
@@ -343,7 +344,7 @@ impl<'o> Compiler<'o> {
         &mut self.tables[index].1
     }
 
-    pub(crate) fn finish(mut self) -> Result<App, ConfigError> {
+    pub(crate) fn finish(mut self, policy: Option<Arc<Policy>>) -> Result<App, ConfigError> {
         let stages = match Stages::new(self.options) {
             Ok(stages) => Some(stages),
             Err(error) => {
@@ -372,6 +373,7 @@ impl<'o> Compiler<'o> {
             own_cors: self.own_cors,
             mounts: self.mounts,
             method_not_allowed: self.options.method_not_allowed,
+            policy,
         });
         let max_body = self.options.max_body_size;
         let error_handler = self.options.error_handling.clone();

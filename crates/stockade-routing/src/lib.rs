@@ -21,6 +21,7 @@
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
 // - `map`: `RouteMap`, everything that an application knows about its routes.
+// - `policy`: `Policy`, rules over all routes, read from their map.
 // - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
 mod app;
@@ -38,6 +39,7 @@ mod matcher;
 mod mount;
 mod no_route;
 mod options;
+pub mod policy;
 mod prepared_headers;
 mod router;
 mod stages;

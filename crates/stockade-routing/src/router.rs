@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::entry::{Inherited, RouteEntry, RouteRef, added};
 use crate::map::{Inspectors, RouteMap};
 use crate::options::RouterOptions;
+use crate::policy::Policy;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
 
@@ -70,6 +71,8 @@ pub struct Router {
     options_mapped: Option<&'static Location<'static>>,
     /// The functions that look at the map at the end of the build.
     pub(crate) inspectors: Inspectors,
+    /// The rules that its routes keep, with the place where they were given.
+    pub(crate) policy: Option<(Policy, &'static Location<'static>)>,
 }
 
 /// A route as it was declared, below the router's prefix.
@@ -332,6 +335,10 @@ impl Router {
             );
             self.mistakes.push(mistake.on(prefix).at(place));
         }
+        if let Some((_, place)) = inner.policy {
+            let mistake = Mistake::new("a group has no policy of its own: the router has one");
+            self.mistakes.push(mistake.on(prefix).at(place));
+        }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {
             route.entry.inherited.fill(&settings);
             route.path = join(prefix, &route.path);
@@ -440,6 +447,34 @@ impl Router {
         inspect: impl FnOnce(&RouteMap) -> Result<(), ConfigError> + Send + 'static,
     ) -> &mut Self {
         self.inspectors.push(inspect);
+        self
+    }
+
+    /// Sets the rules that all of its routes keep: what breaks one of them is a
+    /// mistake of the build. It replaces the policy that the router had, such as
+    /// that of `create_api_router`.
+    ///
+    /// It sees every route, whether it is added before or after this call, by a
+    /// tree, a method or a group; a group has none of its own. An application that
+    /// is [mounted](Self::mount) was built with its own policy, and is one route
+    /// here. As [`inspect`](Self::inspect), it is asked once every other check has
+    /// passed.
+    ///
+    /// ```
+    /// use stockade::policy::Policy;
+    /// use stockade::prelude::*;
+    ///
+    /// let mut router = Router::new();
+    /// router.policy(Policy::recommended());
+    /// router.get("/health", async || "ok").public("monitoring asks it");
+    /// router.post("/orders", async || "new");
+    /// let error = router.build().unwrap_err();
+    /// let [mistake] = error.mistakes() else { unreachable!("one route declares nothing") };
+    /// assert_eq!(mistake.route(), Some("POST /orders"));
+    /// ```
+    #[track_caller]
+    pub fn policy(&mut self, policy: Policy) -> &mut Self {
+        self.policy = Some((policy, Location::caller()));
         self
     }
 

@@ -24,8 +24,9 @@ mod explain;
 mod info;
 mod inspect;
 pub(crate) mod path;
+mod questions;
 pub(crate) mod schemas;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use build::map_of;
 pub(crate) use explain::explain;

@@ -31,7 +31,8 @@ fn access(access: &Access) -> String {
     words.join("+")
 }
 
-fn limits(route: &RouteInfo) -> String {
+/// Returns the rate limits of a route for people.
+pub(crate) fn limits(route: &RouteInfo) -> String {
     let limits: Vec<String> = route.limits.rate.iter().map(quota).collect();
     if limits.is_empty() { "no limit".to_owned() } else { limits.join(" ") }
 }

@@ -1,4 +1,4 @@
-//! Policies: rules over all routes of a router.
+//! The facts of the map that policies read.
 
 use stockade::middleware::{Auth, with_auth, with_role};
 use stockade::prelude::*;
@@ -19,7 +19,7 @@ fn a_map_has_the_fallback_as_a_route_of_its_own() {
     assert_eq!((fallback.kind, fallback.method.as_str()), (RouteKind::Fallback, "ANY"));
     assert_eq!((fallback.path.as_str(), fallback.operation_id.as_str()), ("/**", "fallback"));
     assert_eq!(fallback.access.public.as_deref(), Some("pages of the old site"));
-    assert!(fallback.location.file.ends_with("policy.rs") && fallback.body.is_some());
+    assert!(fallback.location.file.ends_with("facts.rs") && fallback.body.is_some());
     assert_eq!(map.routes.len(), 1);
     assert_eq!(map_of(RouteTree::new(), options()).fallback, None);
 }

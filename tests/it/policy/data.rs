@@ -1,0 +1,124 @@
+//! The rules about the data of requests.
+
+use std::collections::BTreeMap;
+
+use stockade::prelude::*;
+use stockade::serde_json::Value;
+use stockade::validation::Unchecked;
+
+use super::*;
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Bounded {
+    #[schema(max_length = 10)]
+    name: String,
+    #[schema(format = "uuid")]
+    id: String,
+    kind: Kind,
+    #[schema(max_items = 3)]
+    lines: Vec<Line>,
+    #[schema(minimum = 0, maximum = 1)]
+    share: f64,
+    count: Option<u32>,
+    #[schema(max_length = 5)]
+    note: Option<String>,
+}
+
+#[derive(serde::Deserialize, Schema)]
+enum Kind {
+    Large,
+    Small,
+}
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Line {
+    #[schema(max_length = 4)]
+    sku: String,
+}
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Open {
+    name: String,
+    nested: Vec<OpenLine>,
+    by_name: BTreeMap<String, u8>,
+    maybe: Option<f64>,
+    #[schema(format = "uri")]
+    link: String,
+    #[schema(minimum = 0)]
+    half: f64,
+}
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct OpenLine {
+    text: Option<String>,
+    children: Vec<OpenLine>,
+}
+
+fn requests() -> RouteTree {
+    routes! {
+        "bounded": {
+            POST: async |Body(_): Body<Bounded>| (),
+            PUT: async |Query(_): Query<Line>| (),
+            ":id": { GET: async |Path(_): Path<u64>| () },
+        },
+        "open": {
+            POST: async |Body(_): Body<Open>| (),
+            PUT: async |Body(_): Body<Unchecked<Value>>| (),
+            GET: async |Query(_): Query<Open>| (),
+            ":name": { GET: async |Path(_): Path<String>| () },
+        },
+    }
+}
+
+#[test]
+fn texts_are_bounded() {
+    let map = map_of_tree(requests());
+    let found = ["POST /open", "PUT /open", "GET /open", "GET /open/:name"];
+    check_map("strings-bounded", &map, &found);
+    let texts = texts("strings-bounded", &map);
+    let expected = "body.link, body.name, body.nested[].text: give them";
+    assert!(texts[0].contains(expected), "{}", texts[0]);
+    assert!(texts[1].contains("body (anything)"), "{}", texts[1]);
+    assert!(texts[2].contains("query.link, query.name"), "{}", texts[2]);
+    assert!(texts[3].contains("path.name"), "{}", texts[3]);
+}
+
+#[test]
+fn lists_and_maps_are_bounded() {
+    let map = map_of_tree(requests());
+    check_map("arrays-bounded", &map, &["POST /open", "GET /open"]);
+    let text = &texts("arrays-bounded", &map)[0];
+    assert!(text.contains("body.by_name, body.nested, body.nested[].children"), "{text}");
+}
+
+#[test]
+fn numbers_are_bounded() {
+    let map = map_of_tree(requests());
+    check_map("numbers-bounded", &map, &["POST /open", "GET /open"]);
+    let text = &texts("numbers-bounded", &map)[0];
+    assert!(text.contains("body.half, body.maybe:"), "{text}");
+}
+
+#[test]
+fn schemas_of_an_entry_and_messages_of_a_socket_are_seen() {
+    let schema = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
+    let tree = routes! {
+        "entry": { POST: { handler: async || (), validation: schema } },
+        "chat": { ws: async |_: WebSocket| () },
+    };
+    check("strings-bounded", tree, &["POST /entry"]);
+}
+
+#[test]
+fn many_places_are_counted() {
+    let fields = (0..9).map(|index| (format!("f{index}"), json!({ "type": "string" })));
+    let fields: serde_json::Map<String, Value> = fields.collect();
+    let schema = json!({ "type": "object", "properties": fields });
+    let tree = routes! { POST: { handler: async || (), validation: schema } };
+    let text = &texts("strings-bounded", &map_of_tree(tree))[0];
+    assert!(text.contains("body.f3, body.f4, and 4 others"), "{text}");
+}

@@ -1,0 +1,152 @@
+//! The rules about limits, and about what is open wide.
+
+use stockade::RouteEntry;
+use stockade::middleware::with_rate_limit;
+use stockade::prelude::*;
+use stockade::routing::HostRoutes;
+use stockade::validation::Unchecked;
+use stockade::websockets::WebSocketOptions;
+
+use super::*;
+
+const MIB: u64 = 1024 * 1024;
+
+#[test]
+fn large_bodies_are_found_once_for_the_router_and_by_route() {
+    let tree = || {
+        routes! {
+            "router": { POST: async || "", PUT: async || "", GET: async || "" },
+            "own": { POST: { handler: async || "", max_body: 11 * MIB } },
+            "small": { POST: { handler: async || "", max_body: 10 * MIB } },
+            "get": { GET: { handler: async || "", max_body: 11 * MIB } },
+        }
+    };
+    check("body-bounded", tree(), &["POST /own"]);
+    let large = RouterOptions::new().max_body_size(20 * MIB);
+    let map = map_of(create_router(tree(), large.clone()));
+    check_map("body-bounded", &map, &["router", "POST /own"]);
+    let text = &texts("body-bounded", &map)[0];
+    assert!(text.contains("20 MiB, as that of POST /router and another one"), "{text}");
+    check_map("body-bounded", &map_of(create_router(routes! { GET: async || "" }, large)), &[]);
+}
+
+#[test]
+fn large_messages_are_found() {
+    let entry = |size| {
+        RouteEntry::web_socket(async |_: WebSocket| ())
+            .options(WebSocketOptions::new().max_payload(size))
+    };
+    let tree = RouteTree::new()
+        .segment("large", RouteTree::new().web_socket(entry(11 * MIB)))
+        .segment("small", RouteTree::new().web_socket(entry(10 * MIB)));
+    check("body-bounded", tree, &["WS /large"]);
+}
+
+#[test]
+fn a_rate_limit_counts_each_route() {
+    let tree = || {
+        routes! {
+            "exempt": { GET: { handler: async || "", rate_limit: false } },
+            "own": { GET: { handler: async || "", rate_limit: 5 / MINUTE } },
+            "other": { GET: async || "" },
+        }
+    };
+    check("rate-limited", tree(), &["GET /exempt"]);
+    let off = || RouterOptions::new().rate_limit(None);
+    let map = map_of(create_router(tree(), off()));
+    check_map("rate-limited", &map, &["router", "GET /exempt"]);
+    let own = routes! { middleware: [with_rate_limit(5 / MINUTE)], GET: async || "" };
+    check_map("rate-limited", &map_of(create_router(own, off())), &[]);
+    let mut empty = create_router(RouteTree::new(), off());
+    check_map("rate-limited", &map_of(std::mem::take(&mut empty)), &[]);
+    empty.map_options(|_| off());
+    empty.fallback(async || "");
+    check_map("rate-limited", &map_of(empty), &["router"]);
+}
+
+#[test]
+fn routes_of_another_host_are_not_asked_for_what_the_host_does() {
+    let mut router = create_router(
+        routes! { GET: { handler: async || "", public: "a test" } },
+        RouterOptions::new().rate_limit(None).cors_origin("*"),
+    );
+    router.fallback(async || "");
+    let policy = Policy::recommended()
+        .public_routes(["GET /", "fallback"])
+        .allow("rate-limited", "router", "the host limits")
+        .allow("wildcard-exposed", "fallback", "old pages");
+    router.policy(policy);
+    assert!(HostRoutes::build(router).is_ok());
+}
+
+#[test]
+fn what_takes_every_path_is_found() {
+    let inner = create_router(routes! { GET: async || "" }, RouterOptions::new()).build().unwrap();
+    let mut router = create_router(
+        routes! {
+            "files": { "**": { GET: async |Path(name): Path<String>| name } },
+            "one": { "*": { GET: async |Path(name): Path<String>| name } },
+            "rest": { ":name": { GET: async |Path(name): Path<String>| name } },
+            "old": { mount: inner },
+        },
+        RouterOptions::new(),
+    );
+    router.fallback(async || "");
+    let found = ["GET /files/**", "ANY /old/**", "fallback"];
+    check_map("wildcard-exposed", &map_of(router), &found);
+}
+
+#[test]
+fn every_origin_beside_a_user_is_found() {
+    let tree = || {
+        routes! {
+            "open": { GET: { handler: async || "", public: "a test" } },
+            "me": { middleware: [signed_in()], GET: async || "", POST: async || "" },
+            "own": {
+                middleware: [signed_in()],
+                GET: { handler: async || "", cors: "*" },
+                POST: { handler: async || "", cors: "https://app.example" },
+            },
+            "chat": { middleware: [signed_in()], ws: async |_: WebSocket| () },
+        }
+    };
+    check("cors-open-with-user", tree(), &["GET /own"]);
+    let options = RouterOptions::new().cors_origin("*");
+    let map = map_of(create_router(tree(), options));
+    check_map("cors-open-with-user", &map, &["router", "GET /own"]);
+    assert!(texts("cors-open-with-user", &map)[0].contains("GET /me and another one"));
+    let options = RouterOptions::new().cors_origin("https://app.example");
+    check_map("cors-open-with-user", &map_of(create_router(tree(), options)), &["GET /own"]);
+}
+
+#[test]
+fn a_socket_of_every_origin_is_found_where_a_browser_sends_the_credentials() {
+    let entry = || RouteEntry::web_socket(async |_: WebSocket| ()).allowed_origins(["*"]);
+    let at = |tree: RouteTree, path: &str, entry: RouteEntry| {
+        tree.segment(path, RouteTree::new().web_socket(entry))
+    };
+    let mut tree = RouteTree::new();
+    tree = at(tree, "feed", entry().public("news"));
+    tree = at(tree, "token", entry().middleware(signed_in()));
+    tree = at(tree, "session", entry().middleware(session()));
+    tree = at(tree, "opaque", entry().middleware(opaque));
+    let same = RouteEntry::web_socket(async |_: WebSocket| ()).middleware(session());
+    tree = at(tree, "same", same);
+    check("ws-origin-open", tree, &["WS /session", "WS /opaque"]);
+}
+
+#[test]
+fn shown_errors_are_found() {
+    let map = |options| map_of(create_router(RouteTree::new(), options));
+    check_map("errors-hidden", &map(RouterOptions::new().expose_errors(true)), &["router"]);
+    check_map("errors-hidden", &map(RouterOptions::new().expose_errors(false)), &[]);
+    check_map("errors-hidden", &map(RouterOptions::new()), &[]);
+}
+
+#[test]
+fn a_body_that_is_read_counts() {
+    let tree = routes! {
+        POST: { handler: async |Body(_): Body<Unchecked<String>>| (), max_body: 12 * MIB },
+    };
+    check("body-bounded", tree, &["POST /"]);
+}
