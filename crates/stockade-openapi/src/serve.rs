@@ -12,6 +12,7 @@ use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
 use stockade_middleware::__internal::Wishes;
 use stockade_middleware::with_etag;
+use stockade_routing::policy::Policy;
 use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
 
 use crate::document::document;
@@ -135,15 +136,25 @@ fn refuses_gzip(request: &HeaderMap) -> bool {
 }
 
 /// Makes a router for an API that others call: that of [`create_router`], with
-/// its document made when it is built.
+/// [`Policy::recommended`] and with its document made when it is built. A route
+/// that neither asks for a user nor says why it is open does not build; an
+/// application that builds behaves as with [`create_router`].
 ///
-/// The document is not served until the router has [`with_open_api`].
+/// [`Router::policy`] puts another policy in the place of that one, such as the
+/// same with rules and allowances of the application. The document is not served
+/// until the router has [`with_open_api`].
 ///
 /// ```
 /// use stockade::openapi::create_api_router;
 /// use stockade::prelude::*;
 ///
-/// let api = routes! { "users": { GET: async || "all users" } };
+/// let open = routes! { "users": { GET: async || "all users" } };
+/// let router = create_api_router(("Shop", "1.4.0"), open, RouterOptions::new());
+/// assert!(router.build().unwrap_err().to_string().contains("[access-declared]"));
+///
+/// let api = routes! {
+///     "users": { GET: { handler: async || "all users", public: "the list is on the site" } },
+/// };
 /// let app = create_api_router(("Shop", "1.4.0"), api, RouterOptions::new()).build()?;
 /// assert_eq!(app.routes().len(), 1);
 /// # Ok::<(), ConfigError>(())
@@ -157,7 +168,9 @@ pub fn create_api_router(
     routes: RouteTree,
     options: RouterOptions,
 ) -> Router {
-    with_open_api(create_router(routes, options), OpenApiOptions::of(info))
+    let mut router = create_router(routes, options);
+    router.policy(Policy::recommended());
+    with_open_api(router, OpenApiOptions::of(info))
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use serde::Serialize;
 use stockade_errors::BoxError;
 use stockade_routing::App;
+use stockade_routing::policy::{Audit, Policy};
 
 use crate::document::open_api;
 use crate::options::OpenApiOptions;
 
 /// The commands, for a call that is none of their forms.
-const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | openapi";
+const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] | openapi";
 
 /// Runs a command about the routes of an application. `args` are the arguments
 /// of the program, with its name first.
@@ -20,9 +21,10 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | openap
 /// |---|---|
 /// | `routes` | a line for each route: method, path, access, limits, name, place |
 /// | `explain POST /users/7` | the way of that request, or the routes that nearly take it |
+/// | `audit` | a line for each route, those that are open first: who may call it, limits, findings; by the [policy](App::policy) of the router, or by [`Policy::recommended`] if it has none |
 /// | `openapi` | the document |
 ///
-/// `--json` behind the first two gives data. The outcome is `None` where the
+/// `--json` behind the first three gives data. The outcome is `None` where the
 /// first argument is none of them, for a program that has commands of its own or
 /// none at all.
 ///
@@ -68,14 +70,25 @@ pub fn tool(
             Ok(explanation) => shown(&explanation, is_json),
             Err(error) => Err(error.into()),
         },
+        ("audit", []) if is_usual => shown(&audit(app), is_json),
         ("openapi", []) if is_usual => match open_api(app, options) {
             Ok(document) => pretty(&document),
             Err(error) => Err(error.into()),
         },
-        ("routes" | "explain" | "openapi", _) => Err(format!("the commands are {USAGE}").into()),
+        ("routes" | "explain" | "audit" | "openapi", _) => {
+            Err(format!("the commands are {USAGE}").into())
+        }
         _ => return None,
     };
     Some(outcome)
+}
+
+fn audit(app: &App) -> Audit {
+    let map = app.route_map();
+    match app.policy() {
+        Some(policy) => policy.audit(&map),
+        None => Policy::recommended().audit(&map),
+    }
 }
 
 fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {

@@ -85,6 +85,7 @@
 // - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
 //   `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
+// - `policy`: `assert_policy`.
 // - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
 // - `contract`: `Contract`, answers against the map of the routes.
 // - `transport`: in process, or over a port.
@@ -103,6 +104,7 @@ mod event;
 mod exchange;
 mod fail;
 mod form;
+mod policy;
 mod redact;
 mod request;
 mod response;
@@ -124,6 +126,7 @@ pub use contract::{Contract, ContractError};
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;
+pub use policy::assert_policy;
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 pub use stream::TestStream;

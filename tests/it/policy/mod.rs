@@ -1,6 +1,7 @@
 //! Policies: rules over all routes of a router.
 
 mod access;
+mod build;
 mod data;
 mod documents;
 mod exceptions;

@@ -1,0 +1,37 @@
+//! [`assert_policy`]: the routes of an application keep their rules.
+
+use std::fmt::Write as _;
+
+use stockade_routing::policy::Policy;
+
+use crate::IntoApp;
+use crate::fail::{fail, or_fail};
+
+/// Checks that the routes of a router or an app keep the rules of a policy. A
+/// failure lists everything that breaks one, each with file and line.
+///
+/// ```
+/// use stockade::policy::Policy;
+/// use stockade::prelude::*;
+/// use stockade::testing::assert_policy;
+///
+/// let api = routes! { "health": { GET: { handler: async || "ok", public: "monitoring asks it" } } };
+/// assert_policy(create_router(api, RouterOptions::new()), &Policy::recommended());
+/// ```
+///
+/// # Panics
+/// When the routes break a rule, and when the router has mistakes.
+#[track_caller]
+pub fn assert_policy(router: impl IntoApp, policy: &Policy) {
+    let app = or_fail(router.into_app());
+    let findings = policy.check(&app.route_map());
+    if findings.is_empty() {
+        return;
+    }
+    let mut text = format!("{} findings of the policy:", findings.len());
+    for finding in findings {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "\n  {finding}");
+    }
+    fail(text);
+}
