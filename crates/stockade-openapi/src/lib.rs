@@ -8,6 +8,7 @@
 //! Source: OpenAPI 3.1.1.
 
 mod document;
+pub mod lock;
 mod options;
 mod page;
 mod serve;

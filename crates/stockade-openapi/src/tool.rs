@@ -6,10 +6,12 @@ use stockade_routing::App;
 use stockade_routing::policy::{Audit, Policy};
 
 use crate::document::open_api;
+use crate::lock::command;
 use crate::options::OpenApiOptions;
 
 /// The commands, for a call that is none of their forms.
-const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] | openapi";
+const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
+                     | openapi | lock | lock --check [PATH]";
 
 /// Runs a command about the routes of an application. `args` are the arguments
 /// of the program, with its name first.
@@ -23,6 +25,8 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// | `explain POST /users/7` | the way of that request, or the routes that nearly take it |
 /// | `audit` | a line for each route, those that are open first: who may call it, limits, findings; by the [policy](App::policy) of the router, or by [`Policy::recommended`] if it has none |
 /// | `openapi` | the document |
+/// | `lock` | the [lock](crate::lock) of the routes |
+/// | `lock --check [PATH]` | one line, if the routes are as the file says; `routes.lock` without a path |
 ///
 /// `--json` behind the first three gives data. The outcome is `None` where the
 /// first argument is none of them, for a program that has commands of its own or
@@ -49,7 +53,8 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 ///
 /// # Errors
 /// When a command lacks an argument or has one too many, when the line of
-/// `explain` is no method and path, and when there can be no document.
+/// `explain` is no method and path, when there can be no document, and when the
+/// routes are not as a lock says.
 pub fn tool(
     app: &App,
     options: &OpenApiOptions,
@@ -75,7 +80,9 @@ pub fn tool(
             Ok(document) => pretty(&document),
             Err(error) => Err(error.into()),
         },
-        ("routes" | "explain" | "audit" | "openapi", _) => {
+        ("lock", []) if flags.is_empty() => command::print(app),
+        ("lock", [] | [_]) if flags == ["--check"] => command::check(app, rest.first().copied()),
+        ("routes" | "explain" | "audit" | "openapi" | "lock", _) => {
             Err(format!("the commands are {USAGE}").into())
         }
         _ => return None,

@@ -1,0 +1,106 @@
+//! The comparison of the answers of a route.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::compare::Comparison;
+use super::entry::AnswerLock;
+use super::inputs::ANY_TYPE;
+use super::rules::{
+    ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED,
+    REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_REMOVED, REPLY_UNKNOWN, STATUS_ADDED, STATUS_REMOVED,
+};
+use super::schema::Direction;
+
+type Answers = BTreeMap<String, AnswerLock>;
+
+/// Compares the answers of a route.
+pub(super) fn compare(c: &mut Comparison<'_>, old: &Answers, new: &Answers) {
+    for (status, before) in old {
+        if let Some(after) = covering(new, status) {
+            answer(c, status, before, after);
+        } else {
+            let rule = if is_error(status) { ERROR_REMOVED } else { STATUS_REMOVED };
+            c.note(rule, "answers", status, Value::Null);
+        }
+    }
+    for status in new.keys().filter(|status| !old.contains_key(*status)) {
+        let rule = if is_error(status) { ERROR_ADDED } else { STATUS_ADDED };
+        c.note(rule, "answers", Value::Null, status);
+    }
+}
+
+/// Returns true for 4xx, 5xx and `default`, which stands for any error.
+fn is_error(status: &str) -> bool {
+    !status.starts_with(['1', '2', '3'])
+}
+
+/// Returns the answer of a status, or that of its class.
+fn covering<'a>(answers: &'a Answers, status: &str) -> Option<&'a AnswerLock> {
+    let class = || status.get(..1).and_then(|digit| answers.get(&format!("{digit}XX")));
+    answers.get(status).or_else(class)
+}
+
+fn answer(c: &mut Comparison<'_>, status: &str, old: &AnswerLock, new: &AnswerLock) {
+    let at = format!("answers/{status}");
+    match (old.unknown, new.unknown) {
+        (true, false) => c.note(REPLY_KNOWN, at.clone(), Value::Null, new),
+        (false, true) => c.note(REPLY_UNKNOWN, at.clone(), old, Value::Null),
+        _ => {}
+    }
+    for (media_type, before) in &old.content {
+        match new.content.get(media_type).or_else(|| new.content.get(ANY_TYPE)) {
+            Some(after) => {
+                c.schema(&format!("{at}/{media_type}"), before, after, Direction::Reply);
+            }
+            // Told above.
+            None if new.unknown => {}
+            None => c.note(REPLY_TYPE_REMOVED, at.clone(), media_type, Value::Null),
+        }
+    }
+    if !old.unknown {
+        for media_type in new.content.keys().filter(|it| !old.content.contains_key(*it)) {
+            c.note(REPLY_TYPE_ADDED, at.clone(), Value::Null, media_type);
+        }
+    }
+    forms(c, &at, old, new);
+    headers(c, &at, &old.headers, &new.headers);
+}
+
+/// Compares the forms of errors.
+fn forms(c: &mut Comparison<'_>, at: &str, old: &AnswerLock, new: &AnswerLock) {
+    let had_form = old.error || old.fields;
+    let has_form = new.error || new.fields;
+    if had_form && !has_form && !new.unknown {
+        c.note(ERROR_BODY, at, "the form of the application", Value::Null);
+    } else if old.fields && !new.fields && has_form {
+        c.note(ERROR_BODY, at, "with fields", "without fields");
+    } else if !old.fields && new.fields && had_form {
+        c.note(ERROR_FIELDS, at, "without fields", "with fields");
+    }
+}
+
+fn headers(
+    c: &mut Comparison<'_>,
+    at: &str,
+    old: &BTreeMap<String, bool>,
+    new: &BTreeMap<String, bool>,
+) {
+    let words = |always: Option<&bool>| match always {
+        None => Value::Null,
+        Some(true) => "always".into(),
+        Some(false) => "sometimes".into(),
+    };
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    for name in new.keys().chain(gone) {
+        let (before, after) = (old.get(name), new.get(name));
+        // None is less than false, which is less than true.
+        let rule = match before.cmp(&after) {
+            std::cmp::Ordering::Less => REPLY_HEADER_ADDED,
+            std::cmp::Ordering::Greater => REPLY_HEADER_REMOVED,
+            std::cmp::Ordering::Equal => continue,
+        };
+        c.note(rule, format!("{at}/headers/{name}"), words(before), words(after));
+    }
+}

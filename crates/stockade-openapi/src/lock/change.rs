@@ -1,0 +1,128 @@
+//! [`Changes`]: the differences of two locks, for people and as data.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::rules::Rule;
+
+/// A difference of two locks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// The kind of the change, and its class.
+    pub rule: Rule,
+    /// The routes that it is about, such as `GET /users/:id`; none where it is
+    /// about the router.
+    pub routes: Vec<String>,
+    /// The place in the lock: a field of the route or the router such as
+    /// `access/user`, or a place in a schema such as
+    /// `#/schemas/User/properties/name`.
+    pub at: String,
+    /// The value before; null where there was none.
+    pub before: Value,
+    /// The value now; null where there is none.
+    pub after: Value,
+}
+
+/// The differences of two locks: the gravest first, equal ones of several routes
+/// together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Changes {
+    changes: Vec<Change>,
+}
+
+impl Changes {
+    /// Returns the changes.
+    pub fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter()
+    }
+
+    /// Returns true if nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Returns true if a client that worked may fail now.
+    #[must_use]
+    pub fn is_breaking(&self) -> bool {
+        self.iter().any(|change| change.rule.breaking)
+    }
+
+    /// Returns true if somebody may do now what was refused before.
+    #[must_use]
+    pub fn is_weakening(&self) -> bool {
+        self.iter().any(|change| change.rule.weakening)
+    }
+
+    /// Sorts the changes, and joins those of several routes that are the same.
+    pub(super) fn of(found: Vec<Change>) -> Self {
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut changes: Vec<Change> = Vec::new();
+        for change in found {
+            let key =
+                format!("{} {} {} {}", change.rule.id, change.at, change.before, change.after);
+            let known = places.get(&key).and_then(|place| changes.get_mut(*place));
+            if let Some(known) = known {
+                let is_new = |route: &String| !known.routes.contains(route);
+                let routes: Vec<String> = change.routes.into_iter().filter(is_new).collect();
+                known.routes.extend(routes);
+            } else {
+                places.insert(key, changes.len());
+                changes.push(change);
+            }
+        }
+        let gravity = |change: &Change| {
+            let rule = change.rule;
+            (!(rule.breaking && rule.weakening), !rule.breaking, !rule.weakening, rule.text)
+        };
+        changes.sort_by_key(gravity);
+        Self { changes }
+    }
+}
+
+/// The largest number of characters of a value that is shown.
+const LONGEST: usize = 160;
+
+/// The number of routes that are shown by name.
+const NAMED: usize = 3;
+
+/// Shows a line with class and id, and lines with routes, place and both values.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "[{}] {}: {}", self.rule.class(), self.rule.id, self.rule.meaning)?;
+        let named = self.routes.iter().take(NAMED).map(String::as_str);
+        let named: Vec<&str> = named.collect();
+        if !named.is_empty() {
+            write!(f, "    {}", named.join(", "))?;
+            match self.routes.len().saturating_sub(NAMED) {
+                0 => writeln!(f)?,
+                more => writeln!(f, ", and {more} more")?,
+            }
+        }
+        let place = if self.at.is_empty() { "route" } else { &self.at };
+        writeln!(f, "    {place}: {} -> {}", shown(&self.before), shown(&self.after))
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "nothing".to_owned(),
+        value => value.to_string(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Shows the changes below each other.
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.changes.iter().try_for_each(|change| change.fmt(f))
+    }
+}

@@ -1,0 +1,76 @@
+//! The comparison of what a route reads: query, headers, cookies, body.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::compare::Comparison;
+use super::entry::{BodyLock, RouteLock};
+use super::rules::{
+    BODY_ADDED, BODY_OPTIONAL, BODY_REMOVED, BODY_REQUIRED, BODY_TYPE_ADDED, BODY_TYPE_REMOVED,
+    FIELD_DEMANDED, FIELD_IGNORED, FIELD_OPTIONAL, FIELD_READ,
+};
+use super::schema::Direction;
+
+/// The media type of a body that may be anything.
+pub(super) const ANY_TYPE: &str = "*/*";
+
+/// Compares what a route reads.
+pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
+    // A query that nothing reads may hold anything.
+    let open = json!({ "type": "object" });
+    let query = |route: &RouteLock| route.query.clone().unwrap_or_else(|| open.clone());
+    c.schema("query", &query(old), &query(new), Direction::Request);
+    fields(c, "headers", &old.headers, &new.headers);
+    fields(c, "cookies", &old.cookies, &new.cookies);
+    match (&old.body, &new.body) {
+        (None, None) => {}
+        (None, Some(after)) if after.required => c.note(BODY_REQUIRED, "body", Value::Null, after),
+        (None, Some(after)) => c.note(BODY_ADDED, "body", Value::Null, after),
+        (Some(before), None) => c.note(BODY_REMOVED, "body", before, Value::Null),
+        (Some(before), Some(after)) => body(c, before, after),
+    }
+}
+
+fn fields(
+    c: &mut Comparison<'_>,
+    place: &str,
+    old: &BTreeMap<String, bool>,
+    new: &BTreeMap<String, bool>,
+) {
+    let words = |required: Option<&bool>| match required {
+        None => Value::Null,
+        Some(true) => json!("required"),
+        Some(false) => json!("optional"),
+    };
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    for name in new.keys().chain(gone) {
+        let (before, after) = (old.get(name), new.get(name));
+        let rule = match (before, after) {
+            (None | Some(false), Some(true)) => FIELD_DEMANDED,
+            (None, Some(false)) => FIELD_READ,
+            (Some(true), Some(false)) => FIELD_OPTIONAL,
+            (Some(_), None) => FIELD_IGNORED,
+            _ => continue,
+        };
+        c.note(rule, format!("{place}/{name}"), words(before), words(after));
+    }
+}
+
+fn body(c: &mut Comparison<'_>, old: &BodyLock, new: &BodyLock) {
+    match (old.required, new.required) {
+        (false, true) => c.note(BODY_REQUIRED, "body", "optional", "required"),
+        (true, false) => c.note(BODY_OPTIONAL, "body", "required", "optional"),
+        _ => {}
+    }
+    for (media_type, before) in &old.content {
+        let at = format!("body/{media_type}");
+        match new.content.get(media_type).or_else(|| new.content.get(ANY_TYPE)) {
+            Some(after) => c.schema(&at, before, after, Direction::Request),
+            None => c.note(BODY_TYPE_REMOVED, "body", media_type, Value::Null),
+        }
+    }
+    for media_type in new.content.keys().filter(|it| !old.content.contains_key(*it)) {
+        c.note(BODY_TYPE_ADDED, "body", Value::Null, media_type);
+    }
+}
