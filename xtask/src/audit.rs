@@ -26,10 +26,10 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-routing", 4),
     ("stockade-server", 5),
     ("stockade-openapi", 5),
-    ("stockade-testing", 5),
     ("stockade-axum", 5),
     ("stockade-actix", 5),
-    ("stockade", 6),
+    ("stockade-testing", 6),
+    ("stockade", 7),
 ];
 
 /// The names of our crates.

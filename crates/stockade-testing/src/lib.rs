@@ -86,6 +86,7 @@
 //   `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
 // - `policy`: `assert_policy`.
+// - `lock`: `assert_routes_lock`.
 // - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
 // - `contract`: `Contract`, answers against the map of the routes.
 // - `transport`: in process, or over a port.
@@ -105,6 +106,7 @@ mod exchange;
 mod fail;
 mod form;
 mod policy;
+mod lock;
 mod redact;
 mod request;
 mod response;
@@ -126,6 +128,7 @@ pub use contract::{Contract, ContractError};
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;
+pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};

@@ -1,0 +1,244 @@
+//! [`assert_routes_lock`]: the routes of an application against a file that is
+//! committed.
+
+use std::env::{self, VarError};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use stockade_openapi::lock::Lock;
+
+use crate::IntoApp;
+use crate::fail::or_fail;
+
+/// The variable that lets the file be written.
+const VARIABLE: &str = "STOCKADE_LOCK";
+
+/// Fails if the routes of an application are others than a file says, and lists
+/// what differs: changes that break clients, that weaken the protection, that do
+/// neither, and of texts.
+///
+/// `path` is relative to the package of the test, of which cargo gives the
+/// directory in `CARGO_MANIFEST_DIR`; without that to the current directory.
+///
+/// | `STOCKADE_LOCK` | |
+/// |---|---|
+/// | not set | compares |
+/// | `write` | writes the file if it is not there, or if no change breaks or weakens |
+/// | `accept` | writes it, whatever has changed |
+///
+/// Where `CI` is set, nothing is written: both values are a failure there.
+/// `stockade::openapi::lock` has the rules.
+///
+/// ```no_run
+/// use stockade::prelude::*;
+/// use stockade::testing::assert_routes_lock;
+///
+/// fn router() -> Router {
+///     create_router(routes! { "users": { GET: async || "all" } }, RouterOptions::new())
+/// }
+///
+/// // #[test]
+/// fn routes_are_as_locked() {
+///     assert_routes_lock(router(), "routes.lock");
+/// }
+/// ```
+///
+/// # Panics
+/// When the routes differ, the file is missing or no lock, or the router has
+/// mistakes.
+#[track_caller]
+pub fn assert_routes_lock(router: impl IntoApp, path: impl AsRef<Path>) {
+    let app = or_fail(router.into_app());
+    let lock = or_fail(Lock::of(&app.route_map()));
+    let mode = or_fail(Mode::of(variable(VARIABLE), variable("CI")));
+    or_fail(compare(&lock, &in_package(path.as_ref()), mode, SystemTime::now()));
+}
+
+/// Returns a variable, unless it is empty.
+fn variable(name: &str) -> Option<String> {
+    match env::var(name) {
+        Ok(value) => Some(value).filter(|value| !value.is_empty()),
+        Err(VarError::NotPresent) => None,
+        // It is a wrong value, and shown as one.
+        Err(VarError::NotUnicode(value)) => Some(value.to_string_lossy().into_owned()),
+    }
+}
+
+fn in_package(path: &Path) -> PathBuf {
+    match env::var_os("CARGO_MANIFEST_DIR") {
+        Some(package) => Path::new(&package).join(path),
+        None => path.to_owned(),
+    }
+}
+
+/// The changes that are written into the file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Mode {
+    None,
+    Harmless,
+    All,
+}
+
+impl Mode {
+    fn of(value: Option<String>, ci: Option<String>) -> Result<Self, String> {
+        let mode = match value.as_deref() {
+            None => return Ok(Self::None),
+            Some("write") => Self::Harmless,
+            Some("accept") => Self::All,
+            Some(other) => {
+                return Err(format!("{VARIABLE} is `write` or `accept`, and not {other:?}"));
+            }
+        };
+        match ci.as_deref() {
+            None | Some("false" | "0") => Ok(mode),
+            Some(_) => Err(format!(
+                "{VARIABLE} is set, and so is CI: there the file is compared and not written"
+            )),
+        }
+    }
+}
+
+fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), String> {
+    let shown = path.display();
+    let write = || {
+        fs::write(path, lock.to_string())
+            .map_err(|error| format!("{shown} cannot be written: {error}"))
+    };
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text.replace("\r\n", "\n"),
+        Err(error) if error.kind() == ErrorKind::NotFound && mode != Mode::None => return write(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(format!("there is no {shown}: `{VARIABLE}=write cargo test` writes it"));
+        }
+        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+    };
+    let locked = Lock::read(&text).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    if text == lock.to_string() {
+        return Ok(());
+    }
+    let changes = locked.changes_to(lock, now);
+    let is_harmless = !changes.is_breaking() && !changes.is_weakening();
+    match mode {
+        Mode::All => write(),
+        Mode::Harmless if is_harmless => write(),
+        _ if changes.is_empty() => Err(format!(
+            "{shown} says the same in another form: `{VARIABLE}=write cargo test` writes it anew"
+        )),
+        _ => {
+            let word = if is_harmless { "write" } else { "accept" };
+            let nothing = if mode == Mode::None { "" } else { "; nothing was written" };
+            Err(format!(
+                "the routes are not as {shown} says{nothing}\n\n{changes}\n\
+                 if that is meant: `{VARIABLE}={word} cargo test` writes it"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use stockade_core::Docs;
+    use stockade_routing::Router;
+
+    use super::*;
+
+    fn lock(paths: &[&str]) -> Lock {
+        let mut router = Router::new();
+        for path in paths {
+            let docs = Docs::new("x").deprecated_since("2020-01-01").sunset("2021-01-01");
+            router.get(path, async || "x").docs(docs);
+        }
+        Lock::of(&router.build().unwrap().route_map()).unwrap()
+    }
+
+    /// Returns a path of a test's own.
+    fn path(name: &str) -> PathBuf {
+        let path = env::temp_dir().join(format!("stockade-{}-{name}.lock", std::process::id()));
+        drop(fs::remove_file(&path));
+        path
+    }
+
+    #[test]
+    fn the_variable_has_two_values_and_none_in_ci() {
+        fn check(value: Option<&str>, ci: Option<&str>, expected: Result<Mode, &str>) {
+            let mode = Mode::of(value.map(str::to_owned), ci.map(str::to_owned));
+            match expected {
+                Ok(expected) => assert_eq!(mode, Ok(expected)),
+                Err(part) => assert!(mode.clone().unwrap_err().contains(part), "{mode:?}"),
+            }
+        }
+        check(None, Some("true"), Ok(Mode::None));
+        check(Some("write"), None, Ok(Mode::Harmless));
+        check(Some("accept"), Some("false"), Ok(Mode::All));
+        check(Some("write"), Some("true"), Err("so is CI"));
+        check(Some("ACCEPT"), None, Err("`write` or `accept`, and not \"ACCEPT\""));
+    }
+
+    #[test]
+    fn a_missing_file_is_written_when_that_is_said() {
+        let path = path("missing");
+        let error = compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()).unwrap_err();
+        assert!(error.contains("STOCKADE_LOCK=write cargo test"), "{error}");
+        assert!(!path.exists());
+        compare(&lock(&["/a"]), &path, Mode::Harmless, SystemTime::now()).unwrap();
+        assert_eq!(compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()), Ok(()));
+        fs::write(&path, lock(&["/a"]).to_string().replace('\n', "\r\n")).unwrap();
+        assert_eq!(compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()), Ok(()));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_breaks_is_written_by_accept_alone() {
+        let path = path("accept");
+        let (two, one) = (lock(&["/a", "/b"]), lock(&["/a"]));
+        // Long before the sunset.
+        let now = SystemTime::UNIX_EPOCH;
+        fs::write(&path, two.to_string()).unwrap();
+        for mode in [Mode::None, Mode::Harmless] {
+            let error = compare(&one, &path, mode, now).unwrap_err();
+            assert!(error.contains("[breaking] route-removed"), "{error}");
+            assert!(error.contains("STOCKADE_LOCK=accept"), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), two.to_string());
+        }
+        compare(&one, &path, Mode::All, now).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), one.to_string());
+        let error = compare(&two, &path, Mode::None, now).unwrap_err();
+        assert!(error.contains("STOCKADE_LOCK=write"), "{error}");
+        compare(&two, &path, Mode::Harmless, now).unwrap();
+        // When the sunset has passed, a route may go.
+        let late = now + Duration::from_secs(1_700_000_000);
+        compare(&one, &path, Mode::Harmless, late).unwrap();
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_never_written_over() {
+        let path = path("broken");
+        let good = lock(&["/a"]).to_string();
+        let newer = good.replace("\"format\": 1", "\"format\": 2");
+        let merged = format!("<<<<<<< HEAD\n{good}");
+        let unknown = good.replace("\"routes\": {", "\"other\": 1,\n  \"routes\": {");
+        let cases = [
+            ("", "it is no JSON"),
+            ("{}", "no `format` that is known"),
+            (newer.as_str(), "a newer version wrote it"),
+            (merged.as_str(), "marks of a merge"),
+            (unknown.as_str(), "unknown field `other`"),
+        ];
+        for (text, expected) in cases {
+            fs::write(&path, text).unwrap();
+            let now = SystemTime::now();
+            let error = compare(&lock(&["/a"]), &path, Mode::All, now).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        fs::write(&path, good.replace(": ", ":  ")).unwrap();
+        let error = compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()).unwrap_err();
+        assert!(error.contains("the same in another form"), "{error}");
+        fs::remove_file(path).unwrap();
+    }
+}
