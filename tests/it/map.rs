@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use stockade::description::Answer;
 use stockade::errors::Mistake;
-use stockade::middleware::{TrustProxy, with_timeout};
+use stockade::middleware::{InputRule, TrustProxy, with_input_validation, with_timeout};
 use stockade::prelude::*;
 use stockade::routing::map::{AnswerBodyInfo, AnswerInfo, RouteInfo, RouteKind, RouteMap};
-use stockade::validation::schema;
+use stockade::validation::{Unchecked, ValidationOptions, schema};
 use stockade::websockets::{WebSocket, WebSocketOptions};
 use stockade::{Docs, RouteDoc};
 
@@ -292,4 +292,60 @@ fn a_map_names_the_proxies_that_are_trusted() {
         assert_eq!(map.router.trust_proxy, expected);
         assert!(!map.router.web_sockets);
     }
+}
+
+#[test]
+fn schemas_of_strict_routes_refuse_members_that_they_do_not_list() {
+    #[derive(serde::Deserialize, Schema)]
+    #[expect(dead_code, reason = "its schema alone matters")]
+    struct Tag {
+        name: String,
+    }
+    #[derive(serde::Deserialize, Schema)]
+    #[expect(dead_code, reason = "its schema alone matters")]
+    struct Note {
+        text: String,
+        tags: Vec<Tag>,
+    }
+    #[derive(serde::Deserialize, Schema)]
+    #[expect(dead_code, reason = "its schema alone matters")]
+    struct Search {
+        q: String,
+    }
+    let strict = || ValidationOptions::new().allow_unknown(false);
+    let save = async |Body(_): Body<Note>| ();
+    let api = routes! {
+        "open": { POST: save },
+        "strict": { POST: { handler: save, validation_options: strict() } },
+        "search": {
+            GET: { handler: async |Query(_): Query<Search>| (), validation_options: strict() },
+        },
+    };
+    let map = create_router(api, RouterOptions::new()).build().unwrap().route_map();
+    let body = |index: usize| map.routes[index].body.as_ref().unwrap().content[0].schema.clone();
+    assert_eq!(body(0), json!({ "$ref": "#/schemas/Note" }));
+    assert_eq!(body(1), json!({ "$ref": "#/schemas/NoteStrict" }));
+    let strict = &map.schemas["NoteStrict"];
+    assert_eq!(strict["additionalProperties"], false);
+    assert_eq!(strict["properties"]["tags"]["items"]["$ref"], "#/schemas/TagStrict");
+    assert_eq!(map.schemas["TagStrict"]["additionalProperties"], false);
+    assert_eq!(map.schemas["Note"].get("additionalProperties"), None);
+    assert_eq!(map.schemas["Tag"].get("additionalProperties"), None);
+    assert_eq!(map.routes[2].query.as_ref().unwrap()["additionalProperties"], false);
+}
+
+#[test]
+fn middleware_says_more_of_a_body_than_a_handler_that_takes_any() {
+    let rules = with_input_validation([("email", InputRule::new().required())]);
+    let api = routes! {
+        "letter": {
+            POST: {
+                handler: async |Body(_): Body<Unchecked<Value>>| (),
+                middleware: [rules],
+            },
+        },
+    };
+    let map = create_router(api, RouterOptions::new()).build().unwrap().route_map();
+    let body = map.routes[0].body.as_ref().unwrap();
+    assert_eq!(body.content[0].schema["required"], json!(["email"]));
 }

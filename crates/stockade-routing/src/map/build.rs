@@ -15,7 +15,7 @@ use stockade_core::{BodyKind, Docs, Endpoint, RouteDoc};
 use stockade_middleware::__internal::Cors;
 use stockade_middleware::rate_limit::{Policy, RateLimiter};
 use stockade_path::{Param, Part, Pattern, Segment};
-use stockade_validation::Schema;
+use stockade_validation::{Schema, ValidationOptions};
 
 use super::path::{operation_id, templates};
 use super::schemas::Schemas;
@@ -164,9 +164,24 @@ pub(super) fn schema_of<'r>(
     endpoint: &'r Endpoint,
     facts: &'r RouteFacts,
     from: InputFrom,
-) -> Option<&'r Schema> {
-    let checked = || facts.inputs.iter().rev().find(|input| input.from == from);
-    endpoint.schema(from).or_else(|| checked().map(|input| &input.schema))
+) -> Option<Judging<'r>> {
+    let is_closed = |options: &ValidationOptions| options.allow_unknown == Some(false);
+    let own = endpoint
+        .schema(from)
+        .map(|schema| Judging { schema, is_closed: is_closed(&endpoint.validation().options) });
+    let checked = facts.inputs.iter().rev().find(|input| input.from == from);
+    let checked =
+        || checked.map(|it| Judging { schema: &it.schema, is_closed: is_closed(&it.options) });
+    // One that takes any value says less than middleware that checks it.
+    own.filter(|own| !own.schema.is_any()).or_else(checked).or(own)
+}
+
+/// A schema that judges a source.
+#[derive(Clone, Copy)]
+pub(super) struct Judging<'r> {
+    pub(super) schema: &'r Schema,
+    /// Members that it does not list are refused, as `allow_unknown(false)` says.
+    pub(super) is_closed: bool,
 }
 
 fn params_of(
@@ -362,7 +377,10 @@ fn web_socket_of(schemas: &Schemas, fact: &WebSocketFact) -> WebSocketInfo {
         max_payload: fact.max_payload,
         max_rate: fact.max_rate,
         subprotocols: fact.subprotocols.clone(),
-        receives: fact.receives.as_ref().map(|schema| schemas.value(schema)),
+        receives: fact
+            .receives
+            .as_ref()
+            .map(|schema| schemas.value(Judging { schema, is_closed: false })),
         sends: fact.sends.map(|schema| schemas.of_reply(schema)),
     }
 }

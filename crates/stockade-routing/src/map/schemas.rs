@@ -1,7 +1,7 @@
 //! The schemas of a map: those of types with a name stand once, and routes
 //! point to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 use stockade_core::__internal::RouteDocExt as _;
@@ -10,15 +10,24 @@ use stockade_core::{Endpoint, RouteDoc};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::RouteInfo;
-use super::build::schema_of;
+use super::build::{Judging, schema_of};
 
 /// The place of schemas in a map.
 const PLACE: &str = "#/schemas/";
+
+/// The end of the name of a definition that refuses members which it does not
+/// list, where it does not refuse them elsewhere.
+const STRICT: &str = "Strict";
 
 /// The schemas of some routes, with their names.
 #[derive(Default)]
 pub(crate) struct Schemas {
     names: Names,
+    /// The names of definitions where members that they do not list are refused,
+    /// by their names.
+    closed: BTreeMap<String, String>,
+    /// The names of definitions where such members are not refused.
+    open: HashSet<String>,
     /// The mistakes in the schemas of replies, and in names.
     pub(super) mistakes: Vec<String>,
 }
@@ -28,10 +37,16 @@ impl Schemas {
     pub(crate) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDoc)>) -> Self {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
+        let mut closed = Vec::new();
         for (endpoint, doc) in routes {
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
-                let schema = schema_of(endpoint, doc.facts(), from);
-                definitions.extend(schema.into_iter().flat_map(Schema::definitions));
+                match schema_of(endpoint, doc.facts(), from) {
+                    Some(judging) if judging.is_closed => {
+                        closed.extend(judging.schema.definitions())
+                    }
+                    Some(judging) => definitions.extend(judging.schema.definitions()),
+                    None => {}
+                }
             }
             let web_socket = doc.facts().web_socket.as_ref();
             let messages = web_socket.and_then(|fact| fact.receives.as_ref());
@@ -47,8 +62,11 @@ impl Schemas {
                 }
             }
         }
-        match Names::of(definitions) {
-            Ok(names) => schemas.names = names,
+        match Names::of(definitions.iter().chain(&closed).cloned()) {
+            Ok(names) => {
+                schemas.names = names;
+                schemas.close(&definitions, &closed);
+            }
             Err(error) => {
                 schemas.mistakes.extend(error.mistakes().iter().map(ToString::to_string));
             }
@@ -56,36 +74,74 @@ impl Schemas {
         schemas
     }
 
+    /// Names the definitions that refuse members which they do not list: by the
+    /// same name, or by one with `Strict` behind it where they do not refuse
+    /// them elsewhere.
+    fn close(&mut self, open: &[Definition], closed: &[Definition]) {
+        let name = |it: &Definition| self.names.get(&it.id()).map(str::to_owned);
+        let open: HashSet<String> = open.iter().filter_map(name).collect();
+        let mut given: BTreeMap<String, String> = BTreeMap::new();
+        for name in closed.iter().filter_map(name) {
+            let mut own = name.clone();
+            let is_taken = |own: &String| self.names.iter().any(|(known, _)| known == own);
+            if open.contains(&name) {
+                own += STRICT;
+                while is_taken(&own) {
+                    own += STRICT;
+                }
+            }
+            given.insert(name, own);
+        }
+        (self.open, self.closed) = (open, given);
+    }
+
     /// Returns a schema as JSON, with references to those that have a name.
-    pub(super) fn value(&self, schema: &Schema) -> Value {
-        self.exported(schema.export())
+    pub(super) fn value(&self, judging: Judging<'_>) -> Value {
+        self.exported(judging.schema.export(), judging.is_closed)
     }
 
     /// Returns a schema as JSON, itself written out, with references to others.
-    pub(super) fn value_in_place(&self, schema: &Schema) -> Value {
-        let value = self.value(schema);
+    pub(super) fn value_in_place(&self, judging: Judging<'_>) -> Value {
+        let value = self.value(judging);
         let name = value.get("$ref").and_then(Value::as_str);
         let name = name.and_then(|reference| reference.strip_prefix(PLACE));
-        let mut all = self.names.iter();
-        match name.and_then(|name| all.find(|(known, _)| *known == name)) {
-            Some((_, definition)) => self.exported(definition.export()),
+        match name.and_then(|name| self.definitions().remove(name)) {
+            Some((definition, is_closed)) => self.exported(definition.export(), is_closed),
             None => value,
         }
+    }
+
+    /// Returns each definition by the names that references have for it, with
+    /// true if it refuses members that it does not list.
+    fn definitions(&self) -> BTreeMap<&str, (&Definition, bool)> {
+        let mut all = BTreeMap::new();
+        for (name, definition) in self.names.iter() {
+            let closed = self.closed.get(name);
+            if closed.is_none() || self.open.contains(name) {
+                all.insert(name, (definition, false));
+            }
+            all.extend(closed.map(|closed| (closed.as_str(), (definition, true))));
+        }
+        all
     }
 
     /// Returns the schema of a type that is written, as JSON.
     pub(super) fn of_reply(&self, schema: SchemaOf) -> Value {
         // Its mistakes are kept since the names were given.
-        schema.schema().map_or(Value::Bool(true), |schema| self.value(&schema))
+        let open = |schema: &Schema| self.exported(schema.export(), false);
+        schema.schema().map_or(Value::Bool(true), |schema| open(&schema))
     }
 
-    fn exported(&self, export: Export<'_>) -> Value {
+    fn exported(&self, export: Export<'_>, is_closed: bool) -> Value {
         let reference = |id: &DefinitionId| match self.names.get(id) {
-            Some(name) => format!("{PLACE}{name}"),
+            Some(name) => {
+                let closed = self.closed.get(name).filter(|_| is_closed);
+                format!("{PLACE}{}", closed.map_or(name, String::as_str))
+            }
             // All definitions were named, or there is a mistake.
             None => format!("{PLACE}unknown"),
         };
-        export.references(&reference).to_value()
+        export.closed(is_closed).references(&reference).to_value()
     }
 
     /// Returns the schemas that routes point to, and those that these point to.
@@ -93,17 +149,17 @@ impl Schemas {
         &self,
         routes: impl Iterator<Item = &'r RouteInfo>,
     ) -> BTreeMap<String, Value> {
-        let all: BTreeMap<&str, &Definition> = self.names.iter().collect();
+        let all = self.definitions();
         let mut names = BTreeSet::new();
         for route in routes {
             route.values().for_each(|value| references(value, PLACE, &mut names));
         }
         let mut used: BTreeMap<String, Value> = BTreeMap::new();
         while let Some(name) = names.pop_first() {
-            if let Some(definition) = all.get(name.as_str())
+            if let Some((definition, is_closed)) = all.get(name.as_str())
                 && !used.contains_key(&name)
             {
-                let value = self.exported(definition.export());
+                let value = self.exported(definition.export(), *is_closed);
                 references(&value, PLACE, &mut names);
                 used.insert(name, value);
             }
