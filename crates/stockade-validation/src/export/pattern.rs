@@ -133,7 +133,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Copies a code point: `\x41`, `\u0041`, and both with braces.
+    /// Copies a code point: `\x41`, `\u0041`, and both with braces. Four digits
+    /// are read with the flag `u` and without it, as by many tools.
     fn code_point(&mut self, char: char) -> Option<()> {
         let digits = if self.chars.next_if_eq(&'{').is_some() {
             self.text_until('}')?
@@ -142,7 +143,10 @@ impl Writer<'_> {
             (0..count).map(|_| self.chars.next()).collect::<Option<String>>()?
         };
         let code = u32::from_str_radix(&digits, 16).ok()?;
-        self.out.push_str(&format!(r"\u{{{code:X}}}"));
+        match u16::try_from(code) {
+            Ok(unit) => self.out.push_str(&format!(r"\u{unit:04X}")),
+            Err(_) => self.out.push_str(&format!(r"\u{{{code:X}}}")),
+        }
         Some(())
     }
 
@@ -296,7 +300,7 @@ mod tests {
             (r"\Aab\z", "^ab$"),
             ("(?P<name>a)", "(?<name>a)"),
             (r"\pL", r"\p{L}"),
-            (r"\x41\x{1F600}\u00e9", r"\u{41}\u{1F600}\u{E9}"),
+            (r"\x41\x{1F600}\u00e9", r"\u0041\u{1F600}\u00E9"),
             (r"\-\#\@\ a", "-#@ a"),
             ("a]", r"a\]"),
             ("[]a]", r"[\]a]"),
