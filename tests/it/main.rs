@@ -9,6 +9,7 @@ mod construction;
 mod contract;
 mod cross_origin;
 mod described;
+mod documents;
 mod routing;
 
 mod accepts;

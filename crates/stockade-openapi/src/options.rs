@@ -87,6 +87,9 @@ pub struct OpenApiOptions {
     pub info: ApiInfo,
     /// The servers, by URL. Default: `/`, the server of the document.
     pub servers: Vec<String>,
+    /// True if the servers are there for programs of the same organisation alone,
+    /// which tools read in `x-internal`. Default: false.
+    pub internal_servers: bool,
     /// The groups of operations with their descriptions. Default: none; an
     /// operation is in the groups of its documentation, or in that of its first
     /// segment.
@@ -126,6 +129,7 @@ impl OpenApiOptions {
         Self {
             info: info.into(),
             servers: Vec::new(),
+            internal_servers: false,
             tags: Vec::new(),
             webhooks: Vec::new(),
             internals: false,
@@ -138,6 +142,9 @@ impl OpenApiOptions {
     }
 
     setters! {
+        /// Sets [`internal_servers`](Self#structfield.internal_servers).
+        internal_servers: bool;
+
         /// Sets [`internals`](Self#structfield.internals).
         internals: bool;
 

@@ -5,13 +5,13 @@ use stockade_errors::BoxError;
 use stockade_routing::App;
 use stockade_routing::policy::{Audit, Policy};
 
-use crate::document::open_api;
+use crate::document::{open_api, ruleset};
 use crate::lock::command;
 use crate::options::OpenApiOptions;
 
 /// The commands, for a call that is none of their forms.
 const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
-                     | openapi | lock | lock --check [PATH]";
+                     | openapi [--ruleset] | lock | lock --check [PATH]";
 
 /// Runs a command about the routes of an application. `args` are the arguments
 /// of the program, with its name first.
@@ -27,6 +27,7 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// | `openapi` | the document |
 /// | `lock` | the [lock](crate::lock) of the routes |
 /// | `lock --check [PATH]` | one line, if the routes are as the file says; `routes.lock` without a path |
+/// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public` |
 ///
 /// `--json` behind the first three gives data. The outcome is `None` where the
 /// first argument is none of them, for a program that has commands of its own or
@@ -76,6 +77,10 @@ pub fn tool(
             Err(error) => Err(error.into()),
         },
         ("audit", []) if is_usual => shown(&audit(app), is_json),
+        ("openapi", []) if flags == ["--ruleset"] => match ruleset(&app.route_map(), options) {
+            Ok(ruleset) => pretty(&ruleset),
+            Err(error) => Err(error.into()),
+        },
         ("openapi", []) if is_usual => match open_api(app, options) {
             Ok(document) => pretty(&document),
             Err(error) => Err(error.into()),

@@ -105,8 +105,8 @@ mod event;
 mod exchange;
 mod fail;
 mod form;
-mod policy;
 mod lock;
+mod policy;
 mod redact;
 mod request;
 mod response;
@@ -121,10 +121,10 @@ mod web_socket;
 mod tests;
 
 pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, IntoApp, TestClient};
-pub use credentials::Credentials;
 #[cfg(feature = "contract")]
 #[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
 pub use contract::{Contract, ContractError};
+pub use credentials::Credentials;
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;

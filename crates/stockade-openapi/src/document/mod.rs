@@ -6,6 +6,7 @@ mod components;
 mod operation;
 mod paths;
 mod responses;
+mod ruleset;
 mod schemas;
 mod security;
 
@@ -16,6 +17,7 @@ use stockade_routing::map::RouteMap;
 
 use self::paths::Paths;
 pub(crate) use self::paths::routes_by_id;
+pub(crate) use self::ruleset::ruleset;
 pub(crate) use self::security::demand;
 use crate::options::{ApiInfo, OpenApiOptions, Webhook, WebhookBody};
 
@@ -46,11 +48,12 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));
     document.insert("info".to_owned(), info(&options.info));
-    let servers = options.servers.iter().map(|url| json!({ "url": url }));
-    let servers: Vec<Value> = servers.collect();
     // The default, which some tools want to see.
-    let servers = if servers.is_empty() { vec![json!({ "url": "/" })] } else { servers };
-    document.insert("servers".to_owned(), servers.into());
+    let default = ["/".to_owned()];
+    let servers = if options.servers.is_empty() { &default[..] } else { &options.servers };
+    let servers = servers.iter();
+    let servers = servers.map(|url| json!({ "url": url, "x-internal": options.internal_servers }));
+    document.insert("servers".to_owned(), servers.collect());
     let tags = paths.tags(options);
     if !tags.is_empty() {
         document.insert("tags".to_owned(), tags.into());

@@ -116,12 +116,29 @@ fn path_parameter(param: &ParamInfo, name: &str) -> Value {
             object.insert("pattern".to_owned(), json!(format!("^(?:{constraint})$")));
         }
     }
+    if let Some(object) = schema.as_object_mut() {
+        say_what_paths_hold(object);
+    }
     let mut value = json!({ "name": name, "in": "path", "required": true, "schema": schema });
     if param.is_rest {
         value["description"] = json!("The rest of the path, with its slashes");
     }
     value
 }
+
+/// Adds the bounds of every parameter of a path to the schema of a text: it is not
+/// empty, and has no control character.
+fn say_what_paths_hold(schema: &mut Map<String, Value>) {
+    let is_text = schema.get("type").is_some_and(|it| it == "string");
+    let is_bounded = BOUNDS.iter().any(|keyword| schema.contains_key(*keyword));
+    if is_text && !is_bounded {
+        schema.entry("minLength").or_insert(json!(1));
+        schema.insert("pattern".to_owned(), json!(r"^[^\u0000-\u001F\u007F]*$"));
+    }
+}
+
+/// Keywords that say more of a text than the bounds of each path.
+const BOUNDS: [&str; 4] = ["const", "enum", "format", "pattern"];
 
 fn query_parameters(schema: &Value) -> Vec<Value> {
     let required = |name: &str| {

@@ -157,9 +157,10 @@ fn shape(template: &str) -> String {
     shape
 }
 
-/// Returns the literal segments that all paths begin with.
+/// Returns the literal segments that all listed paths begin with.
 fn common_prefix(map: &RouteMap) -> usize {
-    let mut paths = map.routes.iter().map(|route| literals(&route.path));
+    let listed = map.routes.iter().filter(|route| is_listed(route));
+    let mut paths = listed.map(|route| literals(&route.path));
     let Some(first) = paths.next() else { return 0 };
     let common = paths.fold(first.len(), |common, path| {
         first.iter().zip(&path).take(common).take_while(|(one, other)| one == other).count()

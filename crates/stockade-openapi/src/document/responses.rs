@@ -143,13 +143,6 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
             _ => {}
         }
     }
-    // Each error may come in the wider form, which holds the other too.
-    let (error, wider) = (error(map, false), error(map, true));
-    for schemas in by_type.values_mut() {
-        if error != wider && schemas.contains(&wider) {
-            schemas.retain(|schema| *schema != error);
-        }
-    }
     let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
         let schema = match schemas.len() {
             1 => schemas.remove(0),
@@ -187,8 +180,10 @@ fn has(answer: &AnswerInfo, name: &str) -> bool {
 
 fn header_object(header: &HeaderInfo, always: bool) -> Value {
     let schema = match header.name.as_str() {
-        // RFC 9110, section 10.2.3: seconds. No limit is longer than a day.
-        "Retry-After" => json!({ "type": "integer", "minimum": 0 }),
+        // RFC 9110, section 10.2.3: seconds.
+        "Retry-After" => {
+            json!({ "type": "integer", "minimum": 0, "maximum": i32::MAX, "format": "int32" })
+        }
         _ => json!({ "type": "string" }),
     };
     let mut object = json!({ "description": header.meaning });

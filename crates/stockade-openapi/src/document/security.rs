@@ -20,7 +20,10 @@ fn scheme_object(scheme: &SchemeInfo) -> Value {
         SchemeInfo::Http { scheme, bearer_format, .. } => {
             let mut object = json!({ "type": "http", "scheme": scheme.to_ascii_lowercase() });
             if let Some(format) = bearer_format {
-                object["bearerFormat"] = json!(format);
+                // The field belongs to this scheme alone (OpenAPI 3.1, "Security Scheme Object").
+                if scheme.eq_ignore_ascii_case("bearer") {
+                    object["bearerFormat"] = json!(format);
+                }
                 object["description"] = json!("A signed token (RFC 7519; RFC8725)");
             }
             object

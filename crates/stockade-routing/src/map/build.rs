@@ -165,15 +165,27 @@ pub(super) fn schema_of<'r>(
     facts: &'r RouteFacts,
     from: InputFrom,
 ) -> Option<Judging<'r>> {
-    let is_closed = |options: &ValidationOptions| options.allow_unknown == Some(false);
-    let own = endpoint
-        .schema(from)
-        .map(|schema| Judging { schema, is_closed: is_closed(&endpoint.validation().options) });
-    let checked = facts.inputs.iter().rev().find(|input| input.from == from);
-    let checked =
-        || checked.map(|it| Judging { schema: &it.schema, is_closed: is_closed(&it.options) });
+    let mut all = judging(endpoint, facts, from);
+    let own = endpoint.schema(from).and_then(|_| all.next());
     // One that takes any value says less than middleware that checks it.
-    own.filter(|own| !own.schema.is_any()).or_else(checked).or(own)
+    own.filter(|own| !own.schema.is_any()).or_else(|| all.last()).or(own)
+}
+
+/// Returns the schemas that judge a source, that of the handler or the entry
+/// first.
+pub(super) fn judging<'r>(
+    endpoint: &'r Endpoint,
+    facts: &'r RouteFacts,
+    from: InputFrom,
+) -> impl Iterator<Item = Judging<'r>> {
+    let judging = |schema: &'r Schema, options: &ValidationOptions| Judging {
+        schema,
+        is_closed: options.allow_unknown == Some(false),
+    };
+    let own = endpoint.schema(from);
+    let own = own.map(|schema| judging(schema, &endpoint.validation().options));
+    let checked = facts.inputs.iter().filter(move |input| input.from == from);
+    own.into_iter().chain(checked.map(move |it| judging(&it.schema, &it.options)))
 }
 
 /// A schema that judges a source.
@@ -251,9 +263,14 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
 }
 
 fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
-    let schema = schema_of(endpoint, doc.facts(), InputFrom::Body);
-    let in_place = schema.map(|schema| app.schemas.value_in_place(schema));
-    let schema = schema.map(|schema| app.schemas.value(schema));
+    let schemas = body_schemas(app, endpoint, doc.facts());
+    let in_place = schemas.iter().map(|schema| app.schemas.value_in_place(*schema));
+    let in_place: Vec<Value> = in_place.collect();
+    let mut schemas = schemas.iter().map(|schema| app.schemas.value(*schema));
+    let schema = match schemas.len() {
+        0 | 1 => schemas.next(),
+        _ => Some(json!({ "allOf": schemas.collect::<Value>() })),
+    };
     let kind = doc.body();
     if kind.is_none() && schema.is_none() {
         return None;
@@ -266,7 +283,8 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<Bo
             vec![content("multipart/form-data", schema.unwrap_or_else(open))]
         }
         (_, Some(schema)) => {
-            let forms = in_place.iter().flat_map(read_forms);
+            let takes = |form: &str| in_place.iter().all(|schema| is_read_from(app, schema, form));
+            let forms = FORMS.into_iter().filter(|form| takes(form));
             forms.map(|form| content(form, schema.clone())).collect()
         }
         (_, None) => vec![content("*/*", Value::Bool(true))],
@@ -283,17 +301,54 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<Bo
     Some(BodyInfo { required, content: content.collect() })
 }
 
-/// Returns the media types that a value of a schema is read from.
-fn read_forms(schema: &Value) -> impl Iterator<Item = &'static str> {
-    let may_be = |wanted: &str| match schema.get("type") {
-        Some(Value::String(one)) => one == wanted,
-        Some(Value::Array(several)) => several.iter().any(|one| one == wanted),
+/// Returns the schemas that a body must follow, of which one that takes any value
+/// says nothing beside others.
+fn body_schemas<'r>(
+    app: Described<'_>,
+    endpoint: &'r Endpoint,
+    facts: &'r RouteFacts,
+) -> Vec<Judging<'r>> {
+    let mut all: Vec<Judging<'_>> = judging(endpoint, facts, InputFrom::Body).collect();
+    let first = all.first().copied();
+    all.retain(|it| ![json!(true), json!({})].contains(&app.schemas.value_in_place(*it)));
+    if all.is_empty() { first.into_iter().collect() } else { all }
+}
+
+/// The media types that values are read from.
+const FORMS: [&str; 3] = ["application/json", FORM, "text/plain"];
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Returns true if a value that the schema takes may come in a body of this type.
+fn is_read_from(app: Described<'_>, schema: &Value, media_type: &str) -> bool {
+    match media_type {
+        FORM => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let mut required = required.filter_map(Value::as_str);
+            // The fields of a form are texts, and lists of them.
+            may_be(schema, &["object"])
+                && required.all(|name| {
+                    let field = schema.get("properties").and_then(|all| all.get(name));
+                    field
+                        .is_none_or(|field| may_be(&app.schemas.in_place(field.clone()), &IN_FORMS))
+                })
+        }
+        "text/plain" => may_be(schema, &["string"]),
         _ => true,
-    };
-    let json = Some("application/json");
-    let form = may_be("object").then_some("application/x-www-form-urlencoded");
-    let text = may_be("string").then_some("text/plain");
-    json.into_iter().chain(form).chain(text)
+    }
+}
+
+/// The types of values that a field of a form may have.
+const IN_FORMS: [&str; 5] = ["array", "boolean", "integer", "number", "string"];
+
+/// Returns true if a schema may take a value of one of these types.
+fn may_be(schema: &Value, wanted: &[&str]) -> bool {
+    let is_wanted = |one: &Value| one.as_str().is_some_and(|one| wanted.contains(&one));
+    match schema.get("type") {
+        Some(Value::Array(several)) => several.iter().any(is_wanted),
+        Some(one) => is_wanted(one),
+        None => true,
+    }
 }
 
 fn access_of(endpoint: &Endpoint, facts: &RouteFacts) -> Access {

@@ -10,7 +10,7 @@ use stockade_core::{Endpoint, RouteDoc};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::RouteInfo;
-use super::build::{Judging, schema_of};
+use super::build::{Judging, judging};
 
 /// The place of schemas in a map.
 const PLACE: &str = "#/schemas/";
@@ -40,12 +40,9 @@ impl Schemas {
         let mut closed = Vec::new();
         for (endpoint, doc) in routes {
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
-                match schema_of(endpoint, doc.facts(), from) {
-                    Some(judging) if judging.is_closed => {
-                        closed.extend(judging.schema.definitions())
-                    }
-                    Some(judging) => definitions.extend(judging.schema.definitions()),
-                    None => {}
+                for judging in judging(endpoint, doc.facts(), from) {
+                    let list = if judging.is_closed { &mut closed } else { &mut definitions };
+                    list.extend(judging.schema.definitions());
                 }
             }
             let web_socket = doc.facts().web_socket.as_ref();
@@ -102,7 +99,11 @@ impl Schemas {
 
     /// Returns a schema as JSON, itself written out, with references to others.
     pub(super) fn value_in_place(&self, judging: Judging<'_>) -> Value {
-        let value = self.value(judging);
+        self.in_place(self.value(judging))
+    }
+
+    /// Returns the schema that a reference points to, or the value itself.
+    pub(super) fn in_place(&self, value: Value) -> Value {
         let name = value.get("$ref").and_then(Value::as_str);
         let name = name.and_then(|reference| reference.strip_prefix(PLACE));
         match name.and_then(|name| self.definitions().remove(name)) {

@@ -1,0 +1,160 @@
+//! What documents say beside their routes, as the tools of others read it.
+
+use serde_json::json;
+use stockade::middleware::{InputRule, with_input_validation};
+use stockade::openapi::{OpenApiOptions, open_api, tool, with_open_api};
+use stockade::prelude::*;
+use stockade::testing::TestClient;
+use stockade::validation::Unchecked;
+
+fn options() -> OpenApiOptions {
+    OpenApiOptions::new("Shop", "1.4.0")
+}
+
+fn app(api: RouteTree) -> App {
+    create_router(api, RouterOptions::new()).build().unwrap()
+}
+
+fn document(api: RouteTree) -> Value {
+    open_api(&app(api), &options()).unwrap()
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct Address {
+    city: String,
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct Person {
+    name: String,
+    address: Address,
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct Letter {
+    email: String,
+    address: Option<Address>,
+}
+
+fn media_types(body: &Value) -> Vec<&str> {
+    let content = body["content"].as_object().unwrap();
+    content.keys().map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn a_form_is_listed_where_one_can_hold_the_body() {
+    let api = || {
+        routes! {
+            "people": { POST: async |Body(it): Body<Person>| it.name + &it.address.city },
+            "letters": { POST: async |Body(it): Body<Letter>| it.email + &it.address.map(|it| it.city).unwrap_or_default() },
+        }
+    };
+    let document = document(api());
+    let body = |path: &str| &document["paths"][path]["post"]["requestBody"];
+    assert_eq!(media_types(body("/people")), ["application/json"]);
+    let both = ["application/json", "application/x-www-form-urlencoded"];
+    assert_eq!(media_types(body("/letters")), both);
+
+    let client = TestClient::new(app(api()));
+    let form = async |path: &str, body: &'static str| {
+        let request = client.request(Method::POST, path);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.body(body).await.status()
+    };
+    assert_eq!(form("/people", "name=ann&address=x").await, 400);
+    assert_eq!(form("/letters", "email=a").await, 200);
+}
+
+#[tokio::test]
+async fn a_body_follows_all_schemas_that_check_it() {
+    let email = || with_input_validation([("email", InputRule::new().required())]);
+    let api = || {
+        routes! {
+            "any": { POST: { async |_: Body<Unchecked<Value>>| (), middleware: [email()] } },
+            "typed": { POST: { async |Body(it): Body<Letter>| it.email, middleware: [email()] } },
+        }
+    };
+    let document = document(api());
+    let content = |path: &str| &document["paths"][path]["post"]["requestBody"]["content"];
+    let any = &content("/any")["application/json"]["schema"];
+    assert_eq!(any["required"], json!(["email"]));
+    assert!(content("/any").get("text/plain").is_none(), "{document}");
+    let typed = &content("/typed")["application/json"]["schema"]["allOf"];
+    assert_eq!(typed[0], json!({ "$ref": "#/components/schemas/Letter" }));
+    assert_eq!(typed[1]["required"], json!(["email"]));
+
+    // The errors of the middleware are texts.
+    let refused = TestClient::new(app(api())).post("/typed").json(json!({})).await;
+    assert_eq!(refused.assert_status(400).json::<Value>()["details"], json!(["email is required"]));
+    let told = &document["paths"]["/typed"]["post"]["responses"]["400"]["content"];
+    let told = &told["application/json"]["schema"]["anyOf"];
+    assert!(told.as_array().unwrap().contains(&json!({ "$ref": "#/components/schemas/Error" })));
+}
+
+#[tokio::test]
+async fn a_parameter_says_what_no_path_holds() {
+    let api = || routes! { "help": { ":topic": { GET: async |Path(it): Path<String>| it } } };
+    let parameter = &document(api())["paths"]["/help/{topic}"]["get"]["parameters"][0];
+    let expected =
+        json!({ "type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001F\u007F]*$" });
+    assert_eq!(parameter["schema"], expected);
+
+    let client = TestClient::new(app(api()));
+    for (path, status) in
+        [("/help/a%09", 400), ("/help/a%7F", 400), ("/help/a%5C", 200), ("/help/a%C2%8C", 200)]
+    {
+        client.get(path).await.assert_status(status);
+    }
+}
+
+#[test]
+fn a_document_that_is_served_keeps_the_groups_of_its_routes() {
+    let api = routes! { "api": { "users": { GET: async || "x" }, "tags": { GET: async || "x" } } };
+    let router = create_router(api, RouterOptions::new());
+    let app = with_open_api(router, options().public("a test")).build().unwrap();
+    let document = open_api(&app, &options()).unwrap();
+    assert_eq!(document["tags"], json!([{ "name": "users" }, { "name": "tags" }]));
+}
+
+#[test]
+fn the_format_of_a_token_belongs_to_the_scheme_bearer() {
+    let auth = || Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap());
+    let schemes = |auth: Auth| {
+        let api = routes! { "me": { GET: { async || "x", middleware: [with_auth(auth)] } } };
+        document(api)["components"]["securitySchemes"].clone()
+    };
+    assert_eq!(schemes(auth())["bearer"]["bearerFormat"], "JWT");
+    let token = &schemes(auth().scheme("Token"))["token"];
+    assert_eq!((&token["scheme"], token.get("bearerFormat")), (&json!("token"), None));
+}
+
+#[test]
+fn servers_say_for_whom_they_are() {
+    let api = || routes! { "x": { GET: async || "x" } };
+    assert_eq!(document(api())["servers"], json!([{ "url": "/", "x-internal": false }]));
+    let options = options().server("https://intern.example").internal_servers(true);
+    let document = open_api(&app(api()), &options).unwrap();
+    let expected = json!([{ "url": "https://intern.example", "x-internal": true }]);
+    assert_eq!(document["servers"], expected);
+}
+
+#[test]
+fn the_rules_for_spectral_leave_alone_what_is_said_to_be_public() {
+    let api = routes! {
+        "login": { POST: { async || "x", public: "it gives the token" } },
+        "a~b": { ":id": { DELETE: { async || "x", public: "a test" } } },
+        "users": { POST: async || "x" },
+    };
+    let ruleset = |api| {
+        let args = ["program", "openapi", "--ruleset"].map(str::to_owned);
+        tool(&app(api), &options(), args).unwrap().unwrap()
+    };
+    let rules = serde_json::from_str::<Value>(&ruleset(api)).unwrap();
+    assert_eq!(rules["extends"], json!(["@stoplight/spectral-owasp-ruleset"]));
+    let files = rules["overrides"].as_array().unwrap().iter().map(|it| &it["files"][0]);
+    let files: Vec<&Value> = files.collect();
+    assert_eq!(files, ["**#/paths/~1login/post", "**#/paths/~1a~0b~1{id}/delete"]);
+    assert_eq!(rules["overrides"][0]["rules"]["owasp:api2:2023-write-restricted"], "off");
+    let none = ruleset(routes! { "x": { GET: async || "x" } });
+    assert!(!none.contains("overrides"), "{none}");
+}
