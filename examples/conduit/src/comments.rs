@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
+use stockade::reply::Created;
 
 use crate::articles::store::ids;
 use crate::db::Db;
@@ -84,7 +85,7 @@ pub async fn create(
     User(viewer): User<Viewer>,
     Path(slug): Path<String>,
     Body(new): Body<NewComment>,
-) -> Result<(StatusCode, CommentReply)> {
+) -> Result<Created<CommentReply>> {
     let work = move |tx: &Transaction<'_>| {
         let (article, _) = ids(tx, &slug)?;
         tx.execute(
@@ -94,7 +95,7 @@ pub async fn create(
         let id = tx.last_insert_rowid();
         let params = named_params! { ":viewer": viewer.id, ":article": article, ":id": id };
         let comment = tx.prepare_cached(SELECT)?.query_row(params, Comment::of)?;
-        Ok((StatusCode::CREATED, CommentReply { comment }))
+        Ok(Created::new(CommentReply { comment }))
     };
     db.write(work).await
 }
@@ -103,7 +104,7 @@ pub async fn delete(
     db: State<Db>,
     User(viewer): User<Viewer>,
     Path((slug, id)): Path<(String, i64)>,
-) -> Result<StatusCode> {
+) -> Result<()> {
     let work = move |tx: &Transaction<'_>| {
         let (article, _) = ids(tx, &slug)?;
         let sql = "SELECT author_id FROM comments WHERE article_id = ? AND id = ?";
@@ -112,7 +113,7 @@ pub async fn delete(
             return Err(ConduitError::Forbidden("comment"));
         }
         tx.execute("DELETE FROM comments WHERE id = ?", [id])?;
-        Ok(StatusCode::NO_CONTENT)
+        Ok(())
     };
     db.write(work).await
 }

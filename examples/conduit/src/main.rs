@@ -3,7 +3,10 @@
 //!
 //! `cargo run` serves it below `http://127.0.0.1:3000/api`, from the file
 //! `conduit.db`. `PORT` and `CONDUIT_DB` choose others; `CONDUIT_SECRET` signs
-//! the tokens, else each start has a secret of its own.
+//! the tokens, else each start has a secret of its own. `CONDUIT_PROXIES` is the
+//! number of proxies in front, which say who the client is. With `-- openapi`,
+//! `-- routes` or `-- explain POST /api/users` it says what it knows about its
+//! routes, and ends.
 //!
 //! Read it from [`router`], the whole interface as one tree; [`db`] has the pool
 //! and the transactions, [`errors`] the form of all errors.
@@ -22,7 +25,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use stockade::auth::generate_token;
+use stockade::openapi::{OpenApiOptions, tool, with_open_api};
 use stockade::prelude::*;
+use stockade::routing::CallOptions;
+use stockade::server::ServerOptions;
 
 use self::db::Db;
 use self::errors::conduit_form;
@@ -36,43 +42,83 @@ fn router(db: Db, secret: Secret) -> Router {
         "api": {
             "users": {
                 // A password costs much more than any other request.
-                POST: { users::register, rate_limit: 60 / MINUTE },
-                "login": { POST: { users::log_in, rate_limit: 60 / MINUTE } },
+                POST: {
+                    users::register,
+                    docs: "Register",
+                    public: "it makes the account",
+                    rate_limit: 60 / MINUTE,
+                },
+                "login": {
+                    POST: {
+                        users::log_in,
+                        docs: "Log in",
+                        public: "it gives the token",
+                        rate_limit: 60 / MINUTE,
+                    },
+                },
             },
             "user": {
                 middleware: [signed_in.clone()],
-                GET: users::show_current,
-                PUT: users::update_current,
+                GET: { users::show_current, docs: "Show the current user" },
+                PUT: { users::update_current, docs: "Change the current user" },
             },
             "profiles/:username": {
-                GET: { profiles::show, middleware: [anybody.clone()] },
+                GET: { profiles::show, docs: "Show a profile", middleware: [anybody.clone()] },
                 "follow": {
                     middleware: [signed_in.clone()],
-                    POST: profiles::follow,
-                    DELETE: profiles::unfollow,
+                    POST: { profiles::follow, docs: "Follow a user" },
+                    DELETE: { profiles::unfollow, docs: "Unfollow a user" },
                 },
             },
             "articles": {
-                GET: { articles::list, middleware: [anybody.clone()] },
-                POST: { articles::create, middleware: [signed_in.clone()] },
-                "feed": { GET: { articles::feed, middleware: [signed_in.clone()] } },
+                GET: { articles::list, docs: "List articles", middleware: [anybody.clone()] },
+                POST: {
+                    articles::create,
+                    docs: "Publish an article",
+                    middleware: [signed_in.clone()],
+                },
+                "feed": {
+                    GET: {
+                        articles::feed,
+                        docs: "List the articles of followed users",
+                        middleware: [signed_in.clone()],
+                    },
+                },
                 ":slug": {
-                    GET: { articles::show, middleware: [anybody.clone()] },
-                    PUT: { articles::update, middleware: [signed_in.clone()] },
-                    DELETE: { articles::delete, middleware: [signed_in.clone()] },
+                    GET: { articles::show, docs: "Show an article", middleware: [anybody.clone()] },
+                    PUT: {
+                        articles::update,
+                        docs: "Change an article",
+                        middleware: [signed_in.clone()],
+                    },
+                    DELETE: {
+                        articles::delete,
+                        docs: "Delete an article",
+                        middleware: [signed_in.clone()],
+                    },
                     "favorite": {
                         middleware: [signed_in.clone()],
-                        POST: articles::favorite,
-                        DELETE: articles::unfavorite,
+                        POST: { articles::favorite, docs: "Favorite an article" },
+                        DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
                     },
                     "comments": {
-                        GET: { comments::list, middleware: [anybody] },
-                        POST: { comments::create, middleware: [signed_in.clone()] },
-                        ":id": { DELETE: { comments::delete, middleware: [signed_in] } },
+                        GET: { comments::list, docs: "List comments", middleware: [anybody] },
+                        POST: {
+                            comments::create,
+                            docs: "Comment on an article",
+                            middleware: [signed_in.clone()],
+                        },
+                        ":id": {
+                            DELETE: {
+                                comments::delete,
+                                docs: "Delete a comment",
+                                middleware: [signed_in],
+                            },
+                        },
                     },
                 },
             },
-            "tags": { GET: articles::tags },
+            "tags": { GET: { articles::tags, docs: "List tags", public: "everybody reads the articles" } },
         },
     };
     let options = RouterOptions::new()
@@ -84,13 +130,28 @@ fn router(db: Db, secret: Secret) -> Router {
         .access_log(true)
         .state(db)
         .state(TokenKey(secret));
-    create_router(api, options)
+    // `/openapi.json`, and `/docs` for people.
+    with_open_api(create_router(api, options), document_options())
+}
+
+/// The words of the document about the API.
+fn document_options() -> OpenApiOptions {
+    OpenApiOptions::new("Conduit", "1.0.0")
+        .description("A blog with followers, favorites and comments: the API of RealWorld.")
+        .license("MIT OR Apache-2.0")
+        .tag("user", "The account of whoever asks")
+        .tag("users", "Accounts: registering and logging in")
+        .tag("profiles", "What others see of an account")
+        .tag("articles", "Articles, their comments and favorites")
+        .tag("tags", "The tags of all articles")
+        .public("everybody may write a client")
 }
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
     let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let proxies: u8 = env::var("CONDUIT_PROXIES").map_or(Ok(0), |proxies| proxies.parse())?;
     let path = env::var("CONDUIT_DB").unwrap_or_else(|_| "conduit.db".to_owned());
     let secret = match env::var("CONDUIT_SECRET") {
         Ok(secret) => secret,
@@ -98,6 +159,13 @@ async fn main() -> Result<(), BoxError> {
     };
     // One writer at a time, and some readers beside it.
     let db = Db::open(Path::new(&path), 8, Duration::from_secs(2))?;
-    router(db, Secret::new(secret)?).create_server()?.listen(port).await?;
+    let app = router(db, Secret::new(secret)?).build()?;
+    // `conduit routes`, `conduit explain POST /api/users`, `conduit openapi`.
+    if let Some(text) = tool(&app, &document_options(), env::args()) {
+        print!("{}", text?);
+        return Ok(());
+    }
+    let call = CallOptions::new().trust_proxy(proxies);
+    app.create_server_with(ServerOptions::new().call(call))?.listen(port).await?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use stockade::auth::{PasswordHasher, generate_jwt};
 use stockade::middleware::{hash_password_with_async, verify_password_async};
 use stockade::prelude::*;
+use stockade::reply::Created;
 use stockade::validation::{Optional, Patch};
 
 use crate::db::Db;
@@ -102,13 +103,13 @@ pub async fn register(
     db: State<Db>,
     key: State<TokenKey>,
     Body(UserBody { user: new }): Body<UserBody<NewUser>>,
-) -> Result<(StatusCode, UserReply)> {
+) -> Result<Created<UserReply>> {
     let hash = hash_password_with_async(new.password, PasswordHasher::argon2id()).await?;
     let work = move |tx: &Transaction<'_>| {
         let sql = "INSERT INTO users (username, email, password_hash) VALUES (?, ?, ?) RETURNING *";
         Ok(tx.query_row(sql, [new.username, new.email, hash], Account::of)?)
     };
-    Ok((StatusCode::CREATED, db.write(work).await?.reply(&key)?))
+    Ok(Created::new(db.write(work).await?.reply(&key)?))
 }
 
 /// A hash to verify where nobody has the email: the answer takes as long as that

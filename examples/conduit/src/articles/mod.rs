@@ -3,8 +3,9 @@
 pub mod store;
 
 use rusqlite::Transaction;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
+use stockade::reply::Created;
 use stockade::validation::Optional;
 
 use self::store::{ArticleReply, Articles};
@@ -88,14 +89,14 @@ pub async fn create(
     db: State<Db>,
     User(viewer): User<Viewer>,
     Body(ArticleBody { article: new }): Body<ArticleBody<NewArticle>>,
-) -> Result<(StatusCode, ArticleReply)> {
+) -> Result<Created<ArticleReply>> {
     let work = move |tx: &Transaction<'_>| {
         let slug = store::free_slug(tx, &new.title)?;
         let id = store::insert(tx, viewer, &slug, &new)?;
         store::set_tags(tx, id, &new.tag_list)?;
         store::find(tx, Some(viewer), &slug)
     };
-    Ok((StatusCode::CREATED, db.write(work).await?))
+    Ok(Created::new(db.write(work).await?))
 }
 
 pub async fn update(
@@ -119,11 +120,11 @@ pub async fn delete(
     db: State<Db>,
     User(viewer): User<Viewer>,
     Path(slug): Path<String>,
-) -> Result<StatusCode> {
+) -> Result<()> {
     let work = move |tx: &Transaction<'_>| {
         let id = store::own(tx, viewer, &slug)?;
         tx.execute("DELETE FROM articles WHERE id = ?", [id])?;
-        Ok(StatusCode::NO_CONTENT)
+        Ok(())
     };
     db.write(work).await
 }
@@ -147,6 +148,11 @@ pub async fn unfavorite(
     db.write(move |tx| store::mark(tx, SQL, viewer, &slug)).await
 }
 
-pub async fn tags(db: State<Db>) -> Result<Value> {
-    Ok(json!({ "tags": db.read(store::tags).await? }))
+#[derive(Reply, Serialize, Schema)]
+pub struct Tags {
+    tags: Vec<String>,
+}
+
+pub async fn tags(db: State<Db>) -> Result<Tags> {
+    Ok(Tags { tags: db.read(store::tags).await? })
 }

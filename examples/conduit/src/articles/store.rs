@@ -1,8 +1,9 @@
 //! The statements about articles. Each function takes the transaction that it is
 //! a part of, so that a handler can put several of them together.
 
+use rusqlite::types::FromSqlError;
 use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stockade::auth::generate_token;
 use stockade::prelude::*;
 
@@ -20,7 +21,7 @@ struct Article {
     /// Left out of lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    tag_list: Value,
+    tag_list: Vec<String>,
     created_at: String,
     updated_at: String,
     favorited: bool,
@@ -42,12 +43,13 @@ pub struct Articles {
 
 impl Article {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let tags: Value = row.get("tags")?;
         Ok(Self {
             slug: row.get("slug")?,
             title: row.get("title")?,
             description: row.get("description")?,
             body: row.get("body")?,
-            tag_list: row.get("tags")?,
+            tag_list: Vec::deserialize(tags).map_err(FromSqlError::other)?,
             created_at: row.get("created_at")?,
             updated_at: row.get("updated_at")?,
             favorited: row.get("favorited")?,
