@@ -38,7 +38,6 @@ use stockade::websockets::{Rooms, WebSocketOptions};
 
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
-use self::options::options;
 use self::orders::{
     add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
 };
@@ -52,7 +51,7 @@ use self::users::{
 };
 
 // For the tests, which call the shop without a socket.
-pub use self::options::loose;
+pub use self::options::{loose, options};
 pub use self::stock::{Role, Shop};
 
 #[tokio::main]

@@ -45,6 +45,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-examples",
     "stockade-tests",
     "stockade-tests-hosts",
+    "stockade-tests-openapi",
     "validation-only",
     "xtask",
 ];

@@ -17,6 +17,7 @@ mod flows;
 mod jwt_features;
 mod keys;
 mod live_page;
+mod openapi;
 mod prelude;
 mod public_api;
 mod readme;
@@ -150,6 +151,13 @@ const TASKS: &[Task] = &[
         about: "build and test the example that sends spans to a collector",
         when: Nightly,
         run: separate::opentelemetry,
+    },
+    // Installs tools of npm and PyPI.
+    Task {
+        name: "openapi",
+        about: "documents of two examples under the tools of others",
+        when: Nightly,
+        run: openapi::run,
     },
     // Needs npm.
     Task {
@@ -358,7 +366,19 @@ fn test_alone() -> Outcome {
 
 /// Where cargo puts what it builds.
 fn target_directory() -> Result<PathBuf, String> {
-    let metadata = cargo_output(&["metadata", "--format-version=1", "--no-deps"])?;
+    target_directory_of(".")
+}
+
+/// Where cargo puts what it builds of the workspace in this folder.
+fn target_directory_of(workspace: &str) -> Result<PathBuf, String> {
+    let manifest = format!("{workspace}/Cargo.toml");
+    let metadata = cargo_output(&[
+        "metadata",
+        "--format-version=1",
+        "--no-deps",
+        "--manifest-path",
+        &manifest,
+    ])?;
     let (_, rest) = metadata.split_once("\"target_directory\":\"").ok_or("no target directory")?;
     let (path, _) = rest.split_once('"').ok_or("no target directory")?;
     Ok(path.replace("\\\\", "\\").into())
