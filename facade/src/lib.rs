@@ -72,8 +72,8 @@ pub use {bytes, http, serde_json};
 pub use stockade_core::{
     Accepts, BodyError, BodyKind, BoxFuture, Docs, Endpoint, ErrorContext, ErrorHandler,
     ErrorHandlerOptions, ErrorReply, FromRequest, Handler, HttpBody, IntoSchema, LocalPeer,
-    Middleware, Next, PeerAddr, PeerCredentials, Reply, Request, Response, RouteDoc, Validation,
-    error_of,
+    Middleware, Next, PeerAddr, PeerCredentials, Reply, Request, Response, RouteDoc, Tag,
+    Validation, error_of,
 };
 #[doc(inline)]
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};

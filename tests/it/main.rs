@@ -56,6 +56,7 @@ mod shop;
 mod spans;
 mod spec_rows;
 mod stages;
+mod tags;
 mod tower;
 
 mod allocations;

@@ -28,7 +28,8 @@
 // - `log_text`: texts from outside in a log.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDoc`, the description of a route while the
-//   router is built; `description`: the words that it is made of. `route_docs`: `Docs`, its documentation for people.
+//   router is built; `description`: the words that it is made of. `route_docs`: `Docs`, its documentation for people;
+//   `tag`: `Tag`, the group that it is in.
 
 mod accepts;
 mod body;
@@ -57,6 +58,7 @@ mod request;
 mod route_description;
 mod route_docs;
 mod state;
+mod tag;
 pub mod upgrade;
 mod validation;
 
@@ -79,6 +81,7 @@ pub use route_description::{BodyKind, RouteDoc};
 pub use route_docs::Docs;
 pub(crate) use state::States;
 pub use stockade_errors::{ApiError, BoxError, ConfigError, ErrorKind, FieldError, Mistake};
+pub use tag::Tag;
 pub use validation::{IntoSchema, Validation};
 
 /// Items for the other crates of stockade. They carry no promise of stability.

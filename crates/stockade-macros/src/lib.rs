@@ -94,6 +94,7 @@ use proc_macro::TokenStream;
 /// | `middleware` | `[list]` or a single expression |
 /// | `error_handling` | an `ErrorHandler` for the errors of all routes from here on, or a function that is one |
 /// | `validation_status` | the status of a failed validation of all routes from here on: `422` |
+/// | `docs` | the `Tag` under which documents list all routes from here on |
 /// | `..` | another tree |
 ///
 /// Other methods are registered with the router's `route`. Braces after a

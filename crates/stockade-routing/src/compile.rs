@@ -25,6 +25,7 @@ use crate::options::RouterOptions;
 use crate::policy::Policy;
 use crate::router::{RouteDef, is_any};
 use crate::stages::Stages;
+use crate::tags::SeenTags;
 use crate::url::UrlPattern;
 use crate::web_socket;
 
@@ -52,6 +53,7 @@ pub(crate) struct Compiler<'o> {
     concurrency_limit: Option<Middleware>,
     /// The notes that the descriptions of all routes share.
     common: Extensions,
+    tags: SeenTags,
 }
 
 impl<'o> Compiler<'o> {
@@ -85,6 +87,7 @@ impl<'o> Compiler<'o> {
             accepts: accepts.map(Arc::new),
             concurrency_limit: options.concurrency_limit.map(limiting),
             common,
+            tags: SeenTags::default(),
         }
     }
 
@@ -146,6 +149,8 @@ impl<'o> Compiler<'o> {
     ) -> (EndpointParts, Option<Arc<Cors>>) {
         faults.extend(no_client_error(entry.inherited.validation_status));
         entry.inherited.fill(&self.options.inherited());
+        let tag = entry.inherited.tag.take();
+        self.mistakes.extend(tag.as_ref().and_then(|tag| self.tags.note(tag)));
         let rules = &self.web_socket_rules;
         let guard = web_socket::compile(&mut entry, self.options, rules, faults);
         let is_web_socket = guard.is_some();
@@ -185,6 +190,7 @@ impl<'o> Compiler<'o> {
             own_error_handler: entry.error_handler,
             validation_status: entry.inherited.validation_status,
             docs: entry.docs,
+            tag: tag.map(|placed| placed.tag),
             public: entry.public.map(Into::into),
             kind: match is_web_socket {
                 true => EndpointKind::WebSocket,

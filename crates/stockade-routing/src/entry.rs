@@ -19,6 +19,8 @@ use stockade_middleware::{
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
+use crate::tags::PlacedTag;
+
 /// Returns the middleware of a list, each with the place where it was added.
 #[track_caller]
 pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Middleware> {
@@ -78,6 +80,7 @@ pub struct RouteEntry {
 pub(crate) struct Inherited {
     pub(crate) error_handling: Option<ErrorHandler>,
     pub(crate) validation_status: Option<u16>,
+    pub(crate) tag: Option<PlacedTag>,
 }
 
 impl Inherited {
@@ -87,6 +90,9 @@ impl Inherited {
             self.error_handling.clone_from(&outer.error_handling);
         }
         self.validation_status = self.validation_status.or(outer.validation_status);
+        if self.tag.is_none() {
+            self.tag.clone_from(&outer.tag);
+        }
     }
 }
 

@@ -43,6 +43,7 @@ pub mod policy;
 mod prepared_headers;
 mod router;
 mod stages;
+mod tags;
 mod tower;
 mod tree;
 mod url;

@@ -22,6 +22,7 @@ use stockade_middleware::{
 };
 
 use crate::entry::{Inherited, RouteEntry, added};
+use crate::tags::PlacedTag;
 
 /// The options of a router.
 ///
@@ -61,6 +62,9 @@ pub struct RouterOptions {
     pub(crate) fallback: Option<Box<RouteEntry>>,
     #[serde(skip)]
     pub(crate) error_handling: Option<ErrorHandler>,
+    /// The tag of the router or group that these are the options of.
+    #[serde(skip)]
+    pub(crate) tag: Option<PlacedTag>,
     #[serde(alias = "validationStatus")]
     pub(crate) validation_status: Option<u16>,
     pub(crate) method_not_allowed: bool,
@@ -113,6 +117,7 @@ impl Default for RouterOptions {
             expose_errors: None,
             problem_details: false,
             fallback: None,
+            tag: None,
             error_handling: None,
             validation_status: None,
             method_not_allowed: true,
@@ -221,6 +226,7 @@ impl RouterOptions {
         Inherited {
             error_handling: self.error_handling.clone(),
             validation_status: self.validation_status,
+            tag: self.tag.clone(),
         }
     }
 

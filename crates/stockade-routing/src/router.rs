@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::__internal::Level;
-use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_path::{Pattern, join};
 
@@ -18,6 +18,7 @@ use crate::entry::{Inherited, RouteEntry, RouteRef, added};
 use crate::map::{Inspectors, RouteMap};
 use crate::options::RouterOptions;
 use crate::policy::Policy;
+use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern};
 
@@ -330,7 +331,7 @@ impl Router {
         }
         if let Some(place) = inner.options_mapped {
             let mistake = Mistake::new(
-                "a group has no options of its own but `error_handling` and \
+                "a group has no options of its own but `error_handling`, `docs` and \
                  `validation_status`, which are methods of it: the router has them",
             );
             self.mistakes.push(mistake.on(prefix).at(place));
@@ -376,11 +377,33 @@ impl Router {
         self
     }
 
+    /// Lists the routes of this router, or of this group, under a tag in
+    /// documents, whether they are added before or after this call; see
+    /// [`RouteTree::docs`].
+    ///
+    /// ```
+    /// use stockade::{Router, Tag};
+    ///
+    /// let mut router = Router::new();
+    /// router.group("/admin", (), |admin| {
+    ///     admin.docs(Tag::new("admin", "For those who run the shop"));
+    ///     admin.delete("/cache", async || ());
+    /// });
+    /// let map = router.build()?.route_map();
+    /// assert_eq!(map.routes[0].docs.tag.as_ref().unwrap().name, "admin");
+    /// # Ok::<(), stockade::ConfigError>(())
+    /// ```
+    #[track_caller]
+    pub fn docs(&mut self, tag: Tag) -> &mut Self {
+        self.options.tag = Some(PlacedTag::new(tag));
+        self
+    }
+
     /// Changes the options of a router that has its routes already; a test may so
     /// give it another clock.
     ///
-    /// A group has no options but [`error_handling`](Self::error_handling) and
-    /// [`validation_status`](Self::validation_status): this call in one is a
+    /// A group has no options but [`error_handling`](Self::error_handling),
+    /// [`validation_status`](Self::validation_status) and [`docs`](Self::docs): this call in one is a
     /// mistake, found when the router is built.
     ///
     /// ```

@@ -22,12 +22,13 @@ use std::panic::Location;
 
 use http::Method;
 use stockade_core::__internal::Level;
-use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature};
+use stockade_core::{IntoErrorHandler, IntoMiddlewareList, Middleware, Shape, Signature, Tag};
 use stockade_errors::Mistake;
 use stockade_path::Pattern;
 
 use crate::entry::{Inherited, RouteEntry, added};
 use crate::router::any_method;
+use crate::tags::PlacedTag;
 
 /// A node of the tree: methods, path segments, and middleware for all below.
 #[derive(Debug, Default)]
@@ -176,6 +177,18 @@ impl RouteTree {
     /// [`RouterOptions::validation_status`](crate::RouterOptions::validation_status).
     pub fn validation_status(mut self, status: u16) -> Self {
         self.settings.validation_status = Some(status);
+        self
+    }
+
+    /// Lists the routes at and below this node under a tag in documents. A node
+    /// further in may have another one, and a route the
+    /// [`tags`](stockade_core::Docs#structfield.tags) of its own. Without any, the
+    /// tag of a route is the first literal segment of its path behind the prefix.
+    ///
+    /// Nodes that name the same tag describe it alike, or the router is not built.
+    #[track_caller]
+    pub fn docs(mut self, tag: Tag) -> Self {
+        self.settings.tag = Some(PlacedTag::new(tag));
         self
     }
 

@@ -22,7 +22,7 @@ use crate::description::InputFrom;
 use crate::description::RouteFacts;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
-use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Validation};
+use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
 
 /// One route: its method and path, its middleware, its handler, its limits.
 ///
@@ -73,6 +73,8 @@ pub struct EndpointParts {
     pub is_fallback: bool,
     /// The documentation of the route. Default: none.
     pub docs: Docs,
+    /// The tag of the node or group nearest to the route. Default: none.
+    pub tag: Option<Arc<Tag>>,
     /// The reason why it is open to everybody. Default: none.
     pub public: Option<Box<str>>,
     /// The reason why no rate limit counts it, where the framework takes it out.
@@ -120,6 +122,7 @@ impl EndpointParts {
             validation_status: None,
             is_fallback: false,
             docs: Docs::default(),
+            tag: None,
             public: None,
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
@@ -234,6 +237,13 @@ impl Endpoint {
     #[must_use]
     pub fn docs(&self) -> &Docs {
         &self.parts.docs
+    }
+
+    /// Returns the tag of the node or group nearest to the route, under which
+    /// documents list it, unless its documentation names tags.
+    #[must_use]
+    pub fn tag(&self) -> Option<&Tag> {
+        self.parts.tag.as_deref()
     }
 
     /// Returns the reason why the route is open to everybody, if its entry

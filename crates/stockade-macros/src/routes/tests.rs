@@ -186,7 +186,7 @@ fn unknown_keys_are_named() {
     check(
         "users: h",
         &["1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
-           ANY, ws, mount, middleware, error_handling, validation_status, path segments in \
+           ANY, ws, mount, middleware, error_handling, validation_status, docs, path segments in \
            quotes and `..tree`"],
     );
 }

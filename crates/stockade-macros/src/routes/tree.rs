@@ -103,7 +103,7 @@ pub(crate) const WEB_SOCKET: &str = "ws";
 
 /// The keys of a node beside methods, segments and `middleware`. Each is the
 /// method of `RouteTree` that takes its value; an entry has it too.
-pub(crate) const NODE_SETTINGS: [&str; 2] = ["error_handling", "validation_status"];
+pub(crate) const NODE_SETTINGS: [&str; 3] = ["error_handling", "validation_status", "docs"];
 
 /// The key of a tower service, which stands where a method stands.
 pub(crate) const MOUNT: &str = "mount";

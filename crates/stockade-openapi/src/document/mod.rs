@@ -54,7 +54,7 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     let servers = servers.iter();
     let servers = servers.map(|url| json!({ "url": url, "x-internal": options.internal_servers }));
     document.insert("servers".to_owned(), servers.collect());
-    let tags = paths.tags(options);
+    let tags = paths.tags(map, options, &mut mistakes);
     if !tags.is_empty() {
         document.insert("tags".to_owned(), tags.into());
     }

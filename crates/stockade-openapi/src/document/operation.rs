@@ -13,9 +13,7 @@ const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
 pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     let mut operation = Map::new();
     let mut put = |key: &str, value: Value| drop(operation.insert(key.to_owned(), value));
-    let tag = [written.tag.to_owned()];
-    let tags = if route.docs.tags.is_empty() { &tag[..] } else { &route.docs.tags };
-    put("tags", json!(tags));
+    put("tags", json!(written.tags));
     if let Some(summary) = &route.docs.summary {
         put("summary", json!(summary));
     }

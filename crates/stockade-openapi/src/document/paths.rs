@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
 use stockade_routing::__internal::capitalised;
-use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
+use stockade_routing::map::{RouteInfo, RouteKind, RouteMap, TagInfo};
 
 use super::operation::operation;
 use crate::options::OpenApiOptions;
@@ -35,6 +35,7 @@ impl Paths {
         let mut ids: HashMap<String, String> = HashMap::new();
         for route in map.routes.iter().filter(|route| is_listed(route)) {
             let label = format!("{} {}", route.method, route.path);
+            let tags = tags_of(route, prefix);
             for (index, template) in route.templates.iter().enumerate() {
                 let id = operation_id(route, index);
                 if let Some(earlier) = ids.insert(id.clone(), label.clone()) {
@@ -44,9 +45,14 @@ impl Paths {
                 }
                 let own = names_in(template);
                 let key = names.entry(shape(template)).or_insert_with(|| template.clone()).clone();
-                let tag = tag_of(route, prefix);
-                let written =
-                    Written { map, options, id: &id, tag: &tag, own: &own, names: &names_in(&key) };
+                let written = Written {
+                    map,
+                    options,
+                    id: &id,
+                    tags: &tags,
+                    own: &own,
+                    names: &names_in(&key),
+                };
                 let item = paths.items.entry(key).or_insert_with(|| json!({}));
                 let method = route.method.to_ascii_lowercase();
                 if item.get(&method).is_some() {
@@ -58,11 +64,7 @@ impl Paths {
                     continue;
                 }
                 item[method] = operation(route, &written);
-                for tag in if route.docs.tags.is_empty() {
-                    std::slice::from_ref(&tag)
-                } else {
-                    &route.docs.tags
-                } {
+                for tag in &tags {
                     if !paths.tags.contains(tag) {
                         paths.tags.push(tag.clone());
                     }
@@ -72,13 +74,33 @@ impl Paths {
         paths
     }
 
-    /// Returns the groups: those of the options first, then the others.
-    pub(super) fn tags(&self, options: &OpenApiOptions) -> Vec<Value> {
-        let described = options.tags.iter();
-        let described = described.map(|(name, text)| json!({ "name": name, "description": text }));
+    /// Returns the groups: those of the options first, then the others, with the
+    /// descriptions that nodes of the tree give them.
+    pub(super) fn tags(
+        &self,
+        map: &RouteMap,
+        options: &OpenApiOptions,
+        mistakes: &mut Vec<Mistake>,
+    ) -> Vec<Value> {
+        let described = |name: &str, text: &str| json!({ "name": name, "description": text });
+        let mut tags = Vec::new();
+        for (name, text) in &options.tags {
+            tags.push(described(name, text));
+            let other = tagged(map, name).find(|(_, tag)| tag.description != *text);
+            mistakes.extend(other.map(|(route, _)| {
+                let message = "is described here and by `OpenApiOptions::tag`";
+                mistake(route, format!("the tag {name:?} {message}"))
+            }));
+        }
         let is_new = |tag: &&String| options.tags.iter().all(|(name, _)| name != *tag);
-        let others = self.tags.iter().filter(is_new).map(|tag| json!({ "name": tag }));
-        described.chain(others).collect()
+        tags.extend(self.tags.iter().filter(is_new).map(|name| {
+            let tag = tagged(map, name).next();
+            tag.map_or_else(
+                || json!({ "name": name }),
+                |(_, tag)| described(name, &tag.description),
+            )
+        }));
+        tags
     }
 
     pub(super) fn into_value(self) -> Value {
@@ -91,8 +113,8 @@ pub(super) struct Written<'a> {
     pub(super) map: &'a RouteMap,
     pub(super) options: &'a OpenApiOptions,
     pub(super) id: &'a str,
-    /// The group, for routes without one of their own.
-    pub(super) tag: &'a str,
+    /// The groups under which it is listed.
+    pub(super) tags: &'a [String],
     /// The names of the parameters in the path of the route, in order.
     pub(super) own: &'a [String],
     /// Their names in the document.
@@ -174,9 +196,22 @@ fn literals(path: &str) -> Vec<&str> {
     path.split('/').skip(1).take_while(is_literal).collect()
 }
 
-/// Returns the group of a route without one: the first literal segment behind
-/// the prefix.
-fn tag_of(route: &RouteInfo, prefix: usize) -> String {
+/// Returns the groups of a route: its own, that of the node around it, or the
+/// first literal segment behind the prefix.
+fn tags_of(route: &RouteInfo, prefix: usize) -> Vec<String> {
+    if !route.docs.tags.is_empty() {
+        return route.docs.tags.clone();
+    }
+    if let Some(tag) = &route.docs.tag {
+        return vec![tag.name.clone()];
+    }
     let literals = literals(&route.path);
-    literals.get(prefix).or_else(|| literals.last()).map_or("api", |segment| *segment).to_owned()
+    let segment = literals.get(prefix).or_else(|| literals.last());
+    vec![segment.map_or("api", |segment| *segment).to_owned()]
+}
+
+/// Returns the routes around which a node names this tag, with its words.
+fn tagged<'m>(map: &'m RouteMap, name: &str) -> impl Iterator<Item = (&'m RouteInfo, &'m TagInfo)> {
+    let tags = map.routes.iter().filter_map(|route| Some((route, route.docs.tag.as_ref()?)));
+    tags.filter(move |(_, tag)| tag.name == name)
 }

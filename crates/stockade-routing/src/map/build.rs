@@ -11,7 +11,7 @@ use stockade_core::description::{
     Content, ContentSchema, InputFrom, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
     SecurityScheme, WebSocketFact,
 };
-use stockade_core::{BodyKind, Docs, Endpoint, RouteDoc};
+use stockade_core::{BodyKind, Endpoint, RouteDoc, Tag};
 use stockade_middleware::__internal::Cors;
 use stockade_middleware::rate_limit::{Policy, RateLimiter};
 use stockade_path::{Param, Part, Pattern, Segment};
@@ -21,8 +21,8 @@ use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
     Access, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo, Limits, MiddlewareInfo, Need,
-    ParamInfo, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, WebSocketInfo,
-    answers,
+    ParamInfo, QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo,
+    WebSocketInfo, answers,
 };
 use crate::app::Resolved;
 
@@ -142,7 +142,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         web_socket: facts.web_socket.as_ref().map(|fact| web_socket_of(app.schemas, fact)),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
-        docs: docs_of(endpoint.docs()),
+        docs: docs_of(endpoint),
     }
 }
 
@@ -461,11 +461,14 @@ fn middleware_of(endpoint: &Endpoint, facts: &RouteFacts) -> Vec<MiddlewareInfo>
     info.collect()
 }
 
-fn docs_of(docs: &Docs) -> DocsInfo {
+fn docs_of(endpoint: &Endpoint) -> DocsInfo {
+    let docs = endpoint.docs();
+    let tag = |tag: &Tag| TagInfo { name: tag.name.clone(), description: tag.description.clone() };
     DocsInfo {
         summary: docs.summary.clone(),
         description: docs.description.clone(),
         tags: docs.tags.clone(),
+        tag: endpoint.tag().map(tag),
         deprecated: docs.deprecated,
         responses: docs.responses.clone(),
         example: docs.example.clone(),

@@ -481,6 +481,16 @@ impl From<Level> for MiddlewareLevel {
     }
 }
 
+/// A group of routes in documents.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TagInfo {
+    /// The name, under which documents list the routes.
+    pub name: String,
+    /// The description, as Markdown.
+    pub description: String,
+}
+
 /// The documentation of a route, for people.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -491,6 +501,9 @@ pub struct DocsInfo {
     pub description: Option<String>,
     /// The groups under which it is listed.
     pub tags: Vec<String>,
+    /// The group that the node or group nearest to it names, under which it is
+    /// listed if `tags` is empty.
+    pub tag: Option<TagInfo>,
     /// True if it should no longer be used.
     pub deprecated: bool,
     /// Statuses with their meanings.

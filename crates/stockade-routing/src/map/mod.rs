@@ -34,6 +34,6 @@ pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub use info::{
     Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
     HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
-    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, WebSocketInfo,
+    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
 };
 pub(crate) use inspect::Inspectors;

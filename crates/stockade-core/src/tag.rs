@@ -1,0 +1,70 @@
+//! [`Tag`]: a group of operations in documents.
+
+/// A group of operations in documents, which a node of the tree names for all
+/// routes below it.
+///
+/// ```
+/// use stockade::openapi::{OpenApiOptions, open_api};
+/// use stockade::prelude::*;
+/// use stockade::Tag;
+///
+/// let api = routes! {
+///     "users": {
+///         docs: Tag::new("accounts", "The people who use the shop"),
+///         GET: async || "all users",
+///     },
+/// };
+/// let app = create_router(api, RouterOptions::new()).build()?;
+/// let document = open_api(&app, &OpenApiOptions::new("Shop", "1.4.0"))?;
+/// assert_eq!(document["paths"]["/users"]["get"]["tags"][0], "accounts");
+/// assert_eq!(document["tags"][0]["description"], "The people who use the shop");
+/// # Ok::<(), ConfigError>(())
+/// ```
+///
+/// # Beyond the spec
+///
+/// The specification has no tags.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Tag {
+    /// The name, under which documents list the operations.
+    pub name: String,
+    /// The description, as Markdown.
+    pub description: String,
+}
+
+impl Tag {
+    /// Makes a tag of this name and description. Neither is empty, or the router
+    /// is not built.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { name: name.into(), description: description.into() }
+    }
+
+    /// Returns the mistake in it: lower case, no full stop.
+    #[must_use]
+    pub fn mistake(&self) -> Option<String> {
+        if self.name.trim().is_empty() {
+            return Some("docs: a tag needs a name".to_owned());
+        }
+        let is_empty = self.description.trim().is_empty();
+        is_empty.then(|| format!("docs: the tag {:?} needs a description", self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(tag: &Tag, expected: Option<&str>) {
+        assert_eq!(tag.mistake().as_deref(), expected);
+    }
+
+    #[test]
+    fn a_tag_has_a_name_and_a_description() {
+        check(&Tag::new("users", "Accounts"), None);
+        check(&Tag::new(" ", ""), Some("docs: a tag needs a name"));
+        check(&Tag::new("users", "\n"), Some("docs: the tag \"users\" needs a description"));
+    }
+}

@@ -1,0 +1,55 @@
+//! The tags that nodes, groups and routers name for the routes in them.
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::Arc;
+
+use stockade_core::Tag;
+use stockade_errors::Mistake;
+
+/// A tag with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedTag {
+    pub(crate) tag: Arc<Tag>,
+    location: &'static Location<'static>,
+}
+
+impl PlacedTag {
+    #[track_caller]
+    pub(crate) fn new(tag: Tag) -> Self {
+        Self { tag: Arc::new(tag), location: Location::caller() }
+    }
+}
+
+/// The tags that routes have had so far.
+#[derive(Default)]
+pub(crate) struct SeenTags {
+    /// By their names, each in its first place.
+    first: HashMap<String, PlacedTag>,
+    /// The places with a mistake, which is told once for all routes there.
+    faulty: Vec<&'static Location<'static>>,
+}
+
+impl SeenTags {
+    /// Notes the tag of a route, and returns the mistake in it.
+    pub(crate) fn note(&mut self, placed: &PlacedTag) -> Option<Mistake> {
+        let PlacedTag { tag, location } = placed;
+        let first = self.first.entry(tag.name.clone()).or_insert_with(|| placed.clone());
+        let message = if first.tag.description == tag.description {
+            tag.mistake()?
+        } else {
+            let place = first.location;
+            format!(
+                "docs: the tag {:?} is described twice, first at {}:{}",
+                tag.name,
+                place.file(),
+                place.line()
+            )
+        };
+        if self.faulty.contains(location) {
+            return None;
+        }
+        self.faulty.push(location);
+        Some(Mistake::new(message).at(location))
+    }
+}

@@ -1,0 +1,162 @@
+//! Tags: the groups under which documents list the routes.
+
+use stockade::openapi::{OpenApiOptions, open_api};
+use stockade::prelude::*;
+use stockade::{Docs, Tag};
+
+async fn nothing() {}
+
+fn options() -> OpenApiOptions {
+    OpenApiOptions::new("Shop", "1")
+}
+
+/// Compares the groups of all operations, and the groups with their descriptions.
+#[track_caller]
+fn check(router: Router, options: &OpenApiOptions, operations: &[&str], tags: &[&str]) {
+    let document = open_api(&router.build().unwrap(), options).unwrap();
+    let mut actual = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            actual.push(format!("{method} {path} {}", operation["tags"]));
+        }
+    }
+    assert_eq!(actual, operations);
+    let groups = document["tags"].as_array().unwrap().iter();
+    let groups: Vec<String> = groups
+        .map(|tag| format!("{}: {}", tag["name"].as_str().unwrap(), tag["description"]))
+        .collect();
+    assert_eq!(groups, tags);
+}
+
+fn tree() -> RouteTree {
+    routes! {
+        "api/v1": {
+            "users": {
+                docs: Tag::new("accounts", "Who may come in"),
+                GET: nothing,
+                ":id": {
+                    GET: { handler: nothing, docs: Docs::new("One user").tags(["one", "two"]) },
+                    "orders": {
+                        docs: Tag::new("orders", "What was bought"),
+                        GET: nothing,
+                        POST: { handler: nothing, docs: "A new order" },
+                        "lines": { GET: nothing },
+                    },
+                },
+            },
+            "products": { GET: nothing },
+            ":page": { GET: nothing },
+            ..spread().docs(Tag::new("spread", "From elsewhere")),
+            "hidden": {
+                docs: Tag::new("hidden", "For nobody"),
+                GET: { handler: nothing, docs: Docs::new("x").hidden("it is ours") },
+            },
+        },
+    }
+}
+
+fn spread() -> RouteTree {
+    routes! {
+        "teams": { GET: nothing },
+        "news": { docs: Tag::new("news", "What is new"), ws: socket },
+    }
+}
+
+async fn socket(_socket: WebSocket) {}
+
+#[test]
+fn the_innermost_tag_counts_and_those_of_the_route_replace_it() {
+    let router = || create_router(tree(), RouterOptions::new().enable_web_sockets(true));
+    let operations = [
+        r#"get /api/v1/users ["accounts"]"#,
+        r#"get /api/v1/users/{id} ["one","two"]"#,
+        r#"get /api/v1/users/{id}/orders ["orders"]"#,
+        r#"post /api/v1/users/{id}/orders ["orders"]"#,
+        r#"get /api/v1/users/{id}/orders/lines ["orders"]"#,
+        r#"get /api/v1/products ["products"]"#,
+        r#"get /api/v1/{page} ["v1"]"#,
+        r#"get /api/v1/teams ["spread"]"#,
+        r#"get /api/v1/news ["news"]"#,
+    ];
+    let [accounts, orders] = [r#"accounts: "Who may come in""#, r#"orders: "What was bought""#];
+    let others =
+        ["products: null", "v1: null", r#"spread: "From elsewhere""#, r#"news: "What is new""#];
+    let all = [&[accounts, "one: null", "two: null", orders], &others[..]].concat();
+    check(router(), &options(), &operations, &all);
+    // Those of the options come first, with their words.
+    let options = options().tag("orders", "What was bought").tag("one", "A single one");
+    let [first, one] = [orders, r#"one: "A single one""#];
+    let all = [&[first, one, accounts, "two: null"], &others[..]].concat();
+    check(router(), &options, &operations, &all);
+}
+
+#[test]
+fn groups_and_routers_have_tags_too() {
+    let mut router = Router::new();
+    router.get("/early", nothing);
+    router.docs(Tag::new("all", "Everything"));
+    router.group("/admin", (), |admin| {
+        admin.get("/cache", nothing);
+        admin.docs(Tag::new("admin", "For those who run it"));
+        admin.group("/deep", (), |deep| {
+            deep.get("/a", nothing);
+            deep.routes(RouteTree::new().docs(Tag::new("deep", "Further in")).key("get", nothing));
+        });
+        admin.get("/b", nothing).docs(Docs::new("b").tags(["own"]));
+    });
+    let operations = [
+        r#"get /early ["all"]"#,
+        r#"get /admin/cache ["admin"]"#,
+        r#"get /admin/deep/a ["admin"]"#,
+        r#"get /admin/deep ["deep"]"#,
+        r#"get /admin/b ["own"]"#,
+    ];
+    let tags = [
+        r#"all: "Everything""#,
+        r#"admin: "For those who run it""#,
+        r#"deep: "Further in""#,
+        "own: null",
+    ];
+    check(router, &options(), &operations, &tags);
+}
+
+#[test]
+fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
+    let first = line!() + 3;
+    let api = routes! {
+        "users": {
+            docs: Tag::new("users", "Accounts"),
+            GET: nothing,
+            "again": { docs: Tag::new("users", "Accounts"), GET: nothing },
+        },
+        "people": {
+            docs: Tag::new("users", "People"),
+            GET: nothing,
+            POST: nothing,
+        },
+        "empty": { docs: Tag::new("empty", " "), GET: nothing, POST: nothing },
+    };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err();
+    let mistakes: Vec<String> = error.mistakes().iter().map(ToString::to_string).collect();
+    let expected = [
+        format!(
+            "docs: the tag \"users\" is described twice, first at {file}:{first} ({file}:{})",
+            first + 5,
+            file = file!()
+        ),
+        format!("docs: the tag \"empty\" needs a description ({}:{})", file!(), first + 9),
+    ];
+    assert_eq!(mistakes, expected);
+}
+
+#[test]
+fn the_options_describe_a_tag_as_the_tree_does() {
+    let api = routes! {
+        "users": { docs: Tag::new("users", "Accounts"), GET: nothing },
+    };
+    let app = create_router(api, RouterOptions::new()).build().unwrap();
+    assert!(open_api(&app, &options().tag("users", "Accounts")).is_ok());
+    let error = open_api(&app, &options().tag("users", "People")).unwrap_err().to_string();
+    let expected = "the tag \"users\" is described here and by `OpenApiOptions::tag`";
+    assert!(error.contains(expected) && error.contains("GET /users"), "{error}");
+}

@@ -1,0 +1,17 @@
+//! `docs` of a node is a tag, and `docs` of an entry is documentation.
+
+use stockade::prelude::*;
+use stockade::{Docs, Tag};
+
+async fn show() -> &'static str {
+    "all users"
+}
+
+fn main() {
+    let _ = routes! {
+        "users": { docs: Docs::new("Accounts"), GET: show },
+        "teams": { docs: "teams", GET: show },
+        "news": { GET: { handler: show, docs: Tag::new("news", "What is new") } },
+        "twice": { docs: Tag::new("a", "b"), docs: Tag::new("c", "d"), GET: show },
+    };
+}
