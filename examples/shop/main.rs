@@ -23,7 +23,6 @@ mod users;
 use std::env;
 use std::time::Duration;
 
-use stockade::Docs;
 use stockade::auth::generate_token;
 use stockade::middleware::{
     Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
@@ -35,6 +34,7 @@ use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
 use stockade::server::ServerOptions;
 use stockade::websockets::{Rooms, WebSocketOptions};
+use stockade::{Docs, Tag};
 
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
@@ -118,11 +118,15 @@ fn api(metrics: &Metrics) -> RouteTree {
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     routes! {
-        GET: { handler: home, docs: "A greeting, with paths to try" },
+        GET: {
+            handler: home,
+            docs: Docs::new("A greeting, with paths to try").tags(["pages"]),
+        },
         // `/health/live` and `/health/ready`, which no rate limit counts.
-        ..health_routes(),
+        ..health_routes().docs(watching()),
         // For those who watch, and nobody else.
         "metrics": {
+            docs: watching(),
             GET: {
                 handler: metrics.handler(),
                 middleware: [signed_in.clone(), admins.clone()],
@@ -132,6 +136,7 @@ fn api(metrics: &Metrics) -> RouteTree {
         // Passwords are not to be guessed: a limit beside that of the router.
         // A hash takes its time, but not for ever: then 503.
         "login": {
+            docs: accounts(),
             POST: {
                 handler: log_in,
                 max_body: 16 * 1024,
@@ -142,6 +147,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "users": {
+            docs: accounts(),
             POST: {
                 handler: sign_up,
                 name: "users.create",
@@ -169,6 +175,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "products": {
+            docs: products(),
             // Everyone may read them, so that compression tells no secret; what
             // a client has already is not sent again.
             middleware: [with_compression(), with_etag()],
@@ -216,9 +223,11 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         r"catalogue/:category?/:page(\d+)?": {
+            docs: products(),
             GET: { handler: catalogue, docs: "The products of a category, page by page" },
         },
         "carts": {
+            docs: Tag::new("carts", "What a user may buy. Each has carts of their own."),
             middleware: [signed_in.clone()],
             POST: { handler: open_cart, docs: "A new cart" },
             r":cart(\d+)": {
@@ -247,6 +256,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "orders": {
+            docs: Tag::new("orders", "What users have bought, until it is on its way."),
             middleware: [signed_in.clone()],
             r":id(\d+)": {
                 GET: {
@@ -273,7 +283,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                 },
             },
         },
-        "live": { GET: { handler: live_page, docs: "A page that watches an order" } },
+        "live": { docs: pages(), GET: { handler: live_page, docs: "A page that watches an order" } },
         "newsletter": {
             POST: {
                 handler: subscribe,
@@ -305,14 +315,33 @@ fn api(metrics: &Metrics) -> RouteTree {
                 },
             },
         },
-        "help": { "**": { GET: { handler: help, docs: "Help on a topic" } } },
+        "help": { docs: pages(), "**": { GET: { handler: help, docs: "Help on a topic" } } },
         ..about(),
     }
+}
+
+// The groups under which documents list the routes.
+
+fn watching() -> Tag {
+    Tag::new("watching", "For those who watch the program.")
+}
+
+fn accounts() -> Tag {
+    Tag::new("accounts", "Users, and how they log in.")
+}
+
+fn products() -> Tag {
+    Tag::new("products", "Everybody may read them; clerks and admins change them.")
+}
+
+fn pages() -> Tag {
+    Tag::new("pages", "For people.")
 }
 
 /// Routes can be written elsewhere and spread into a tree.
 fn about() -> RouteTree {
     routes! {
+        docs: pages(),
         "about": {
             GET: { handler: async || Html("<h1>A small shop</h1>"), docs: "About the shop" },
         },
