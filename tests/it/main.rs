@@ -52,6 +52,7 @@ mod hosts;
 mod observability;
 mod observatory;
 mod openapi;
+mod openapi_3_0;
 mod shop;
 mod spans;
 mod spec_rows;

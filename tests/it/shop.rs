@@ -19,7 +19,7 @@ const JSON: &str = "content-type: application/json";
 const SECRET: &str = "the shop's secret has thirty-two";
 
 /// The shop, whose answers are held against its map.
-fn shop() -> Contract {
+pub fn shop() -> Contract {
     let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
     for (name, role) in [
         ("ann", Role::Customer),

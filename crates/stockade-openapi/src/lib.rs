@@ -12,9 +12,11 @@ pub mod lock;
 mod options;
 mod page;
 mod serve;
+mod to_3_0;
 mod tool;
 
 pub use document::{document, open_api};
 pub use options::{ApiInfo, OpenApiOptions, Webhook};
 pub use serve::{create_api_router, with_open_api};
+pub use to_3_0::to_3_0;
 pub use tool::tool;

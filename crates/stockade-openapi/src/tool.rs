@@ -1,6 +1,7 @@
 //! [`tool`]: commands about its routes, for the program that has them.
 
 use serde::Serialize;
+use serde_json::Value;
 use stockade_errors::BoxError;
 use stockade_routing::App;
 use stockade_routing::policy::{Audit, Policy};
@@ -8,10 +9,11 @@ use stockade_routing::policy::{Audit, Policy};
 use crate::document::{open_api, ruleset};
 use crate::lock::command;
 use crate::options::OpenApiOptions;
+use crate::to_3_0::to_3_0;
 
 /// The commands, for a call that is none of their forms.
 const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
-                     | openapi [--ruleset] | lock | lock --check [PATH]";
+                     | openapi [--3.0 | --ruleset] | lock | lock --check [PATH]";
 
 /// Runs a command about the routes of an application. `args` are the arguments
 /// of the program, with its name first.
@@ -25,9 +27,10 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// | `explain POST /users/7` | the way of that request, or the routes that nearly take it |
 /// | `audit` | a line for each route, those that are open first: who may call it, limits, findings; by the [policy](App::policy) of the router, or by [`Policy::recommended`] if it has none |
 /// | `openapi` | the document |
+/// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public` |
+/// | `openapi --3.0` | the document as OpenAPI 3.0, by [`to_3_0`](crate::to_3_0); `x-lost` in it lists what that has no words for |
 /// | `lock` | the [lock](crate::lock) of the routes |
 /// | `lock --check [PATH]` | one line, if the routes are as the file says; `routes.lock` without a path |
-/// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public` |
 ///
 /// `--json` behind the first three gives data. The outcome is `None` where the
 /// first argument is none of them, for a program that has commands of its own or
@@ -81,6 +84,10 @@ pub fn tool(
             Ok(ruleset) => pretty(&ruleset),
             Err(error) => Err(error.into()),
         },
+        ("openapi", []) if flags == ["--3.0"] => match open_api(app, options) {
+            Ok(document) => pretty(&older(&document)),
+            Err(error) => Err(error.into()),
+        },
         ("openapi", []) if is_usual => match open_api(app, options) {
             Ok(document) => pretty(&document),
             Err(error) => Err(error.into()),
@@ -101,6 +108,18 @@ fn audit(app: &App) -> Audit {
         Some(policy) => policy.audit(&map),
         None => Policy::recommended().audit(&map),
     }
+}
+
+/// Returns a document as OpenAPI 3.0, with a list of what was lost, if anything
+/// was.
+fn older(document: &Value) -> Value {
+    let (mut document, lost) = to_3_0(document);
+    if let Some(document) = document.as_object_mut()
+        && !lost.is_empty()
+    {
+        document.insert("x-lost".to_owned(), lost.into());
+    }
+    document
 }
 
 fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {
