@@ -131,7 +131,7 @@ fn an_audit_shows_open_routes_first() {
     assert_eq!(json["routes"][2]["roles"], json!([["clerk", "admin"]]));
     assert_eq!(json["allowed"][0]["subject"], "GET /files/**");
     assert_eq!(json["left_out"][0]["rule"], "access-declared");
-    assert_eq!(json["rules"][0]["owasp"], "API2");
+    assert_eq!(json["rules"][0]["owasp"], "API5");
     let line = json["routes"][0]["location"]["line"].as_u64();
     assert!(line.is_some_and(|line| line > 0), "{json}");
 }
