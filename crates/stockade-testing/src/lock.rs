@@ -52,7 +52,7 @@ const VARIABLE: &str = "STOCKADE_LOCK";
 pub fn assert_routes_lock(router: impl IntoApp, path: impl AsRef<Path>) {
     let app = or_fail(router.into_app());
     let lock = or_fail(Lock::of(&app.route_map()));
-    let mode = or_fail(Mode::of(variable(VARIABLE), variable("CI")));
+    let mode = or_fail(Mode::of(variable(VARIABLE).as_deref(), variable("CI").as_deref()));
     or_fail(compare(&lock, &in_package(path.as_ref()), mode, SystemTime::now()));
 }
 
@@ -82,8 +82,8 @@ enum Mode {
 }
 
 impl Mode {
-    fn of(value: Option<String>, ci: Option<String>) -> Result<Self, String> {
-        let mode = match value.as_deref() {
+    fn of(value: Option<&str>, ci: Option<&str>) -> Result<Self, String> {
+        let mode = match value {
             None => return Ok(Self::None),
             Some("write") => Self::Harmless,
             Some("accept") => Self::All,
@@ -91,7 +91,7 @@ impl Mode {
                 return Err(format!("{VARIABLE} is `write` or `accept`, and not {other:?}"));
             }
         };
-        match ci.as_deref() {
+        match ci {
             None | Some("false" | "0") => Ok(mode),
             Some(_) => Err(format!(
                 "{VARIABLE} is set, and so is CI: there the file is compared and not written"
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn the_variable_has_two_values_and_none_in_ci() {
         fn check(value: Option<&str>, ci: Option<&str>, expected: Result<Mode, &str>) {
-            let mode = Mode::of(value.map(str::to_owned), ci.map(str::to_owned));
+            let mode = Mode::of(value, ci);
             match expected {
                 Ok(expected) => assert_eq!(mode, Ok(expected)),
                 Err(part) => assert!(mode.clone().unwrap_err().contains(part), "{mode:?}"),
