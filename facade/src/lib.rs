@@ -103,7 +103,10 @@ pub mod coming_from {
 pub mod databases {}
 
 #[doc = include_str!("../docs/guarding.md")]
-pub mod guarding {}
+pub mod guarding {
+    #[doc = include_str!("../docs/routes-lock.md")]
+    pub mod lock {}
+}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}

@@ -26,6 +26,7 @@ mod json_values;
 mod json_vectors;
 mod limits;
 mod load;
+mod lock;
 mod map;
 mod middleware;
 mod options;

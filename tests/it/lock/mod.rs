@@ -1,0 +1,130 @@
+//! `routes.lock`: mutations of small routers with the classes of their changes,
+//! each in both directions.
+
+mod documents;
+mod inputs;
+mod replies;
+mod routes;
+mod safety;
+mod stable;
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use stockade::description::{Answer, Content, ContentSchema};
+use stockade::openapi::lock::{Changes, Lock};
+use stockade::prelude::*;
+use stockade::validation::Schema as AnySchema;
+use stockade::{Docs, RouteDoc};
+
+/// A mutation: two routers, and the changes from one to the other.
+pub struct Mutation {
+    pub name: &'static str,
+    pub old: App,
+    pub new: App,
+    /// Class and ids of the changes from the old one to the new one.
+    forward: &'static str,
+    /// The same from the new one to the old one.
+    backward: &'static str,
+}
+
+/// Makes a mutation. The changes are written as `B route-removed`: the letters of
+/// their class (breaking, weakening; `-` for neither), and their ids in order.
+#[track_caller]
+pub fn mutation(
+    name: &'static str,
+    (old, new): (Router, Router),
+    forward: &'static str,
+    backward: &'static str,
+) -> Mutation {
+    let build = |router: Router| router.build().unwrap_or_else(|error| panic!("{name}: {error}"));
+    Mutation { name, old: build(old), new: build(new), forward, backward }
+}
+
+pub fn all() -> Vec<Mutation> {
+    [routes::all(), inputs::all(), replies::all(), safety::all()].into_iter().flatten().collect()
+}
+
+pub fn lock_of(app: &App) -> Lock {
+    Lock::of(&app.route_map()).unwrap()
+}
+
+pub fn changes(old: &App, new: &App) -> Changes {
+    lock_of(old).changes_to(&lock_of(new), SystemTime::UNIX_EPOCH)
+}
+
+/// Returns the changes in the words of a mutation.
+fn told(changes: &Changes) -> String {
+    let class = match (changes.is_breaking(), changes.is_weakening()) {
+        (true, true) => "BW",
+        (true, false) => "B",
+        (false, true) => "W",
+        (false, false) => "-",
+    };
+    let ids: BTreeSet<&str> = changes.iter().map(|change| change.rule.id).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    format!("{class} {}", ids.join(" "))
+}
+
+/// A router of one tree, without a limit of its own.
+pub fn api(tree: RouteTree) -> Router {
+    create_router(tree, RouterOptions::new().rate_limit(None))
+}
+
+/// A router with these options and one route.
+pub fn with(options: RouterOptions) -> Router {
+    create_router(routes! { "x": { GET: async || () } }, options)
+}
+
+/// A router whose `POST /x` takes a body of this schema.
+pub fn takes(schema: Value) -> Router {
+    let schema = AnySchema::from_value(&schema).unwrap();
+    api(routes! { "x": { POST: { handler: async || (), validation: schema } } })
+}
+
+/// A router whose `GET /x` takes a query of this schema.
+pub fn asks(schema: Value) -> Router {
+    let schema = AnySchema::from_value(&schema).unwrap();
+    api(routes! { "x": { GET: { handler: async || (), query: schema } } })
+}
+
+/// A router whose `GET /x` answers 200 with a value of this schema.
+pub fn sends(schema: Value) -> Router {
+    answers(Answer::new(200).content(Content::new("application/json", ContentSchema::Json(schema))))
+}
+
+/// A router whose `GET /x` gives this answer too.
+pub fn answers(answer: Answer) -> Router {
+    let describe = move |doc: &mut RouteDoc| doc.answers(answer.clone());
+    let middleware = Middleware::new(nothing).named("answers").describing(describe);
+    api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
+}
+
+pub fn nothing(_: &mut Request) -> Result<(), ApiError> {
+    Ok(())
+}
+
+#[test]
+fn each_mutation_has_its_class_both_ways() {
+    let all = all();
+    let mut faults = Vec::new();
+    for Mutation { name, old, new, forward, backward } in &all {
+        for (way, before, after, expected) in
+            [("forward", old, new, forward), ("backward", new, old, backward)]
+        {
+            let changes = changes(before, after);
+            if told(&changes) != *expected {
+                faults.push(format!("{name} {way}: {}\n{changes}", told(&changes)));
+            }
+        }
+        assert!(changes(old, old).is_empty() && changes(new, new).is_empty(), "{name}");
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), all.len(), faults.join("\n"));
+    assert!(all.len() >= 80, "{}", all.len());
+    let names: BTreeSet<&str> = all.iter().map(|mutation| mutation.name).collect();
+    assert_eq!(names.len(), all.len());
+}
+
+pub fn docs() -> Docs {
+    Docs::new("The route")
+}
