@@ -49,6 +49,7 @@ mod web_sockets;
 
 mod any;
 mod github_routes;
+mod hardened;
 mod hosts;
 mod observability;
 mod observatory;

@@ -16,10 +16,15 @@ use crate::support::{app, block_on, call, check, header_of, request, text_of};
 
 const JSON: &str = "content-type: application/json";
 
-const SECRET: &str = "the shop's secret has thirty-two";
+pub const SECRET: &str = "the shop's secret has thirty-two";
 
 /// The shop, whose answers are held against its map.
 pub fn shop() -> Contract {
+    Contract::of(&app(router()))
+}
+
+/// The router of the shop, with four users.
+pub fn router() -> Router {
     let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
     for (name, role) in [
         ("ann", Role::Customer),
@@ -29,19 +34,23 @@ pub fn shop() -> Contract {
     ] {
         shop.add_account(name, &format!("{name}@example.org"), role, String::new());
     }
-    Contract::of(&app(example::router(shop)))
+    example::router(shop)
 }
 
-const ANN: u32 = 6;
+pub const ANN: u32 = 6;
 const BOB: u32 = 7;
-const CLEO: u32 = 8;
-const DAN: u32 = 9;
+pub const CLEO: u32 = 8;
+pub const DAN: u32 = 9;
 
 /// The header of the user with this id.
 fn bearer(id: u32) -> String {
+    format!("authorization: Bearer {}", token(id))
+}
+
+/// A token of the user with this id.
+pub fn token(id: u32) -> String {
     let claims = json!({ "sub": id.to_string() });
-    let token = generate_jwt(claims, "1h", &Secret::new(SECRET).unwrap()).unwrap();
-    format!("authorization: Bearer {token}")
+    generate_jwt(claims, "1h", &Secret::new(SECRET).unwrap()).unwrap()
 }
 
 #[test]

@@ -41,11 +41,26 @@ pub trait IntoApp {
     /// # Errors
     /// Fails with all mistakes of the router.
     fn into_app(self) -> Result<App, ConfigError>;
+
+    /// Builds the application, with this clock if that can be chosen still. Tells
+    /// if it was.
+    #[doc(hidden)]
+    fn into_app_at(self, _clock: &TestClock) -> Result<(App, bool), ConfigError>
+    where
+        Self: Sized,
+    {
+        Ok((self.into_app()?, false))
+    }
 }
 
 impl IntoApp for Router {
     fn into_app(self) -> Result<App, ConfigError> {
         self.build()
+    }
+
+    fn into_app_at(mut self, clock: &TestClock) -> Result<(App, bool), ConfigError> {
+        self.map_options(|options| options.clock(clock.for_router()));
+        Ok((self.build()?, true))
     }
 }
 

@@ -90,6 +90,7 @@
 // - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
 // - `contract`: `Contract`, answers against the map of the routes.
 // - `transport`: in process, or over a port.
+// - `hardening`: `assert_hardened`, `Hardening`.
 // - `sample`: one valid request for a route, made of the map.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //   assertions.
@@ -105,12 +106,12 @@ mod event;
 mod exchange;
 mod fail;
 mod form;
+mod hardening;
 mod lock;
 mod policy;
 mod redact;
 mod request;
 mod response;
-#[allow(dead_code, reason = "the checks that send samples are not there yet")]
 mod sample;
 mod stream;
 mod test_clock;
@@ -128,6 +129,10 @@ pub use credentials::Credentials;
 pub use error::TestError;
 pub use event::TestEvent;
 pub use form::MultipartForm;
+pub use hardening::{
+    AttackFamily, FamilyCount, Hardening, HardeningFailure, HardeningReport, NotAttacked,
+    SkippedAttacks, assert_hardened,
+};
 pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
 pub use request::TestRequest;

@@ -44,12 +44,13 @@ impl<'m> Sample<'m> {
         let most = choices.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
         let path = |index: usize| {
             choices.iter().fold(template.clone(), |path, (param, values)| {
-                let value = values.get(index).or(values.first());
+                let value = values.get(index).or_else(|| values.first());
                 let value = value.map(|value| encoded(value, param.is_rest));
                 // Without a value the braces stay, and no route takes them.
-                value.map_or(path.clone(), |value| {
-                    path.replace(&format!("{{{}}}", param.name), &value)
-                })
+                match value {
+                    Some(value) => path.replace(&format!("{{{}}}", param.name), &value),
+                    None => path,
+                }
             })
         };
         let mut paths: Vec<String> = (0..most).map(path).collect();

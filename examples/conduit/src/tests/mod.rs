@@ -5,6 +5,7 @@ mod articles;
 mod comments;
 mod database;
 mod errors;
+mod hardened;
 mod lists;
 mod profiles;
 mod users;

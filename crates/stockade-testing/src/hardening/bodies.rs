@@ -1,0 +1,285 @@
+//! Bodies that are too large or malformed.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::StatusCode;
+use serde_json::{Map, Value};
+use stockade_routing::map::{AnswerBodyInfo, BodyInfo};
+
+use super::AttackFamily;
+use super::runner::{Rule, Runner, Verdict};
+use super::shot::Shot;
+use super::target::Target;
+use crate::exchange::Exchange;
+use crate::sample::content_type;
+
+const SIZE: Rule = Rule {
+    family: AttackFamily::Bodies,
+    text: "a body above the limit of its route is answered with 413 before it is in memory \
+           (OWASP API4)",
+    mend: "take the body by an extractor, or read it by `HttpBody::chunk`; do not collect it past \
+           the limit (`max_body`)",
+};
+
+const FORM: Rule = Rule {
+    family: AttackFamily::Bodies,
+    text: "a malformed body is answered with 4xx, never with 5xx, and does not reach the handler",
+    mend: "take the body by `Body<T>` of a type with a schema, and read nothing by hand",
+};
+
+/// Sends malformed bodies to each route that reads one.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    for target in targets.iter() {
+        let Some(body) = target.route.body.as_ref() else { continue };
+        let Some((content_type, sample)) = &target.body else {
+            let reason = "no valid body was found; give `docs.example`";
+            runner.leave(FORM.family, Some(target), "all bodies", reason);
+            continue;
+        };
+        attack_announced(runner, target).await;
+        let user = runner.user(&target.roles()).filter(|_| target.needs_user());
+        if target.needs_user() && user.is_none() {
+            let reason = "no user whom the route lets through is known; tell one by \
+                          `Hardening::users`";
+            runner.leave(FORM.family, Some(target), "all but an announced length", reason);
+            continue;
+        }
+        let shot = target.shot();
+        let shot = match user {
+            Some(user) => shot.of(&user),
+            None => shot,
+        };
+        attack_size(runner, target, content_type, &shot).await;
+        attack_form(runner, target, body, &shot, sample).await;
+    }
+}
+
+/// Announces a body above the limit; it is refused before anybody is asked.
+async fn attack_announced(runner: &mut Runner<'_>, target: &Target) {
+    let limit = target.route.limits.max_body;
+    let Some(length) = limit.checked_add(1) else {
+        let reason = "the route has no limit";
+        return runner.leave(SIZE.family, Some(target), "a body above the limit", reason);
+    };
+    let mut shot = target.shot();
+    shot.body = super::shot::ShotBody::Stream { beginning: "", length: 0 };
+    let shot = shot.set("content-length", length.to_string());
+    let attack = "an announced length above the limit";
+    runner
+        .attack(&SIZE, Some(target), attack, shot, |exchange| is_too_large(exchange, false))
+        .await;
+}
+
+/// Sends bodies that are larger than the limit, without saying so.
+async fn attack_size(runner: &mut Runner<'_>, target: &Target, content_type: &str, shot: &Shot) {
+    let limit = target.route.limits.max_body;
+    let Some(length) = limit.checked_add(1).filter(|length| *length <= MAX_SENT) else {
+        let reason = format!("the limit of {limit} bytes is too high to be tried");
+        return runner.leave(SIZE.family, Some(target), "a body above the limit", reason);
+    };
+    let beginning = beginning_of(content_type);
+    let stream = shot.clone().stream(content_type, beginning, length);
+    let attack = "a body above the limit, without a length";
+    runner
+        .attack(&SIZE, Some(target), attack, stream.clone(), |exchange| {
+            is_too_large(exchange, false)
+        })
+        .await;
+    let attack = "a body above the limit behind `Content-Length: 10`";
+    let lying = stream.set("content-length", "10");
+    runner
+        .attack(&SIZE, Some(target), attack, lying, |exchange| is_too_large(exchange, true))
+        .await;
+    let middleware = &target.route.middleware;
+    if middleware.iter().any(|middleware| middleware.name == "with_decompression")
+        && let Some(bomb) = gzip(beginning, length)
+    {
+        let bomb = shot.clone().body(content_type, bomb).set("content-encoding", "gzip");
+        let attack = "a compressed body that is above the limit when it is decompressed";
+        runner
+            .attack(&SIZE, Some(target), attack, bomb, |exchange| is_too_large(exchange, true))
+            .await;
+    }
+}
+
+/// Sends bodies that are malformed.
+async fn attack_form(
+    runner: &mut Runner<'_>,
+    target: &Target,
+    body: &BodyInfo,
+    shot: &Shot,
+    sample: &[u8],
+) {
+    let contents = &body.content;
+    if contents.iter().all(|content| content.media_type == "*/*") {
+        let reason = "the handler takes any bytes";
+        return runner.leave(FORM.family, Some(target), "malformed bodies", reason);
+    }
+    let validation = statuses_of_validation(target);
+    let judge = |exchange: &Exchange| is_malformed(exchange, &validation);
+    for media_type in ["application/xml", "application/octet-stream"] {
+        let shot = shot.clone().set("content-type", media_type);
+        let attack = format!("a body of the type {media_type}");
+        runner.attack(&FORM, Some(target), attack, shot, judge).await;
+    }
+    let Some(json) = contents.iter().find(|content| content.media_type == "application/json")
+    else {
+        let reason = "the route takes no JSON";
+        return runner.leave(FORM.family, Some(target), "malformed JSON", reason);
+    };
+    // The valid body may be of another form, such as that of a page.
+    let sample = match contents.first().is_some_and(|first| first.media_type == json.media_type) {
+        true => sample,
+        false => b"{}",
+    };
+    let mut malformed = malformed(sample, target.route.limits.max_body);
+    let middleware = &target.route.middleware;
+    let is_parsed = |name: &str| middleware.iter().any(|middleware| middleware.name == name);
+    if PARSING.into_iter().any(is_parsed) {
+        malformed.retain(|(attack, _)| *attack != TWICE);
+        let reason = "middleware reads the body, where the last of two members counts";
+        runner.leave(FORM.family, Some(target), TWICE, reason);
+    }
+    for (attack, bytes) in malformed {
+        let shot = shot.clone().body(&content_type("application/json"), bytes);
+        runner.attack(&FORM, Some(target), attack, shot, judge).await;
+    }
+    let compressed = shot.clone().set("content-encoding", "gzip");
+    let attack = "a body that says it is compressed, and is not";
+    runner.attack(&FORM, Some(target), attack, compressed, judge).await;
+}
+
+/// Returns JSON that nothing must take: no JSON at all, or without the members
+/// that the schema asks for.
+fn malformed(sample: &[u8], limit: u64) -> Vec<(&'static str, Vec<u8>)> {
+    // A limit that does not fit into memory is far above.
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let levels = (limit / 2).clamp(1, 100_000);
+    let of_text =
+        |before: &str, after: &str| [before.as_bytes(), sample, after.as_bytes()].concat();
+    let mut all = vec![
+        ("JSON that is cut off", sample.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec())),
+        ("JSON with something behind it", of_text("", "}")),
+        ("a byte order mark", of_text("\u{feff}", "")),
+        ("a body that is no UTF-8", [sample, &[0xFF, 0xFE]].concat()),
+        ("UTF-16", utf_16(sample)),
+        ("the number NaN", b"NaN".to_vec()),
+        ("JSON with single quotes", b"{'a':1}".to_vec()),
+        ("only white space", b"  ".to_vec()),
+        ("JSON with a comment", of_text("/**/", "")),
+        ("a form that says it is JSON", b"a=1&b=2".to_vec()),
+    ];
+    if levels > 128 {
+        let deep = [vec![b'['; levels], vec![b']'; levels]].concat();
+        all.push(("JSON that is nested deeply", deep));
+    }
+    if let Ok(Value::Object(members)) = serde_json::from_slice(sample) {
+        all.extend(malformed_members(&members));
+    }
+    all.retain(|(_, bytes)| bytes.len() <= limit);
+    all
+}
+
+/// Returns objects that lack the members of a valid one.
+fn malformed_members(members: &Map<String, Value>) -> Vec<(&'static str, Vec<u8>)> {
+    let Some((name, value)) = members.iter().next() else { return Vec::new() };
+    let whole = Value::Object(members.clone());
+    let text = |value: Value| value.to_string().into_bytes();
+    let name = Value::String(name.clone());
+    // The first member again, with another value of its type.
+    let twice = format!("{{{name}:{value},{}", whole.to_string().trim_start_matches('{'));
+    vec![
+        (
+            "a list in the place of an object",
+            text(Value::Array(members.values().cloned().collect())),
+        ),
+        ("null in the place of an object", text(Value::Null)),
+        ("the members below `__proto__`", format!("{{\"__proto__\":{whole}}}").into_bytes()),
+        (
+            "the members below `constructor.prototype`",
+            format!("{{\"constructor\":{{\"prototype\":{whole}}}}}").into_bytes(),
+        ),
+        (TWICE, twice.into_bytes()),
+    ]
+}
+
+fn utf_16(text: &[u8]) -> Vec<u8> {
+    text.iter().flat_map(|byte| [*byte, 0]).collect()
+}
+
+/// Compresses a body of this length; none where that fails.
+fn gzip(beginning: &str, length: u64) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(beginning.as_bytes()).ok()?;
+    let piece = [b'a'; 65_536];
+    let mut missing = length.saturating_sub(beginning.len() as u64);
+    while missing > 0 {
+        // A piece is never longer than what fits into memory.
+        let next = usize::try_from(missing).unwrap_or(piece.len()).min(piece.len());
+        encoder.write_all(piece.get(..next)?).ok()?;
+        missing -= next as u64;
+    }
+    encoder.finish().ok()
+}
+
+/// Returns the beginning of a body of this type that has no end.
+fn beginning_of(content_type: &str) -> &'static str {
+    match content_type {
+        it if it.ends_with("json") => "\"",
+        it if it.starts_with("application/x-www-form-urlencoded") => "a=",
+        it if it.starts_with("multipart/") => MULTIPART,
+        _ => "",
+    }
+}
+
+/// Returns the statuses by which the route says that a value does not fit.
+fn statuses_of_validation(target: &Target) -> Vec<u16> {
+    let answers = target.route.answers.iter();
+    let of_validation = answers.filter(|answer| answer.body == AnswerBodyInfo::ValidationError);
+    of_validation.filter_map(|answer| answer.status.parse().ok()).collect()
+}
+
+fn is_too_large(exchange: &Exchange, may_be_malformed: bool) -> Verdict {
+    match exchange.status {
+        StatusCode::PAYLOAD_TOO_LARGE => Verdict::Refused,
+        StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE if may_be_malformed => {
+            Verdict::Refused
+        }
+        status => otherwise(status),
+    }
+}
+
+fn is_malformed(exchange: &Exchange, validation: &[u16]) -> Verdict {
+    match exchange.status.as_u16() {
+        400 | 413 | 415 | 422 => Verdict::Refused,
+        status if validation.contains(&status) => Verdict::Refused,
+        _ => otherwise(exchange.status),
+    }
+}
+
+/// Judges a status that is no refusal of a body.
+fn otherwise(status: StatusCode) -> Verdict {
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            Verdict::Unproven(format!("it was answered with {} before the body", status.as_u16()))
+        }
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}
+
+/// The beginning of a part of a form, with the boundary of samples.
+const MULTIPART: &str =
+    "--stockade-sample\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a\"\r\n\r\n";
+
+/// The largest body that is sent, in bytes.
+const MAX_SENT: u64 = 64 * 1024 * 1024 + 1;
+
+const TWICE: &str = "a member that is there twice";
+
+/// The middleware that reads a body into a value, and gives that to the handler.
+const PARSING: [&str; 4] =
+    ["with_sanitization", "with_validation", "with_input_validation", "with_body_hooks"];

@@ -1,0 +1,185 @@
+//! No credentials, and forged ones.
+
+use std::sync::Arc;
+
+use http::{StatusCode, header};
+use stockade_routing::map::{Need, SchemeInfo};
+
+use super::AttackFamily;
+use super::runner::{Rule, Runner, Verdict};
+use super::shot::Shot;
+use super::target::Target;
+use super::tokens::{self, Forged};
+use crate::Credentials;
+use crate::exchange::Exchange;
+
+const RULE: Rule = Rule {
+    family: AttackFamily::Credentials,
+    text: "without valid credentials a route that needs a user answers 401 with \
+           `WWW-Authenticate`, and its handler does not run (RFC 9110, section 15.5.2)",
+    mend: "put `with_auth` in front of everything that answers, and let it decide by a verified \
+           signature, key or session alone",
+};
+
+/// Sends requests without credentials, and with forged ones.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    for target in targets.iter() {
+        match target.route.access.user {
+            Need::Required => {}
+            Need::Optional => {
+                let reason = "no user is required, so that a request reaches the handler";
+                runner.leave(RULE.family, Some(target), "forged credentials", reason);
+                continue;
+            }
+            _ => continue,
+        }
+        runner.attack(&RULE, Some(target), "no credentials", target.shot(), is_refused).await;
+        for scheme in &target.route.access.schemes {
+            for (name, shot) in forged(scheme, target) {
+                runner.attack(&RULE, Some(target), name, shot, is_refused).await;
+            }
+            if let SchemeInfo::Http { scheme, .. } = scheme
+                && !scheme.eq_ignore_ascii_case("basic")
+            {
+                attack_tokens(runner, target, scheme).await;
+            }
+            if let SchemeInfo::Other { text, .. } = scheme {
+                let reason = format!("they are of a kind of their own: {text}");
+                runner.leave(RULE.family, Some(target), "forged credentials", reason);
+            }
+        }
+    }
+}
+
+/// Sends forged tokens.
+async fn attack_tokens(runner: &mut Runner<'_>, target: &Target, scheme: &str) {
+    let plan = runner.plan();
+    let claims = plan.tokens.as_ref().map(|(_, claims)| claims);
+    let mut forged = tokens::without_secret(claims, &plan.public_keys);
+    if let Some((secret, claims)) = &plan.tokens {
+        forged.extend(tokens::with_secret(secret, claims));
+    } else {
+        let reason = "the secret is not known; tell it by `Hardening::tokens`";
+        runner.leave(RULE.family, Some(target), "tokens that are right but for one thing", reason);
+    }
+    if plan.public_keys.is_empty() {
+        let reason = "no public key is known; tell it by `Hardening::public_key` if there is one";
+        runner.leave(
+            RULE.family,
+            Some(target),
+            "a token signed by HS256 with the public key",
+            reason,
+        );
+    }
+    for (name, token) in forged {
+        let shot = target.shot().add("authorization", format!("{scheme} {token}"));
+        runner.attack(&RULE, Some(target), name, shot, is_refused).await;
+    }
+    let user = runner.user(&target.roles());
+    let tampered: Vec<(Forged, String, String)> = user
+        .iter()
+        .flat_map(tokens_of)
+        .flat_map(|(name, scheme, token)| {
+            let forged = tokens::tampered(token).into_iter();
+            forged.map(move |forged| (forged, name.to_owned(), scheme.to_owned()))
+        })
+        .collect();
+    for ((attack, token), name, scheme) in tampered {
+        let value = if scheme.is_empty() { token } else { format!("{scheme} {token}") };
+        let shot = target.shot().add(&name, value);
+        let attack = format!("{attack}, of a user");
+        runner.attack(&RULE, Some(target), attack, shot, is_refused).await;
+    }
+}
+
+/// Returns the headers in which there is a token: the name, what stands in front
+/// of the token, and the token.
+fn tokens_of(user: &Credentials) -> impl Iterator<Item = (&str, &str, &str)> {
+    user.headers().iter().filter_map(|(name, value)| {
+        let (scheme, token) = tokens::find(value.to_str().ok()?)?;
+        Some((name.as_str(), scheme, token))
+    })
+}
+
+/// Returns requests with credentials that are malformed, whoever the user is.
+fn forged(scheme: &SchemeInfo, target: &Target) -> Vec<(String, Shot)> {
+    match scheme {
+        SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic") => {
+            let values = [
+                ("a password that is wrong", format!("{scheme} YWRtaW46eA==")),
+                ("credentials without a colon", format!("{scheme} YWRtaW4=")),
+                ("an empty name and password", format!("{scheme} Og==")),
+                ("credentials that are no UTF-8", format!("{scheme} /zr/")),
+                ("credentials that are no base64", format!("{scheme} !!!!")),
+            ];
+            in_header("authorization", scheme, target).chain(with(target, values)).collect()
+        }
+        SchemeInfo::Http { scheme, .. } => {
+            let values = [
+                ("a token that is none", format!("{scheme} x")),
+                ("a token of empty parts", format!("{scheme} ..")),
+                ("the token `null`", format!("{scheme} null")),
+                ("the token `undefined`", format!("{scheme} undefined")),
+            ];
+            in_header("authorization", scheme, target).chain(with(target, values)).collect()
+        }
+        SchemeInfo::Header { header, .. } => in_header(header, "", target).collect(),
+        SchemeInfo::Cookie { cookie, .. } => {
+            let values = [
+                ("an empty cookie", format!("{cookie}=")),
+                ("a cookie that is none of ours", format!("{cookie}=x")),
+                ("the cookie `null`", format!("{cookie}=null")),
+                ("a cookie of 3 KiB", format!("{cookie}={}", "a".repeat(3 * 1024))),
+                ("a cookie that is there twice", format!("{cookie}=x; {cookie}=y")),
+                ("a cookie with a path in it", format!("{cookie}=../../etc/passwd")),
+                ("a cookie with a quote in it", format!("{cookie}=' OR '1'='1")),
+            ];
+            let shots = values.into_iter();
+            shots
+                .map(|(name, value)| (name.to_owned(), target.shot().add("cookie", value)))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns requests with each of these values of `Authorization`.
+fn with<const N: usize>(
+    target: &Target,
+    values: [(&'static str, String); N],
+) -> impl Iterator<Item = (String, Shot)> {
+    values.into_iter().map(|(name, value)| {
+        (name.to_owned(), target.shot().add(header::AUTHORIZATION.as_str(), value))
+    })
+}
+
+/// Returns requests with a malformed header of credentials.
+fn in_header(
+    name: &str,
+    scheme: &str,
+    target: &Target,
+) -> impl Iterator<Item = (String, Shot)> + use<> {
+    let value = |value: &str| format!("{scheme} {value}").trim_start().to_owned();
+    let one = |shot: Shot, text: &str| shot.add(name, value(text));
+    [
+        ("an empty header", target.shot().add(name, scheme)),
+        ("credentials that are malformed", one(target.shot(), "\"!\" \\")),
+        ("credentials of 17 KiB", one(target.shot(), &"a".repeat(17 * 1024))),
+        ("credentials that are there twice", one(one(target.shot(), "x"), "y")),
+        ("credentials with a quote in them", one(target.shot(), "' OR '1'='1")),
+        ("credentials of another scheme", target.shot().add(name, "Negotiate x")),
+    ]
+    .map(|(name, shot)| (name.to_owned(), shot))
+    .into_iter()
+}
+
+/// Judges the answer to a request whose user nobody knows.
+pub(super) fn is_refused(exchange: &Exchange) -> Verdict {
+    let has_challenge = exchange.headers.contains_key(header::WWW_AUTHENTICATE);
+    match exchange.status {
+        StatusCode::UNAUTHORIZED if has_challenge => Verdict::Refused,
+        StatusCode::UNAUTHORIZED => Verdict::GotThrough("a 401 without `WWW-Authenticate`".into()),
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}

@@ -1,0 +1,181 @@
+//! Pages of other origins, by CORS and by WebSockets.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method, StatusCode, header};
+use stockade_routing::map::{CorsInfo, WebSocketInfo};
+
+use super::AttackFamily;
+use super::runner::{Rule, Runner, Verdict};
+use super::shot::Shot;
+use super::target::Target;
+use crate::exchange::Exchange;
+
+const CORS: Rule = Rule {
+    family: AttackFamily::Origins,
+    text: "only the listed origins, compared as a whole, get `Access-Control-Allow-Origin` \
+           (Fetch standard, \"CORS protocol\")",
+    mend: "list origins by `cors_origin`, `cors` or `with_cors`, and take away what writes these \
+           headers itself",
+};
+
+const PREFLIGHT: Rule = Rule {
+    family: AttackFamily::Origins,
+    text: "a preflight of a listed origin is answered before anybody asks for a user",
+    mend: "let the router answer preflights: list the origin by `cors_origin`, and take away the \
+           route for OPTIONS",
+};
+
+const SOCKETS: Rule = Rule {
+    family: AttackFamily::Origins,
+    text: "a handshake of a page of an origin that is not listed is refused (RFC 6455, section \
+           10.2)",
+    mend: "list the origins by `allowed_origins` of the route or `ws_allowed_origins` of the router",
+};
+
+/// Sends requests of pages of other origins.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    for target in targets.iter() {
+        match &target.route.web_socket {
+            Some(rules) => attack_handshake(runner, target, rules).await,
+            None => attack_cors(runner, target).await,
+        }
+    }
+}
+
+async fn attack_cors(runner: &mut Runner<'_>, target: &Target) {
+    let map = Arc::clone(&runner.map);
+    let cors = target.route.cors.as_ref().or(map.router.cors.as_ref());
+    let listed = cors.map(|cors| cors.origins.as_slice()).unwrap_or_default();
+    let answered = match target.refused() {
+        Some(shot) => Some(shot),
+        None => target.read().filter(|_| runner.plan().reads),
+    };
+    if answered.is_none() {
+        let reason =
+            "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
+        runner.leave(CORS.family, Some(target), "answers to foreign origins", reason);
+    }
+    for origin in foreign(listed) {
+        let judge = |exchange: &Exchange| is_withheld(&exchange.headers, &origin, cors);
+        let attack = format!("a preflight of {origin}");
+        let shot = preflight(target, &origin);
+        runner.attack(&CORS, Some(target), attack, shot, judge).await;
+        if let Some(shot) = &answered {
+            let attack = format!("a request of a page of {origin}");
+            let shot = shot.clone().add("origin", &origin);
+            runner.attack(&CORS, Some(target), attack, shot, judge).await;
+        }
+    }
+    for origin in listed.iter().filter(|origin| *origin != "*").take(1) {
+        let judge = |exchange: &Exchange| is_allowed(exchange, origin);
+        let attack = format!("a preflight of {origin}, which is listed");
+        runner.attack(&PREFLIGHT, Some(target), attack, preflight(target, origin), judge).await;
+    }
+}
+
+/// Returns the preflight of a request that changes something.
+fn preflight(target: &Target, origin: &str) -> Shot {
+    let shot = target.shot();
+    let asked = shot.method.to_string();
+    shot.without_body()
+        .method(Method::OPTIONS)
+        .set("origin", origin)
+        .set("access-control-request-method", asked)
+        .set("access-control-request-headers", "authorization,content-type")
+}
+
+/// Returns origins that look like those of a list, and none of them.
+fn foreign(listed: &[String]) -> Vec<String> {
+    let mut origins = vec!["null".to_owned(), "https://evil.test".to_owned()];
+    for origin in listed.iter().take(MAX_LISTED) {
+        let Some((scheme, host)) = origin.split_once("://") else { continue };
+        let other_scheme = if scheme == "https" { "http" } else { "https" };
+        let name = host.split_once(':').map_or(host, |(name, _)| name);
+        origins.extend([
+            format!("{origin}.evil.test"),
+            format!("{scheme}://evil{host}"),
+            format!("{scheme}://evil-{host}"),
+            format!("{scheme}://evil.{host}"),
+            format!("{other_scheme}://{host}"),
+            format!("{scheme}://{name}:8443"),
+            format!("{origin}@evil.test"),
+            format!("{origin}/.evil.test"),
+            format!("{origin}_.evil.test"),
+            format!("{origin} https://evil.test"),
+        ]);
+    }
+    origins.retain(|origin| !listed.contains(origin));
+    origins.dedup();
+    origins
+}
+
+/// Judges an answer to a page of an origin that is not listed. The name of an
+/// origin of the list may stand there: a browser compares it.
+fn is_withheld(headers: &HeaderMap, origin: &str, cors: Option<&CorsInfo>) -> Verdict {
+    let allowed = headers.get_all(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    let listed = cors.map(|cors| cors.origins.as_slice()).unwrap_or_default();
+    for allowed in allowed {
+        let allowed = String::from_utf8_lossy(allowed.as_bytes());
+        let has_credentials = headers.contains_key(header::ACCESS_CONTROL_ALLOW_CREDENTIALS);
+        let is_open = listed.iter().any(|listed| listed == "*");
+        let is_right = match &*allowed {
+            "*" => is_open && !has_credentials,
+            "null" => false,
+            // Of an open route it says as much as `*`.
+            allowed if allowed == origin => is_open && !has_credentials,
+            allowed => listed.iter().any(|listed| listed == allowed),
+        };
+        if !is_right {
+            let with = if has_credentials { ", with credentials" } else { "" };
+            let found = format!("`Access-Control-Allow-Origin: {allowed}`{with}");
+            return Verdict::GotThrough(found);
+        }
+    }
+    Verdict::Refused
+}
+
+fn is_allowed(exchange: &Exchange, origin: &str) -> Verdict {
+    let allowed = exchange.headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    let is_allowed = allowed.is_some_and(|allowed| allowed == origin);
+    match exchange.status {
+        status if status.is_success() && is_allowed => Verdict::Refused,
+        status if status.is_success() => {
+            Verdict::GotThrough("there is no `Access-Control-Allow-Origin`".into())
+        }
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}
+
+async fn attack_handshake(runner: &mut Runner<'_>, target: &Target, rules: &WebSocketInfo) {
+    let listed = &rules.allowed_origins;
+    if listed.iter().any(|origin| origin == "*") {
+        let reason = "pages of all origins may connect";
+        return runner.leave(SOCKETS.family, Some(target), "foreign handshakes", reason);
+    }
+    let own = ["http://localhost".to_owned()];
+    let mut origins = foreign(listed);
+    if rules.same_origin {
+        origins.extend(foreign(&own));
+        // Behind TLS that is another origin; nothing here says if it is in use.
+        origins.retain(|origin| origin != "https://localhost");
+    }
+    for origin in origins {
+        let shot = target.shot().add("origin", &origin);
+        let attack = format!("a handshake of a page of {origin}");
+        runner.attack(&SOCKETS, Some(target), attack, shot, is_no_handshake).await;
+    }
+}
+
+fn is_no_handshake(exchange: &Exchange) -> Verdict {
+    match exchange.status {
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => {
+            Verdict::Refused
+        }
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}
+
+/// The number of listed origins that are imitated.
+const MAX_LISTED: usize = 4;

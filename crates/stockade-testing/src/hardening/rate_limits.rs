@@ -1,0 +1,172 @@
+//! More requests than a rate limit lets through, and headers that make one
+//! client look like many.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode, header};
+use stockade_routing::map::QuotaInfo;
+
+use super::AttackFamily;
+use super::detours::{NOWHERE, reaches_fallback};
+use super::runner::{Rule, Runner, Verdict};
+use super::shot::Shot;
+use super::target::Target;
+use crate::exchange::Exchange;
+
+const QUOTA: Rule = Rule {
+    family: AttackFamily::RateLimits,
+    text: "the request behind the last one of a quota is answered with 429 and `Retry-After` \
+           (RFC 6585, section 4)",
+    mend: "put the limit in front of what it protects, and let its key be the address or the user",
+};
+
+const KEY: Rule = Rule {
+    family: AttackFamily::RateLimits,
+    text: "no header gives a client a new budget, unless a trusted proxy has written it",
+    mend: "count by `Request::client_ip`, and name the proxies by `trust_proxy`",
+};
+
+/// Sends more requests than the limits let through.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    let router = runner.router().rate_limit.clone();
+    if let Some(quota) = &router {
+        let nowhere = Shot::new(Method::GET, NOWHERE);
+        let open = targets.iter().filter(|target| !target.route.limits.rate_exempt);
+        match reaches_fallback(runner, &nowhere) {
+            false => flood(runner, None, quota, nowhere).await,
+            true => match open.filter_map(Target::refused).next() {
+                Some(shot) => flood(runner, None, quota, shot).await,
+                None => runner.leave(QUOTA.family, None, attack_of(quota), REACHES_HANDLER),
+            },
+        }
+    }
+    let mut names: Vec<&str> = router.iter().map(|quota| quota.name.as_str()).collect();
+    for target in targets.iter() {
+        for quota in &target.route.limits.rate {
+            if names.contains(&quota.name.as_str()) {
+                continue;
+            }
+            names.push(&quota.name);
+            attack_route(runner, target, quota).await;
+        }
+    }
+}
+
+/// Floods a route that has a limit of its own.
+async fn attack_route(runner: &mut Runner<'_>, target: &Target, quota: &QuotaInfo) {
+    let place =
+        |name: &str| target.route.middleware.iter().position(|middleware| middleware.name == name);
+    let is_behind = place("with_auth").zip(place("with_rate_limit"));
+    if target.needs_user() && is_behind.is_some_and(|(user, limit)| user < limit) {
+        let reason = "a user is asked for in front of it, so that only requests which reach the \
+                      handler are counted";
+        return runner.leave(QUOTA.family, Some(target), attack_of(quota), reason);
+    }
+    let shot = target.refused().or_else(|| target.read().filter(|_| runner.plan().reads));
+    match shot {
+        Some(shot) => flood(runner, Some(target), quota, shot).await,
+        None => runner.leave(QUOTA.family, Some(target), attack_of(quota), REACHES_HANDLER),
+    }
+}
+
+/// Sends one request more than a quota lets through, and then some with headers
+/// that claim another address.
+async fn flood(runner: &mut Runner<'_>, target: Option<&Target>, quota: &QuotaInfo, shot: Shot) {
+    if runner.is_skipped(QUOTA.family, target) {
+        return;
+    }
+    let attack = attack_of(quota);
+    if runner.clock.is_none() {
+        let reason = "its clock cannot be held; give `Hardening::new` the router and no app";
+        return runner.leave(QUOTA.family, target, attack, reason);
+    }
+    let Some(limit) = quota.limit.filter(|limit| *limit <= MAX_REQUESTS) else {
+        let reason = match quota.limit {
+            Some(limit) => format!("{limit} requests are too many to be sent"),
+            None => "the number of requests depends on the request".to_owned(),
+        };
+        return runner.leave(QUOTA.family, target, attack, reason);
+    };
+    let shot = shot.peer(runner.new_peer());
+    for _ in 0..limit {
+        if let Err(reason) = runner.send(target, &shot).await {
+            return runner.leave(QUOTA.family, target, attack, reason);
+        }
+    }
+    let exchange = match runner.send(target, &shot).await {
+        Ok(exchange) => exchange,
+        Err(reason) => return runner.leave(QUOTA.family, target, attack, reason),
+    };
+    let verdict = is_limited(&exchange, limit);
+    let holds = matches!(verdict, Verdict::Refused);
+    runner.note(&QUOTA, target, attack, Some(&exchange), verdict);
+    if holds {
+        claim_addresses(runner, target, quota, &shot).await;
+    }
+}
+
+/// Claims other addresses when the quota is spent.
+async fn claim_addresses(
+    runner: &mut Runner<'_>,
+    target: Option<&Target>,
+    quota: &QuotaInfo,
+    shot: &Shot,
+) {
+    let trusted = &runner.router().trust_proxy;
+    if trusted.iter().any(|proxy| proxy.parse::<u64>().is_ok()) {
+        let reason = "a number of proxies is trusted, so that each client may claim an address";
+        let attack = format!("claimed addresses against the rate limit {}", quota.name);
+        return runner.leave(KEY.family, target, attack, reason);
+    }
+    for (name, value) in CLAIMED_ADDRESSES {
+        let attack = format!("the header `{name}: {value}` behind the quota {}", quota.name);
+        let shot = shot.clone().set(name, value);
+        let exchange = match runner.send(target, &shot).await {
+            Ok(exchange) => exchange,
+            Err(reason) => {
+                runner.leave(KEY.family, target, attack, reason);
+                continue;
+            }
+        };
+        let verdict = match exchange.status {
+            StatusCode::TOO_MANY_REQUESTS => Verdict::Refused,
+            status => Verdict::GotThrough(format!("the answer is {status}")),
+        };
+        runner.note(&KEY, target, attack, Some(&exchange), verdict);
+    }
+}
+
+fn is_limited(exchange: &Exchange, limit: u64) -> Verdict {
+    let wait = exchange.headers.get(header::RETRY_AFTER);
+    let wait = wait.and_then(|wait| wait.to_str().ok()?.parse::<u64>().ok());
+    match (exchange.status, wait) {
+        (StatusCode::TOO_MANY_REQUESTS, Some(_)) => Verdict::Refused,
+        (StatusCode::TOO_MANY_REQUESTS, None) => {
+            Verdict::GotThrough("a 429 without `Retry-After` in seconds".into())
+        }
+        (status, _) => {
+            Verdict::GotThrough(format!("the answer to request {} is {status}", limit + 1))
+        }
+    }
+}
+
+fn attack_of(quota: &QuotaInfo) -> String {
+    format!("more requests than the rate limit {} lets through", quota.name)
+}
+
+const CLAIMED_ADDRESSES: [(&str, &str); 7] = [
+    ("x-forwarded-for", "203.0.113.77"),
+    ("forwarded", "for=203.0.113.78"),
+    ("x-real-ip", "203.0.113.79"),
+    ("x-client-ip", "203.0.113.80"),
+    ("true-client-ip", "203.0.113.81"),
+    ("cf-connecting-ip", "203.0.113.82"),
+    ("x-request-id", "another-client"),
+];
+
+const REACHES_HANDLER: &str =
+    "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
+
+/// The largest quota that is spent.
+const MAX_REQUESTS: u64 = 10_000;

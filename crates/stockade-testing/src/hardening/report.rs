@@ -1,0 +1,323 @@
+//! [`HardeningReport`]: what came of the attacks.
+
+use std::fmt;
+
+use serde::Serialize;
+use stockade_routing::map::Place;
+
+use crate::fail::fail;
+
+/// A family of attacks.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AttackFamily {
+    /// No credentials, and credentials that are malformed or forged.
+    Credentials,
+    /// Users who are known, but have the wrong role or permission.
+    Roles,
+    /// Other ways to a route: other methods, other notations of its path,
+    /// headers that claim something.
+    Detours,
+    /// Bodies that are too large or malformed.
+    Bodies,
+    /// Pages of other origins, by CORS and by WebSockets.
+    Origins,
+    /// More requests than a rate limit lets through, and headers that make one
+    /// client look like many.
+    RateLimits,
+    /// The answers to all attacks: their headers, and the bodies of errors.
+    Responses,
+}
+
+impl AttackFamily {
+    /// All families, in the order in which they attack.
+    pub const ALL: &'static [Self] = &[
+        Self::Credentials,
+        Self::Roles,
+        Self::Detours,
+        Self::Bodies,
+        Self::Origins,
+        Self::RateLimits,
+        Self::Responses,
+    ];
+}
+
+/// Writes its name, such as `rate limits`.
+impl fmt::Display for AttackFamily {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Credentials => "credentials",
+            Self::Roles => "roles",
+            Self::Detours => "detours",
+            Self::Bodies => "bodies",
+            Self::Origins => "origins",
+            Self::RateLimits => "rate limits",
+            Self::Responses => "responses",
+        })
+    }
+}
+
+/// What came of the attacks of a [`Hardening`](crate::Hardening).
+///
+/// Its text is a table and everything that is not as it should be; serde writes
+/// it as JSON.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct HardeningReport {
+    /// The number of attacks of each family.
+    pub families: Vec<FamilyCount>,
+    /// The attacks that got through.
+    pub failures: Vec<HardeningFailure>,
+    /// The attacks that prove nothing, because they were not sent or because
+    /// their answer says nothing.
+    pub not_attacked: Vec<NotAttacked>,
+    /// The attacks that were left out by [`Hardening::skip`](crate::Hardening::skip).
+    pub skipped: Vec<SkippedAttacks>,
+}
+
+/// The number of attacks of a family.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FamilyCount {
+    /// The family.
+    pub family: AttackFamily,
+    /// The attacks that were refused as they must be. Of
+    /// [`AttackFamily::Responses`] the answers without a fault.
+    pub passed: usize,
+    /// The attacks that got through.
+    pub failed: usize,
+    /// The attacks that prove nothing.
+    pub not_attacked: usize,
+}
+
+/// An attack that got through.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct HardeningFailure {
+    /// The family.
+    pub family: AttackFamily,
+    /// The attack: `a token with alg: none`.
+    pub attack: String,
+    /// The route: `DELETE /users/:id`; none where it is that of all routes.
+    pub route: Option<String>,
+    /// The place where the route was declared.
+    pub location: Option<Place>,
+    /// What was seen.
+    pub found: String,
+    /// The rule that it breaks.
+    pub rule: String,
+    /// How to mend it.
+    pub mend: String,
+    /// The first exchange, with credentials left out; none where none was needed.
+    pub exchange: Option<String>,
+    /// The number of times that the same was seen on this route.
+    pub times: usize,
+}
+
+/// An attack that proves nothing.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NotAttacked {
+    /// The family.
+    pub family: AttackFamily,
+    /// The attack, or several of them.
+    pub attack: String,
+    /// The route; none where it is that of all routes.
+    pub route: Option<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Attacks that were left out on purpose.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SkippedAttacks {
+    /// The family.
+    pub family: AttackFamily,
+    /// The route.
+    pub route: String,
+    /// The reason that was given.
+    pub reason: String,
+    /// The number of attacks that were left out.
+    pub attacks: usize,
+}
+
+impl HardeningReport {
+    pub(super) fn new() -> Self {
+        let families = AttackFamily::ALL.iter().map(|family| FamilyCount {
+            family: *family,
+            passed: 0,
+            failed: 0,
+            not_attacked: 0,
+        });
+        Self { families: families.collect(), ..Self::default() }
+    }
+
+    /// Returns the number of attacks of a family.
+    #[must_use]
+    pub fn count(&self, family: AttackFamily) -> FamilyCount {
+        let found = self.families.iter().find(|count| count.family == family);
+        found.copied().unwrap_or(FamilyCount { family, passed: 0, failed: 0, not_attacked: 0 })
+    }
+
+    /// Returns true if no attack got through.
+    #[must_use]
+    pub fn is_hardened(&self) -> bool {
+        self.failures.is_empty()
+    }
+
+    /// Fails the test if an attack got through.
+    ///
+    /// # Panics
+    /// With the whole report, if an attack got through.
+    #[track_caller]
+    pub fn assert(&self) {
+        if !self.is_hardened() {
+            fail(self);
+        }
+    }
+
+    fn count_mut(&mut self, family: AttackFamily) -> Option<&mut FamilyCount> {
+        self.families.iter_mut().find(|count| count.family == family)
+    }
+
+    pub(super) fn pass(&mut self, family: AttackFamily) {
+        if let Some(count) = self.count_mut(family) {
+            count.passed += 1;
+        }
+    }
+
+    /// Adds a failure; the same one of the same route is counted with it.
+    pub(super) fn fail(&mut self, failure: HardeningFailure) {
+        if let Some(count) = self.count_mut(failure.family) {
+            count.failed += 1;
+        }
+        let same = self.failures.iter_mut().find(|known| {
+            known.family == failure.family
+                && known.attack == failure.attack
+                && known.route == failure.route
+                && known.found == failure.found
+        });
+        match same {
+            Some(known) => known.times += 1,
+            None => self.failures.push(failure),
+        }
+    }
+
+    pub(super) fn leave(&mut self, left: NotAttacked) {
+        if self.not_attacked.contains(&left) {
+            return;
+        }
+        if let Some(count) = self.count_mut(left.family) {
+            count.not_attacked += 1;
+        }
+        self.not_attacked.push(left);
+    }
+
+    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failed = self.failures.len();
+        match failed {
+            0 => writeln!(f, "No attack got through.")?,
+            1 => writeln!(f, "One attack got through.")?,
+            _ => writeln!(f, "{failed} attacks got through.")?,
+        }
+        writeln!(f, "\n{:<12} {:>7} {:>7} {:>13}", "attacks", "passed", "failed", "not attacked")?;
+        for FamilyCount { family, passed, failed, not_attacked } in &self.families {
+            writeln!(f, "{family:<12} {passed:>7} {failed:>7} {not_attacked:>13}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was not attacked: of each family and reason the attacks and
+    /// the routes.
+    fn write_left(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut reasons: Vec<(AttackFamily, &str)> = Vec::new();
+        for left in &self.not_attacked {
+            if !reasons.contains(&(left.family, &left.reason)) {
+                reasons.push((left.family, &left.reason));
+            }
+        }
+        if !reasons.is_empty() {
+            writeln!(f, "\nNot attacked, so that nothing is known of it:")?;
+        }
+        for (family, reason) in reasons {
+            let all = || {
+                let all = self.not_attacked.iter();
+                all.filter(move |left| left.family == family && left.reason == reason)
+            };
+            let attacks = unique(all().map(|left| left.attack.as_str()));
+            let (shown, rest) = attacks.split_at(attacks.len().min(MAX_ATTACKS));
+            write!(f, "  {family}, {}", shown.join("; "))?;
+            if !rest.is_empty() {
+                write!(f, "; and {} others", rest.len())?;
+            }
+            writeln!(f, ": {reason}")?;
+            let routes = unique(all().filter_map(|left| left.route.as_deref()));
+            if !routes.is_empty() {
+                writeln!(f, "    {}", routes.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns each text once, in order.
+fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut unique = Vec::new();
+    for text in texts {
+        if !unique.contains(&text) {
+            unique.push(text);
+        }
+    }
+    unique
+}
+
+impl fmt::Display for HardeningReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_table(f)?;
+        for (index, failure) in self.failures.iter().enumerate() {
+            writeln!(f)?;
+            failure.write(f, index < MAX_EXCHANGES)?;
+        }
+        self.write_left(f)?;
+        if !self.skipped.is_empty() {
+            writeln!(f, "\nLeft out on purpose:")?;
+        }
+        for SkippedAttacks { family, route, reason, attacks } in &self.skipped {
+            writeln!(f, "  {family}, {route}: {reason} ({attacks} attacks)")?;
+        }
+        Ok(())
+    }
+}
+
+impl HardeningFailure {
+    fn write(&self, f: &mut fmt::Formatter<'_>, with_exchange: bool) -> fmt::Result {
+        write!(f, "FAILED {}: {}", self.family, self.attack)?;
+        if let Some(route) = &self.route {
+            write!(f, ", on {route}")?;
+        }
+        if let Some(location) = &self.location {
+            write!(f, " ({location})")?;
+        }
+        writeln!(f, "\n  found  {}", self.found)?;
+        writeln!(f, "  rule   {}", self.rule)?;
+        writeln!(f, "  mend   {}", self.mend)?;
+        if self.times > 1 {
+            writeln!(f, "  times  {}", self.times)?;
+        }
+        match &self.exchange {
+            Some(exchange) if with_exchange => {
+                exchange.lines().try_for_each(|line| writeln!(f, "  {line}"))
+            }
+            Some(_) => writeln!(f, "  (the exchange is in `HardeningReport::failures`)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The number of exchanges that are printed.
+const MAX_EXCHANGES: usize = 10;
+
+/// The number of attacks that are named together, for one reason.
+const MAX_ATTACKS: usize = 3;

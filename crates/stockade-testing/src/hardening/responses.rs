@@ -1,0 +1,184 @@
+//! The answers to all attacks, and line ends in values.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use serde_json::Value;
+use stockade_routing::map::AnswerBodyInfo;
+
+use super::AttackFamily;
+use super::detours::reaches_fallback;
+use super::runner::{Rule, Runner, Verdict};
+use super::target::Target;
+use crate::exchange::Exchange;
+
+const SECURITY_HEADERS: Rule = Rule {
+    family: AttackFamily::Responses,
+    text: "each answer has the security headers of the router (OWASP API8)",
+    mend: "take away what removes them from a response; what shall be without one sets its own \
+           value",
+};
+
+const SILENCE: Rule = Rule {
+    family: AttackFamily::Responses,
+    text: "no answer names the program or its version",
+    mend: "take the header away where it is written",
+};
+
+const GENERIC: Rule = Rule {
+    family: AttackFamily::Responses,
+    text: "the body of a 5xx says nothing of its cause",
+    mend: "answer with an error that becomes an `ApiError`, and do not set `expose_errors`",
+};
+
+const LINES: Rule = Rule {
+    family: AttackFamily::Responses,
+    text: "line ends in a value end no line of an answer's head, and cause no 5xx",
+    mend: "make headers of values by `HeaderValue`, after checking them, and not by splitting text",
+};
+
+/// Sends line ends in values, and requests that read, if they are allowed.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    if runner.router().exposes_errors {
+        let found = "`expose_errors` is on".to_owned();
+        let verdict = Verdict::GotThrough(found);
+        runner.note(&GENERIC, None, "the messages of 5xx errors", None, verdict);
+    }
+    if runner.router().security_headers.is_empty() {
+        let reason = "they are off (`enable_security_headers`)";
+        runner.leave(SECURITY_HEADERS.family, None, "security headers", reason);
+    }
+    let targets = Arc::clone(&runner.targets);
+    for target in targets.iter() {
+        attack_path(runner, target).await;
+        attack_query(runner, target).await;
+    }
+}
+
+async fn attack_query(runner: &mut Runner<'_>, target: &Target) {
+    let reads = runner.plan().reads;
+    let Some(shot) = target.refused().or_else(|| target.read().filter(|_| reads)) else {
+        let reason =
+            "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
+        return runner.leave(LINES.family, Some(target), "line ends in the query", reason);
+    };
+    let separator = if shot.target.contains('?') { '&' } else { '?' };
+    let names = target.route.query.as_ref().and_then(|query| query.get("properties"));
+    let names = names.and_then(Value::as_object).into_iter().flat_map(|all| all.keys());
+    let names = names.map(String::as_str).chain(["url", "next"]);
+    let pairs: Vec<String> = names.map(|name| format!("{name}={INJECTED}")).collect();
+    let query = format!("{}{separator}{}", shot.target, pairs.join("&"));
+    let shot = shot.target(query).add("referer", "http://localhost/%0d%0aX-Injected:1");
+    runner.attack(&LINES, Some(target), "line ends in the query", shot, is_one_head).await;
+}
+
+async fn attack_path(runner: &mut Runner<'_>, target: &Target) {
+    let shot = target.shot();
+    let shot = shot.target(format!("{}{INJECTED}", target.path));
+    let is_taken = runner.target_of(&shot).is_some() && !target.needs_user();
+    if is_taken || reaches_fallback(runner, &shot) {
+        let reason = "the request reaches a handler";
+        return runner.leave(LINES.family, Some(target), "line ends in the path", reason);
+    }
+    runner.attack(&LINES, Some(target), "line ends in the path", shot, is_one_head).await;
+}
+
+/// Judges an answer to a value with line ends. The header that it asks for is
+/// looked for in all answers.
+fn is_one_head(exchange: &Exchange) -> Verdict {
+    match exchange.status {
+        status if status.is_server_error() => {
+            Verdict::GotThrough(format!("the answer is {status}"))
+        }
+        _ => Verdict::Refused,
+    }
+}
+
+/// Holds an answer to the rules for all answers.
+pub(super) fn judge(runner: &mut Runner<'_>, target: Option<&Target>, exchange: &Exchange) {
+    if runner.is_skipped(AttackFamily::Responses, target) {
+        return;
+    }
+    let map = Arc::clone(&runner.map);
+    let mut is_right = true;
+    let mut fail = |rule: &Rule, attack: String, found: String| {
+        is_right = false;
+        let verdict = Verdict::GotThrough(found);
+        runner.note(rule, target, attack, Some(exchange), verdict);
+    };
+    let is_http = exchange.status != StatusCode::SWITCHING_PROTOCOLS;
+    for (name, _) in map.router.security_headers.iter().filter(|_| is_http) {
+        if !exchange.headers.contains_key(name.as_str()) {
+            let found = format!("an answer without `{name}`");
+            fail(&SECURITY_HEADERS, "security headers".to_owned(), found);
+        }
+    }
+    for name in TELLING.iter().filter(|name| exchange.headers.contains_key(**name)) {
+        let found = format!("an answer with `{name}`");
+        fail(&SILENCE, "names of programs".to_owned(), found);
+    }
+    if exchange.headers.contains_key("x-injected") {
+        let found = "a header that stood in a value".to_owned();
+        fail(&LINES, "line ends in values".to_owned(), found);
+    }
+    if exchange.status.is_server_error()
+        && let Some(found) = telling_body(target, exchange)
+    {
+        fail(&GENERIC, "the body of a 5xx".to_owned(), found);
+    }
+    if is_right {
+        runner.note(&SECURITY_HEADERS, target, "an answer", None, Verdict::Refused);
+    }
+}
+
+/// Returns the part of the body of a 5xx that says something of its cause.
+fn telling_body(target: Option<&Target>, exchange: &Exchange) -> Option<String> {
+    let text = String::from_utf8_lossy(&exchange.body);
+    let standard = exchange.status.canonical_reason().unwrap_or_default();
+    if text.is_empty() || text == standard {
+        return None;
+    }
+    let Ok(body) = serde_json::from_str::<Value>(&text) else {
+        return Some("a text of the application's own".to_owned());
+    };
+    if let Some(word) = TELLING_TEXTS.iter().find(|word| text.contains(**word)) {
+        return Some(format!("`{word}` in the body"));
+    }
+    if has_own_form(target) {
+        return None;
+    }
+    let told = body.get("error").or_else(|| body.get("title")).and_then(Value::as_str);
+    match told {
+        Some(told) if told == standard => {
+            body.get("details").map(|_| "details in the body".to_owned())
+        }
+        _ => Some("a message of the application's own".to_owned()),
+    }
+}
+
+/// Returns true if errors of a route have a form that the application chose.
+fn has_own_form(target: Option<&Target>) -> bool {
+    let answers = target.into_iter().flat_map(|target| &target.route.answers);
+    let of_failure = answers.filter(|answer| answer.status == "500" || answer.status == "default");
+    let mut others = of_failure.filter(|answer| answer.body != AnswerBodyInfo::Error);
+    others.next().is_some()
+}
+
+/// A value with a line end and a header behind it.
+const INJECTED: &str = "%0d%0aX-Injected:1";
+
+/// The headers that name a program.
+const TELLING: [&str; 5] =
+    ["server", "x-powered-by", "x-aspnet-version", "x-generator", "x-runtime"];
+
+/// The texts that stand in messages for programmers alone.
+const TELLING_TEXTS: [&str; 8] = [
+    "panicked at",
+    "stack backtrace",
+    ".rs:",
+    "RUST_BACKTRACE",
+    "SELECT ",
+    "INSERT INTO",
+    "Traceback",
+    "thread '",
+];

@@ -1,0 +1,73 @@
+//! Users who are known, but have the wrong role or permission.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use super::AttackFamily;
+use super::runner::{Rule, Runner, Verdict};
+use super::target::Target;
+use crate::exchange::Exchange;
+
+const RULE: Rule = Rule {
+    family: AttackFamily::Roles,
+    text: "a user without the role or the permission of a route gets 403, and the handler does \
+           not run (OWASP API1, API5)",
+    mend: "put `with_role` or `with_permission` behind `with_auth` and in front of the handler",
+};
+
+const UNKNOWN: &str = "no user with these roles is known; tell one by `Hardening::users`";
+
+/// Sends requests of users with too few rights.
+pub(super) async fn attack(runner: &mut Runner<'_>) {
+    let targets = Arc::clone(&runner.targets);
+    let map = Arc::clone(&runner.map);
+    let roles = map.routes.iter().flat_map(|route| route.access.roles.iter().flatten());
+    let roles: BTreeSet<&str> = roles.map(String::as_str).collect();
+    for target in targets.iter() {
+        let access = &target.route.access;
+        if !access.roles.is_empty() {
+            attack_as(runner, target, &[]).await;
+            let suffices = |role: &str| {
+                access.roles.iter().all(|list| list.iter().any(|listed| listed == role))
+            };
+            for role in roles.iter().filter(|role| !suffices(role)) {
+                attack_as(runner, target, &[role]).await;
+            }
+        }
+        match (access.permissions.is_empty(), access.roles.is_empty()) {
+            (true, _) => {}
+            (false, true) => attack_as(runner, target, &[]).await,
+            (false, false) => {
+                let reason = "whoever has the role may have the permission too";
+                runner.leave(RULE.family, Some(target), "the permission beside a role", reason);
+            }
+        }
+    }
+}
+
+/// Sends a request of a user with these roles.
+async fn attack_as(runner: &mut Runner<'_>, target: &Target, roles: &[&str]) {
+    let attack = match roles {
+        [] => "a user without a role".to_owned(),
+        roles => format!("a user with the role {}", roles.join(", ")),
+    };
+    match runner.user(roles) {
+        Some(user) => {
+            let shot = target.shot().of(&user);
+            runner.attack(&RULE, Some(target), attack, shot, is_forbidden).await;
+        }
+        None => runner.leave(RULE.family, Some(target), attack, UNKNOWN),
+    }
+}
+
+fn is_forbidden(exchange: &Exchange) -> Verdict {
+    match exchange.status {
+        StatusCode::FORBIDDEN => Verdict::Refused,
+        StatusCode::UNAUTHORIZED => {
+            Verdict::Unproven("the credentials of the user were refused with 401".into())
+        }
+        status => Verdict::GotThrough(format!("the answer is {status}")),
+    }
+}

@@ -1,0 +1,308 @@
+//! [`Runner`]: sends attacks, and writes down what came of them.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use stockade_core::upgrade::Switch;
+use stockade_core::{HttpBody, Response};
+use stockade_routing::App;
+use stockade_routing::map::{RouteMap, RouterInfo};
+
+use super::responses;
+use super::shot::Shot;
+use super::target::{Target, index_of, label_of};
+use super::{
+    AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
+};
+use crate::exchange::{Exchange, SentRequest};
+use crate::{Credentials, TestClock};
+
+/// A rule that attacks try to break.
+pub(super) struct Rule {
+    pub(super) family: AttackFamily,
+    pub(super) text: &'static str,
+    pub(super) mend: &'static str,
+}
+
+/// The meaning of an answer.
+pub(super) enum Verdict {
+    /// The attack was refused as it must be.
+    Refused,
+    /// The attack got through; what was seen.
+    GotThrough(String),
+    /// Nothing is proven; the reason.
+    Unproven(String),
+}
+
+/// Sends the attacks of a [`Hardening`].
+pub(super) struct Runner<'h> {
+    plan: &'h Hardening,
+    app: App,
+    pub(super) clock: Option<TestClock>,
+    pub(super) map: Arc<RouteMap>,
+    pub(super) targets: Arc<[Target]>,
+    report: HardeningReport,
+    /// The attacks that each skip has left out.
+    skipped: Vec<usize>,
+    peers: u32,
+}
+
+impl<'h> Runner<'h> {
+    pub(super) fn new(plan: &'h Hardening) -> Self {
+        let app = plan.app.clone();
+        let map = app.route_map();
+        let mut report = HardeningReport::new();
+        let mut targets = Vec::new();
+        for (index, route) in map.routes.iter().enumerate() {
+            match Target::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
+                Some(target) => targets.push(target),
+                None => AttackFamily::ALL.iter().for_each(|family| {
+                    report.leave(NotAttacked {
+                        family: *family,
+                        attack: "all attacks".to_owned(),
+                        route: Some(label_of(route)),
+                        reason: NO_PATH.to_owned(),
+                    });
+                }),
+            }
+        }
+        Self {
+            plan,
+            app,
+            clock: plan.clock.clone(),
+            map: Arc::new(map),
+            targets: targets.into(),
+            report,
+            skipped: vec![0; plan.skips.len()],
+            peers: 0,
+        }
+    }
+
+    pub(super) fn plan(&self) -> &'h Hardening {
+        self.plan
+    }
+
+    pub(super) fn router(&self) -> &RouterInfo {
+        &self.map.router
+    }
+
+    /// Returns the route that takes a request, if one does.
+    pub(super) fn target_of(&self, shot: &Shot) -> Option<&stockade_routing::map::RouteInfo> {
+        self.map.routes.get(index_of(&self.app, shot)?)
+    }
+
+    /// Returns true if no route takes a request, so that it goes to the fallback.
+    pub(super) fn fallback_takes(&self, shot: &Shot) -> bool {
+        let explained = self.app.explain(&format!("{} {}", shot.method, shot.target));
+        explained.is_ok_and(|found| found.route.is_none() && found.status.is_none())
+    }
+
+    /// Returns the credentials of a user who has these roles.
+    pub(super) fn user(&self, roles: &[&str]) -> Option<Credentials> {
+        self.plan.users.as_ref()?(roles)
+    }
+
+    /// Sends an attack, and judges its answer.
+    pub(super) async fn attack(
+        &mut self,
+        rule: &Rule,
+        target: Option<&Target>,
+        attack: impl Into<Cow<'static, str>>,
+        shot: Shot,
+        judge: impl FnOnce(&Exchange) -> Verdict,
+    ) {
+        let attack = attack.into();
+        if self.is_skipped(rule.family, target) {
+            return;
+        }
+        let mut exchange = self.send(target, &shot).await;
+        if let (Ok(answer), Some(clock)) = (&exchange, &self.clock)
+            && answer.status == StatusCode::TOO_MANY_REQUESTS
+        {
+            // A limit that does not go by the address.
+            clock.advance(A_DAY);
+            exchange = self.send(target, &shot).await;
+        }
+        let exchange = match exchange {
+            Ok(exchange) => exchange,
+            Err(reason) => return self.leave(rule.family, target, attack, reason),
+        };
+        let verdict = match exchange.status {
+            StatusCode::TOO_MANY_REQUESTS => Verdict::Unproven("it was answered with 429".into()),
+            _ => judge(&exchange),
+        };
+        self.note(rule, target, attack, Some(&exchange), verdict);
+    }
+
+    /// Writes down what came of an attack.
+    pub(super) fn note(
+        &mut self,
+        rule: &Rule,
+        target: Option<&Target>,
+        attack: impl Into<Cow<'static, str>>,
+        exchange: Option<&Exchange>,
+        verdict: Verdict,
+    ) {
+        let found = match verdict {
+            Verdict::Refused => return self.report.pass(rule.family),
+            Verdict::Unproven(reason) => return self.leave(rule.family, target, attack, reason),
+            Verdict::GotThrough(found) => found,
+        };
+        self.report.fail(HardeningFailure {
+            family: rule.family,
+            attack: attack.into().into_owned(),
+            route: target.map(|target| target.label.clone()),
+            location: target.map(|target| target.route.location.clone()),
+            found,
+            rule: rule.text.to_owned(),
+            mend: rule.mend.to_owned(),
+            exchange: exchange.map(ToString::to_string),
+            times: 1,
+        });
+        if exchange.is_some_and(|exchange| !exchange.status.is_client_error()) {
+            self.renew();
+        }
+    }
+
+    /// Notes that something is not attacked.
+    pub(super) fn leave(
+        &mut self,
+        family: AttackFamily,
+        target: Option<&Target>,
+        attack: impl Into<Cow<'static, str>>,
+        reason: impl Into<String>,
+    ) {
+        self.report.leave(NotAttacked {
+            family,
+            attack: attack.into().into_owned(),
+            route: target.map(|target| target.label.clone()),
+            reason: reason.into(),
+        });
+    }
+
+    /// Returns true if attacks of this family are left out for a route.
+    pub(super) fn is_skipped(&mut self, family: AttackFamily, target: Option<&Target>) -> bool {
+        let Some(target) = target else { return false };
+        let mut skips = self.plan.skips.iter();
+        let found = skips.position(|skip| skip.family == family && skip.route == target.label);
+        if let Some(count) = found.and_then(|index| self.skipped.get_mut(index)) {
+            *count += 1;
+        }
+        found.is_some()
+    }
+
+    /// Makes the application anew, if it can be.
+    fn renew(&mut self) {
+        // The first one was built of the same routes without a mistake.
+        if let Some(Ok((app, clock))) = self.plan.make.as_ref().map(|make| make()) {
+            (self.app, self.clock) = (app, clock);
+        }
+    }
+
+    /// Returns an address that no request has had.
+    pub(super) fn new_peer(&mut self) -> SocketAddr {
+        // 198.18.0.0/15 is for tests (RFC 2544): no proxy that is trusted is there.
+        let address = FIRST_PEER + self.peers % PEERS;
+        self.peers += 1;
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::from_bits(address)), 50_000)
+    }
+
+    /// Sends a request, and holds its answer to the rules for all answers. Fails
+    /// with the reason why there is none.
+    pub(super) async fn send(
+        &mut self,
+        target: Option<&Target>,
+        shot: &Shot,
+    ) -> Result<Exchange, String> {
+        let peer = shot.peer.unwrap_or_else(|| self.new_peer());
+        let request = shot.request(peer).ok_or("no client can send it")?;
+        let (app, through) = (self.app.clone(), self.plan.through.clone());
+        let answer = async move {
+            match through {
+                Some(through) => through(app, request).await,
+                None => app.handle(request).await,
+            }
+        };
+        let asked = Arc::new(SentRequest {
+            method: shot.method.clone(),
+            target: shot.target.clone(),
+            headers: shot.headers.clone(),
+            body: shot.body.shown(),
+            location: self.plan.location,
+        });
+        let response = tokio::time::timeout(PATIENCE, answer).await;
+        let response = response.map_err(|_| format!("no answer came within {PATIENCE:?}"))?;
+        let exchange = read(asked, response).await;
+        responses::judge(self, target, &exchange);
+        Ok(exchange)
+    }
+
+    pub(super) fn into_report(mut self) -> HardeningReport {
+        for (skip, attacks) in self.plan.skips.iter().zip(&self.skipped) {
+            if *attacks == 0 {
+                self.report.fail(HardeningFailure {
+                    family: skip.family,
+                    attack: "a skip".to_owned(),
+                    route: Some(skip.route.clone()),
+                    location: None,
+                    found: "it leaves nothing out".to_owned(),
+                    rule: "each skip is needed".to_owned(),
+                    mend: "take it out, or write the route as the report does".to_owned(),
+                    exchange: None,
+                    times: 1,
+                });
+                continue;
+            }
+            self.report.skipped.push(SkippedAttacks {
+                family: skip.family,
+                route: skip.route.clone(),
+                reason: skip.reason.clone(),
+                attacks: *attacks,
+            });
+        }
+        self.report
+    }
+}
+
+/// Reads an answer: the body of a refusal, and that of a success if it is there
+/// at once, because it may have no end.
+async fn read(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
+    // The function for the connection is dropped, and never runs.
+    drop(Switch::take(&mut response));
+    let (head, body) = response.into_parts();
+    let body = match body.as_bytes() {
+        Some(bytes) => Bytes::copy_from_slice(bytes),
+        None if head.status.is_success() => Bytes::new(),
+        None => refusal(body).await,
+    };
+    Exchange { asked, status: head.status, headers: head.headers, body }
+}
+
+/// Reads the body of a refusal. One that is too long, broken, or slow is as good
+/// as none for messages.
+async fn refusal(body: HttpBody) -> Bytes {
+    let whole = tokio::time::timeout(PATIENCE, body.collect(MAX_REFUSAL)).await;
+    whole.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// The time that an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The largest body of a refusal, in bytes.
+const MAX_REFUSAL: u64 = 1_048_576;
+
+/// The first of the addresses from which attacks come: 198.18.0.1.
+const FIRST_PEER: u32 = 0xC612_0001;
+
+/// The number of these addresses.
+const PEERS: u32 = 130_000;
+
+/// A time in which each usual limit is over.
+const A_DAY: Duration = Duration::from_secs(86_400);
+
+const NO_PATH: &str =
+    "no path was found that the route takes; give its parameters by `Hardening::param`";

@@ -1,0 +1,160 @@
+//! [`Shot`]: a request of an attack.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use stockade_core::upgrade::Upgrade;
+use stockade_core::{HttpBody, PeerAddr, Request};
+
+use crate::Credentials;
+
+/// A request of an attack. Unlike one of a test its target may be anything.
+#[derive(Clone, Debug)]
+pub(super) struct Shot {
+    pub(super) method: Method,
+    pub(super) target: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: ShotBody,
+    /// The address that it comes from; one that nobody has used where it is none.
+    pub(super) peer: Option<SocketAddr>,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug)]
+pub(super) enum ShotBody {
+    Whole(Bytes),
+    /// A stream without an announced length: the beginning, and the letter `a`
+    /// until it has this length.
+    Stream {
+        beginning: &'static str,
+        length: u64,
+    },
+}
+
+impl Shot {
+    pub(super) fn new(method: Method, target: impl Into<String>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("localhost"));
+        Self {
+            method,
+            target: target.into(),
+            headers,
+            body: ShotBody::Whole(Bytes::new()),
+            peer: None,
+        }
+    }
+
+    pub(super) fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub(super) fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = target.into();
+        self
+    }
+
+    /// Adds a header beside those of its name. A value that cannot stand in a
+    /// header is left out: no client can send it.
+    pub(super) fn add(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_ref())) {
+            self.headers.append(name, value);
+        }
+        self
+    }
+
+    /// Sets a header in the place of those of its name.
+    pub(super) fn set(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.remove(name);
+        self.add(name, value)
+    }
+
+    /// Adds the credentials of a user.
+    pub(super) fn of(mut self, user: &Credentials) -> Self {
+        self.headers.extend(user.headers().clone());
+        self
+    }
+
+    pub(super) fn without_body(mut self) -> Self {
+        self.headers.remove(header::CONTENT_TYPE);
+        self.body = ShotBody::Whole(Bytes::new());
+        self
+    }
+
+    pub(super) fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        self.body = ShotBody::Whole(body.into());
+        self.set("content-type", content_type)
+    }
+
+    pub(super) fn stream(
+        mut self,
+        content_type: &str,
+        beginning: &'static str,
+        length: u64,
+    ) -> Self {
+        self.body = ShotBody::Stream { beginning, length };
+        self.set("content-type", content_type)
+    }
+
+    pub(super) fn peer(mut self, peer: SocketAddr) -> Self {
+        self.peer = Some(peer);
+        self
+    }
+
+    /// Makes the request as the own server would; none where the target is no
+    /// target of HTTP.
+    pub(super) fn request(&self, peer: SocketAddr) -> Option<Request> {
+        let uri: Uri = self.target.parse().ok()?;
+        let mut request = http::Request::new(self.body.to_http());
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = self.headers.clone();
+        if let ShotBody::Whole(bytes) = &self.body
+            && !bytes.is_empty()
+        {
+            let headers = request.headers_mut();
+            headers.entry(header::CONTENT_LENGTH).or_insert(bytes.len().into());
+        }
+        if self.headers.contains_key(header::UPGRADE) {
+            request.extensions_mut().insert(Upgrade::http1());
+        }
+        request.extensions_mut().insert(PeerAddr(peer));
+        Some(request.into())
+    }
+}
+
+impl ShotBody {
+    fn to_http(&self) -> HttpBody {
+        match self {
+            Self::Whole(bytes) => bytes.clone().into(),
+            Self::Stream { beginning, length } => {
+                let beginning = Bytes::from_static(beginning.as_bytes());
+                let letters = Bytes::from_static(&[b'a'; PIECE]);
+                let mut missing = length.saturating_sub(beginning.len() as u64);
+                let rest = std::iter::from_fn(move || {
+                    // A piece is never longer than what fits into memory.
+                    let piece = usize::try_from(missing).unwrap_or(PIECE).min(PIECE);
+                    missing -= piece as u64;
+                    (piece > 0).then(|| letters.slice(..piece))
+                });
+                let pieces = std::iter::once(beginning).chain(rest);
+                HttpBody::stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
+            }
+        }
+    }
+
+    /// Returns the bytes for messages; none for a stream.
+    pub(super) fn shown(&self) -> Option<Bytes> {
+        match self {
+            Self::Whole(bytes) => Some(bytes.clone()),
+            Self::Stream { .. } => None,
+        }
+    }
+}
+
+/// The length of a piece of a long body.
+const PIECE: usize = 16_384;

@@ -1,0 +1,139 @@
+//! [`Target`]: a route with a valid request for it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use http::{HeaderValue, Method, header};
+use stockade_routing::__internal::route_index;
+use stockade_routing::App;
+use stockade_routing::map::{Need, RouteInfo, RouteKind, RouteMap};
+
+use super::shot::Shot;
+use crate::sample::Sample;
+
+/// A route, and a valid request for it.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) route: RouteInfo,
+    /// The method and the path as they were declared: `DELETE /users/:id`.
+    pub(super) label: String,
+    method: Method,
+    /// The path, with values for its parameters.
+    pub(super) path: String,
+    query: Option<String>,
+    /// The media type and the bytes of a body that the route takes.
+    pub(super) body: Option<(String, Vec<u8>)>,
+}
+
+impl Target {
+    /// Makes a valid request for the route at this place of the map; none where
+    /// no path is found that the route takes.
+    pub(super) fn new(
+        app: &App,
+        map: &RouteMap,
+        index: usize,
+        given: impl Fn(&str) -> Option<String>,
+    ) -> Option<Self> {
+        let route = map.routes.get(index)?;
+        let sample = Sample::of(map);
+        let paths = sample.paths(route, given);
+        let choices = paths.iter().flat_map(|path| methods_of(route).map(move |it| (path, it)));
+        let (path, method) = choices.into_iter().find(|(path, method)| {
+            let shot = with_handshake(Shot::new(method.clone(), path.as_str()), route);
+            index_of(app, &shot) == Some(index)
+        })?;
+        Some(Self {
+            label: label_of(route),
+            path: path.clone(),
+            method,
+            query: sample.query(route),
+            body: sample.body(route),
+            route: route.clone(),
+        })
+    }
+
+    /// Returns a valid request without credentials.
+    pub(super) fn shot(&self) -> Shot {
+        let target = match &self.query {
+            Some(query) => format!("{}?{query}", self.path),
+            None => self.path.clone(),
+        };
+        let shot = with_handshake(Shot::new(self.method.clone(), target), &self.route);
+        match &self.body {
+            Some((content_type, body)) => shot.body(content_type, body.clone()),
+            None => shot,
+        }
+    }
+
+    /// Returns a request that is refused by the route itself, behind some of its
+    /// middleware; none where every request of its form reaches the handler.
+    pub(super) fn refused(&self) -> Option<Shot> {
+        let is_typed = |content_type: &str| content_type != "application/octet-stream";
+        if self.needs_user() {
+            return Some(self.shot());
+        }
+        let (content_type, _) = self.body.as_ref()?;
+        let is_parsed = is_typed(content_type) && !content_type.starts_with("multipart/");
+        is_parsed.then(|| self.shot().body("application/json", "{"))
+    }
+
+    /// Returns a request that reads, and changes nothing by the rules of HTTP;
+    /// none where the route is another one, or not open.
+    pub(super) fn read(&self) -> Option<Shot> {
+        let is_read = self.method == Method::GET && self.route.kind == RouteKind::Http;
+        (is_read && !self.needs_user()).then(|| self.shot())
+    }
+
+    pub(super) fn needs_user(&self) -> bool {
+        self.route.access.user == Need::Required
+    }
+
+    /// Returns the roles of a user whom the route lets through, sorted: one of
+    /// each list.
+    pub(super) fn roles(&self) -> Vec<&str> {
+        let lists = self.route.access.roles.iter();
+        let mut roles: Vec<&str> = lists.filter_map(|list| Some(list.first()?.as_str())).collect();
+        roles.sort_unstable();
+        roles.dedup();
+        roles
+    }
+}
+
+/// Returns the name of a route for people.
+pub(super) fn label_of(route: &RouteInfo) -> String {
+    match route.kind {
+        RouteKind::WebSocket => format!("WS {}", route.path),
+        _ => format!("{} {}", route.method, route.path),
+    }
+}
+
+/// Returns the place in the map of the route that takes a request.
+pub(super) fn index_of(app: &App, shot: &Shot) -> Option<usize> {
+    route_index(app, &shot.request(NOBODY)?)
+}
+
+/// Returns the methods by which a route may be asked.
+fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
+    let own = Method::from_bytes(route.method.as_bytes()).ok();
+    let own = own.filter(|_| route.method != "ANY" && route.kind != RouteKind::WebSocket);
+    let is_any = own.is_none();
+    let any = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+    own.into_iter().chain(any.into_iter().filter(move |_| is_any))
+}
+
+/// Adds the headers of a handshake, if the route is that of a WebSocket.
+fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
+    if route.kind != RouteKind::WebSocket {
+        return shot;
+    }
+    let headers = &mut shot.headers;
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+    // The key of RFC 6455, section 1.3: any one of sixteen bytes is as good.
+    let key = HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ==");
+    headers.insert(header::SEC_WEBSOCKET_KEY, key);
+    shot
+}
+
+/// The address of a request that is looked up and never sent.
+const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);

@@ -1,0 +1,22 @@
+//! Attacks on all routes, made of what the router knows about them.
+
+use stockade::prelude::*;
+use stockade::testing::{AttackFamily, Credentials, Hardening};
+
+use super::Conduit;
+
+#[tokio::test]
+async fn no_attack_gets_through() {
+    let conduit = Conduit::new();
+    let token = conduit.register("ada").await;
+    let router = crate::router(conduit.db.clone(), conduit.secret.clone());
+    let report = Hardening::new(router)
+        .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
+        .tokens(conduit.secret.clone(), json!({ "id": 1 }))
+        .run()
+        .await;
+    report.assert();
+    for family in [AttackFamily::Credentials, AttackFamily::Bodies, AttackFamily::RateLimits] {
+        assert!(report.count(family).passed > 10, "{report}");
+    }
+}
