@@ -109,6 +109,7 @@ fn document_options() -> OpenApiOptions {
     OpenApiOptions::new("A small shop", "1.0.0")
         .description("Users, products, carts and orders. Everything is kept in memory.")
         .public("the shop is an example")
+        .license("MIT OR Apache-2.0")
         .swagger_ui(true)
 }
 
@@ -142,6 +143,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                 max_body: 16 * 1024,
                 rate_limit: 10 / MINUTE,
                 timeout: Duration::from_secs(10),
+                public: "it gives the token",
                 docs: Docs::new("A token for an account")
                     .description("The token is good for an hour: `Authorization: Bearer …`."),
             },
@@ -152,6 +154,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                 handler: sign_up,
                 name: "users.create",
                 max_body: 16 * 1024,
+                public: "it makes the account",
                 docs: Docs::new("A new account").description("Whoever signs up is a customer."),
             },
             GET: {
@@ -288,6 +291,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             POST: {
                 handler: subscribe,
                 middleware: [letter_rules()],
+                public: "a letter needs no account",
                 docs: Docs::new("A subscription").description("A cookie remembers it."),
             },
             GET: { handler: subscription, docs: "Has this browser subscribed?" },

@@ -135,11 +135,14 @@ impl Program {
     fn judge_with_node(&self, folder: &Path) -> Outcome {
         let file = |name: &str| format!("{}/{name}", self.name);
         let document = file("openapi.json");
-        node(folder, "redocly", &["lint", &document])?;
+        node(folder, "redocly", &["lint", "--config", "redocly-rules.yaml", &document])?;
         for rules in ["spectral.yaml", &file("exceptions.json")] {
             node(folder, "spectral", &["lint", &document, "-r", rules, "-F", "error"])?;
         }
-        Ok(())
+        node(folder, "openapi-typescript", &[&document, "-o", &file("schema.d.ts")])?;
+        // Without the dot it would be the name of a project on a server of theirs.
+        let document = format!("./{document}");
+        node(folder, "openapi-ts", &["-i", &document, "-o", &file("sdk"), "--silent"])
     }
 }
 

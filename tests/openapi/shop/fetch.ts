@@ -1,0 +1,30 @@
+// The shop by the types of openapi-typescript and the client openapi-fetch.
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./schema";
+
+type Profile = components["schemas"]["Profile"];
+
+const shop = createClient<paths>({ baseUrl: "http://127.0.0.1:3000" });
+
+export async function signUp(): Promise<Profile | string[]> {
+  const { data, error, response } = await shop.POST("/users", {
+    body: { name: "Ada", email: "ada@example.org", password: "correct horse" },
+  });
+  if (data) return data;
+  if (response.status !== 400) throw new Error(error.error);
+  const { errors = [] } = (error as components["schemas"]["ValidationError"]).details ?? {};
+  return errors.map(({ field, rule }) => `${field}: ${rule}`);
+}
+
+export async function rename(id: number, name: string): Promise<"customer" | "clerk" | "admin"> {
+  const path = { id };
+  const { data, error } = await shop.PATCH("/users/{id}", { params: { path }, body: { name } });
+  if (!data) throw new Error(error.error);
+  return data.role;
+}
+
+export async function pages(): Promise<number> {
+  const { data } = await shop.GET("/products", { params: { query: { q: "tea", page: 2 } } });
+  return data?.products.length ?? 0;
+}
