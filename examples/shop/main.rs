@@ -12,6 +12,7 @@
 //! Everything is kept in memory and gone when the program ends.
 
 mod guards;
+mod home;
 mod letters;
 mod options;
 mod orders;
@@ -37,11 +38,12 @@ use stockade::websockets::{Rooms, WebSocketOptions};
 use stockade::{Docs, Tag};
 
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
+use self::home::home;
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
 use self::orders::{
     add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
 };
-use self::pages::{chat, help, home, live_page};
+use self::pages::{chat, help, live_page};
 use self::products::{
     catalogue, compare_products, create_product, download_image, export_products, search_products,
     show_product, upload_image,
@@ -121,8 +123,11 @@ fn api(metrics: &Metrics) -> RouteTree {
     routes! {
         GET: {
             handler: home,
-            docs: Docs::new("A greeting, with paths to try").tags(["pages"]),
+            docs: Docs::new("Where to go on")
+                .description("A page for browsers, links for who takes JSON as gladly.")
+                .tags(["pages"]),
         },
+        ..home::files(),
         // `/health/live` and `/health/ready`, which no rate limit counts.
         ..health_routes().docs(watching()),
         // For those who watch, and nobody else.

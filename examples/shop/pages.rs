@@ -1,13 +1,9 @@
-//! What is there to read: a greeting, help, and a page with a script.
+//! What is there to read: help, and a page with a script.
 
 use stockade::auth::generate_token;
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::websockets::{Audience, Rooms};
-
-pub async fn home() -> &'static str {
-    "Welcome. Try /products, /catalogue/tea or /help/getting/started.\n"
-}
 
 /// A page that shows the status of an order as it changes. A page that is
 /// opened sends no token, so it asks for one, and its script sends it.

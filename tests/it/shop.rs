@@ -73,6 +73,65 @@ fn products_are_searched_page_by_page() {
 }
 
 #[test]
+fn browsers_get_a_page_and_programs_get_links() {
+    let app = shop();
+    let links = r#"200 {"shop":"A small shop","products":"/products","docs":"/docs","openapi":"/openapi.json","health":"/health/ready"}"#;
+    for accept in [
+        "*/*",
+        "application/json",
+        "application/json, text/html",
+        "text/html;q=0, */*",
+        "text/html;q=0.5, application/*;q=0.6, */*;q=0.1",
+        "text/html;q=x",
+        "image/png",
+        "",
+    ] {
+        check(&app, &format!("GET /\naccept: {accept}"), links);
+    }
+    check(&app, "GET /", links);
+    for accept in [
+        "text/html",
+        "TEXT/HTML",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        "text/*, */*;q=0.5",
+        "application/json;q=0.2, text/html;q=0.3",
+        "application/json;q=0\naccept: text/html",
+    ] {
+        let get = format!("GET /\naccept: {accept}");
+        assert!(block_on(call(&app, &get)).starts_with("200 <!doctype html>"), "{accept}");
+        assert_eq!(header_of(&app, &get, "vary"), "Accept");
+    }
+    assert_eq!(header_of(&app, "GET /", "vary"), "Accept");
+}
+
+#[test]
+fn the_front_page_has_products_and_nothing_inline() {
+    let app = shop();
+    let new = r#"{"name":"\"<b>&Mug<script>","category":"crockery","price_cents":705}"#;
+    let created = format!("POST /products\n{}\n{JSON}\n\n{new}", bearer(CLEO));
+    assert!(block_on(call(&app, &created)).starts_with("201 "));
+    let page = block_on(call(&app, "GET /\naccept: text/html"));
+    assert!(page.contains("<b>Teapot</b> <span class=price>29.00 €</span>"), "{page}");
+    assert!(
+        page.contains("&lt;b&gt;&amp;Mug&lt;script&gt;</b> <span class=price>7.05 €"),
+        "{page}"
+    );
+    assert_eq!(page.matches("<script").count(), 1, "{page}");
+    assert!(!page.contains("style=") && !page.contains("onclick"), "{page}");
+    for (file, media_type) in [
+        ("style.css", "text/css; charset=utf-8"),
+        ("script.js", "text/javascript; charset=utf-8"),
+        ("icon.svg", "image/svg+xml"),
+    ] {
+        assert!(page.contains(&format!("\"/home/{file}\"")), "{page}");
+        let get = format!("GET /home/{file}");
+        assert_eq!(header_of(&app, &get, "content-type"), media_type);
+        let tag = header_of(&app, &get, "etag");
+        check(&app, &format!("{get}\nif-none-match: {tag}"), "304");
+    }
+}
+
+#[test]
 fn users_come_and_go() {
     let app = shop();
     let sign_up = |email: &str| {
