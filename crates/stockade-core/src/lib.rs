@@ -102,7 +102,7 @@ pub mod __internal {
     pub use crate::params::Params;
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::request::RequestExt;
-    pub use crate::route_description::RouteDocExt;
+    pub use crate::route_description::{RouteDocExt, contradictions};
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;
     pub use crate::validation::example_mistakes;

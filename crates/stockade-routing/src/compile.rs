@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{
-    EndpointKind, EndpointParts, RouteDocExt as _, Settings, example_mistakes,
+    EndpointKind, EndpointParts, RouteDocExt as _, Settings, contradictions, example_mistakes,
 };
 use stockade_core::description::QuotaFact;
 use stockade_core::{Accepts, BodyKind, Endpoint, Middleware, RouteDoc};
@@ -169,6 +169,9 @@ impl<'o> Compiler<'o> {
         faults.extend(entry.docs.mistakes());
         let validation = entry.validation.with_handler(&doc);
         faults.extend(example_mistakes(&validation, &doc, &entry.docs));
+        let errors = entry.inherited.error_handling.as_ref();
+        let changes_errors = errors.is_some_and(|handler| handler.form().is_some());
+        faults.extend(contradictions(&doc, &entry.docs, changes_errors));
         if entry.public.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             faults.push("`public` needs a reason".to_owned());
         }

@@ -17,12 +17,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use http::HeaderValue;
-use stockade_core::__internal::RequestExt as _;
-use stockade_core::{LocalPeer, Request, Response, upgrade};
+use stockade_core::__internal::{RequestExt as _, RouteDocExt as _};
+use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
-    Cors, Observation, Observers, RateLimitExt as _, client_address, client_behind_local_peer,
-    origin_of, trusted_proxies, warn_untrusted,
+    Cors, Observation, Observers, RateLimitExt as _, RateLimiterExt as _, client_address,
+    client_behind_local_peer, origin_of, trusted_proxies, warn_untrusted,
 };
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision, RateKey, RateLimiter};
@@ -124,6 +124,20 @@ impl Stages {
         }
         warn_untrusted(req.headers(), &self.trust, self.warned);
         peer.map(|ip| ip.to_canonical())
+    }
+
+    /// Describes the headers and the refusals of the stages for a route, whose
+    /// rules of CORS are `cors` if it has its own.
+    pub(crate) fn describe(&self, cors: Option<&Arc<Cors>>, is_charged: bool, doc: &mut RouteDoc) {
+        if let Some(cors) = cors.or(self.cors.as_ref()) {
+            doc.stage("CORS", |doc| cors.describe(doc));
+        }
+        if let Some(observers) = &self.observers {
+            doc.stage("request id", |doc| observers.describe(doc));
+        }
+        if let Some(limiter) = self.limiter.as_ref().filter(|_| is_charged) {
+            doc.stage("rate limit", |doc| limiter.describe(doc));
+        }
     }
 
     /// Returns the headers of security.

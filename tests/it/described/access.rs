@@ -248,8 +248,9 @@ fn schemas_of_middleware_are_within_reach() {
 
 #[test]
 fn errors_in_a_form_of_the_application_are_told() {
-    let form =
-        |middleware: Middleware| row!([middleware], text, "GET /x/7").facts().error_form_is_own;
+    let form = |middleware: Middleware| {
+        !row!([middleware], text, "GET /x/7").facts().error_forms.is_empty()
+    };
     let own = || ErrorHandlerOptions::new();
     assert!(!form(with_error_handling(own())));
     assert!(!form(with_error_handling(own().expose_errors(true).logger(|_, _| ()))));

@@ -297,6 +297,7 @@ fn cases() -> impl Iterator<Item = Case> {
 
 #[test]
 fn answers_are_as_they_are_described() {
+    let mut differences = Vec::new();
     for (part, row, status, headers) in cases() {
         let response = row.send();
         let place = format!("{part} {status}: {}", row.request);
@@ -315,7 +316,10 @@ fn answers_are_as_they_are_described() {
                 })
         });
         assert!(is_whole, "{place}\n{fitting:#?}");
+        let faults = row.document_faults(&response);
+        differences.extend(faults.into_iter().map(|fault| format!("{part}: {fault}")));
     }
+    assert!(differences.is_empty(), "{differences:#?}");
 }
 
 /// The other direction: no answer is made up.

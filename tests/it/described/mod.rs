@@ -6,15 +6,20 @@
 
 mod access;
 mod answers;
+mod document;
 mod headers;
+mod mistakes;
 mod opaque;
+mod stages;
 mod web_sockets;
+mod webhooks;
 
 use stockade::description::{Answer, AnswerBody, AnswerStatus, RouteFacts};
 use stockade::http::Method;
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
 
+use self::document::Documented;
 use crate::support::block_on;
 
 /// A route that is described, and a request to it.
@@ -54,6 +59,23 @@ fn method_of(request: &str) -> Method {
 impl Row {
     fn facts(&self) -> RouteFacts {
         self.app.routes()[0].facts()
+    }
+
+    /// Holds an answer against the document of the application.
+    fn check_document(&self, response: &TestResponse) {
+        let faults = self.document_faults(response);
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+
+    /// Returns the differences between an answer and the document.
+    fn document_faults(&self, response: &TestResponse) -> Vec<String> {
+        let (method, status) = (method_of(&self.request), response.status().as_u16());
+        let faults = match Documented::of(&self.app, method.as_str(), "/x/{id}", status) {
+            Some(documented) => documented.faults(&self.app, response),
+            None => vec!["it is not in the document".to_owned()],
+        };
+        let line = self.request.lines().next().unwrap();
+        faults.into_iter().map(|fault| format!("{line}, {status}: {fault}")).collect()
     }
 
     /// Sends the request as a client does.

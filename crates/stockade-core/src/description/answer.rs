@@ -48,6 +48,23 @@ pub enum AnswerStatus {
 }
 
 impl AnswerStatus {
+    /// Returns true if an answer of this status is so described.
+    ///
+    /// ```
+    /// use stockade::description::AnswerStatus;
+    ///
+    /// assert!(AnswerStatus::Class(4).covers(404) && AnswerStatus::Default.covers(404));
+    /// assert!(!AnswerStatus::Exact(400).covers(404));
+    /// ```
+    #[must_use]
+    pub fn covers(self, status: u16) -> bool {
+        match self {
+            Self::Exact(exact) => exact == status,
+            Self::Class(class) => u16::from(class) == status / 100,
+            Self::Default => true,
+        }
+    }
+
     /// Returns true for 200 to 299.
     #[must_use]
     pub fn is_success(self) -> bool {
@@ -293,8 +310,13 @@ impl Answer {
     /// status.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        let is_error_body = matches!(self.body, AnswerBody::Error | AnswerBody::ValidationError);
-        is_error_body || self.status == AnswerStatus::Default
+        self.has_error_body() || self.status == AnswerStatus::Default
+    }
+
+    /// Returns true for an answer with the body of an error.
+    #[must_use]
+    pub fn has_error_body(&self) -> bool {
+        matches!(self.body, AnswerBody::Error | AnswerBody::ValidationError)
     }
 
     /// Adds a header.

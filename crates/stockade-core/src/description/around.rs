@@ -1,11 +1,13 @@
 //! The facts about middleware that checks a request, or changes a response:
-//! [`InputFact`], [`AddedHeader`].
+//! [`InputFact`], [`AddedHeader`], [`ErrorForm`].
 
 use std::borrow::Cow;
 
 use stockade_validation::{Schema, ValidationOptions};
 
-use super::{Answer, AnswerStatus, HeaderDoc, RouteFacts};
+use super::{
+    Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, RouteFacts, SchemaOf,
+};
 
 /// A schema by which middleware checks a part of the request.
 #[derive(Clone, Debug)]
@@ -47,6 +49,38 @@ pub struct AddedHeader {
     pub from_answer: usize,
     /// The middleware that adds it.
     pub by: Cow<'static, str>,
+}
+
+/// The form of the errors that an error handler of the application writes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ErrorForm {
+    /// The schema of the body, which is JSON then; none where nothing is known.
+    pub schema: Option<SchemaOf>,
+    /// The number of answers that were noted before: errors at this index of
+    /// [`RouteFacts::answers`] and behind it have the form, unless a later one
+    /// replaces it.
+    pub from_answer: usize,
+}
+
+impl ErrorForm {
+    /// Makes the form of all errors of a route.
+    #[must_use]
+    pub fn new(schema: Option<SchemaOf>) -> Self {
+        Self { schema, from_answer: 0 }
+    }
+
+    /// Returns the body of an error in this form; JSON is that of problem details
+    /// where the router sends these.
+    #[must_use]
+    pub fn body(&self, problem_details: bool) -> AnswerBody {
+        let json = if problem_details { "application/problem+json" } else { "application/json" };
+        let content = match self.schema {
+            Some(schema) => Content::new(json, ContentSchema::Of(schema)),
+            None => Content::new("*/*", ContentSchema::Any),
+        };
+        AnswerBody::Content(vec![content])
+    }
 }
 
 impl AddedHeader {
@@ -94,6 +128,15 @@ impl RouteFacts {
             }
         }
         all
+    }
+
+    /// Returns the form of the answer at this index, if that is an error which an
+    /// error handler writes: the innermost one in front of it.
+    #[must_use]
+    pub fn error_form_of(&self, answer: usize) -> Option<&ErrorForm> {
+        let is_error = self.answers.get(answer).is_some_and(Answer::has_error_body);
+        let mut before = self.error_forms.iter().rev();
+        before.find(|form| form.from_answer <= answer).filter(|_| is_error)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{AddedHeader, Answer, InputFact, SecurityScheme, WebSocketFact};
+use super::{AddedHeader, Answer, ErrorForm, InputFact, SecurityScheme, WebSocketFact};
 
 /// The words of middleware, extractors and reply of a route about it, in the
 /// order in which they run.
@@ -39,9 +39,9 @@ pub struct RouteFacts {
     pub added_headers: Vec<AddedHeader>,
     /// The schemas by which middleware checks parts of the request.
     pub inputs: Vec<InputFact>,
-    /// True if an error handler of the application writes the errors of what
-    /// comes behind it, in a form of its own: an object with any members.
-    pub error_form_is_own: bool,
+    /// The forms that error handlers of the application give to the errors of what
+    /// comes behind them.
+    pub error_forms: Vec<ErrorForm>,
     /// The connections of a WebSocket route; none of another one.
     pub web_socket: Option<WebSocketFact>,
 }

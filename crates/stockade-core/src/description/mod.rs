@@ -33,7 +33,7 @@ mod security;
 mod web_socket;
 
 pub use answer::{Answer, AnswerBody, AnswerStatus, Content, ContentSchema, HeaderDoc, SchemaOf};
-pub use around::{AddedHeader, InputFact, InputFrom};
+pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
 pub use facts::{
     MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, TimeoutFact, UserFact,
 };

@@ -302,6 +302,12 @@ pub trait EndpointExt {
     /// Lets middleware and handler describe themselves to `doc`, anew.
     fn describe(&self, doc: &mut RouteDoc);
 
+    /// Returns the handler of the errors that come before the middleware.
+    fn first_error_handler(&self) -> Option<&ErrorHandler>;
+
+    /// Returns the handler of the errors that no middleware answers.
+    fn inherited_error_handler(&self) -> Option<&ErrorHandler>;
+
     /// Returns the schema by which the route judges a part of a request: that of
     /// the entry, or that of the type which the handler takes.
     fn schema(&self, from: InputFrom) -> Option<&Schema>;
@@ -319,6 +325,14 @@ impl EndpointExt for Endpoint {
     fn describe(&self, doc: &mut RouteDoc) {
         self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
         self.parts.handler.describe(doc);
+    }
+
+    fn first_error_handler(&self) -> Option<&ErrorHandler> {
+        self.own_error_handler().or_else(|| self.error_handler())
+    }
+
+    fn inherited_error_handler(&self) -> Option<&ErrorHandler> {
+        self.error_handler()
     }
 
     fn schema(&self, from: InputFrom) -> Option<&Schema> {

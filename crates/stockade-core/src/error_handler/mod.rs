@@ -12,9 +12,10 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use serde_json::Value;
 use stockade_errors::__internal::{catch_panic, setters};
 use stockade_errors::ApiError;
+use stockade_validation::HasSchema;
 
 pub use self::reply::ErrorReply;
-use crate::description::{Answer, AnswerStatus};
+use crate::description::{Answer, AnswerStatus, ErrorForm, SchemaOf};
 use crate::endpoint::{ErrorContext, ErrorContextExt as _, error_of, respond_with};
 use crate::middleware::form;
 use crate::{HttpBody, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
@@ -36,6 +37,7 @@ pub struct ErrorHandlerOptions {
     logger: Option<Arc<Logger>>,
     transform: Option<Arc<Transform>>,
     reply: Option<Arc<Change>>,
+    form: Option<SchemaOf>,
 }
 
 type Logger = dyn Fn(&ApiError, &ErrorContext) + Send + Sync;
@@ -82,6 +84,36 @@ impl ErrorHandlerOptions {
         transform: impl Fn(&ApiError, Value) -> Value + Send + Sync + 'static,
     ) -> Self {
         self.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// Says that the body of each answer is a `T` as JSON, for documents. Without
+    /// it they say of an own form that nothing is known.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::middleware::{ErrorHandlerOptions, ErrorReply};
+    /// use stockade::serde_json::json;
+    ///
+    /// #[derive(serde::Serialize, Schema)]
+    /// struct Failed {
+    ///     reason: String,
+    /// }
+    ///
+    /// let errors = ErrorHandlerOptions::new()
+    ///     .reply(|error: &mut ErrorReply| {
+    ///         error.set_json(Failed { reason: error.message().to_owned() });
+    ///     })
+    ///     .form::<Failed>();
+    /// let options = RouterOptions::new().error_handling(errors);
+    /// let api = routes! { "a": { GET: async || "a" } };
+    /// let map = create_router(api, options).build()?.route_map();
+    /// assert!(map.schemas.contains_key("Failed"));
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn form<T: HasSchema>(mut self) -> Self {
+        self.form = Some(SchemaOf::reply::<T>());
         self
     }
 
@@ -203,14 +235,22 @@ pub fn keep_form(response: &mut Response) {
 impl ErrorHandler {
     /// Describes the errors of a route that this handler answers.
     pub fn describe(&self, doc: &mut RouteDoc) {
-        let options = &self.options;
-        if options.transform.is_some() || options.reply.is_some() || options.include_stack {
-            doc.writes_errors();
+        if let Some(form) = self.form() {
+            doc.writes_errors(form.schema);
         }
-        if options.reply.is_some() {
+        if self.options.reply.is_some() {
             let meaning = "An error, with the status that the error handler has set";
             doc.answers(Answer::error(AnswerStatus::Default).meaning(meaning));
         }
+    }
+
+    /// Returns the form of the errors, if it is another than that of the router.
+    #[must_use]
+    pub fn form(&self) -> Option<ErrorForm> {
+        let options = &self.options;
+        let is_own =
+            options.transform.is_some() || options.reply.is_some() || options.include_stack;
+        (is_own || options.form.is_some()).then(|| ErrorForm::new(options.form))
     }
 
     /// Logs an error and makes its response.

@@ -8,8 +8,9 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    AddedHeader, Answer, AnswerStatus, HeaderDoc, InputFact, InputFrom, MiddlewareFact, Permission,
-    QuotaFact, ReadField, ReadFrom, RouteFacts, TimeoutFact, UserFact, UserMethod, WebSocketFact,
+    AddedHeader, Answer, AnswerStatus, ErrorForm, HeaderDoc, InputFact, InputFrom, MiddlewareFact,
+    Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SchemaOf, TimeoutFact, UserFact,
+    UserMethod, WebSocketFact,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -164,9 +165,10 @@ impl RouteDoc {
     }
 
     /// Notes that middleware writes the errors of what comes behind it in a form
-    /// of its own.
-    pub fn writes_errors(&mut self) {
-        self.facts.error_form_is_own = true;
+    /// of its own: JSON by a schema, if it is known.
+    pub fn writes_errors(&mut self, schema: Option<SchemaOf>) {
+        let from_answer = self.facts.answers.len();
+        self.facts.error_forms.push(ErrorForm { schema, from_answer });
     }
 
     /// Returns the facts of a WebSocket route, to add to them.
@@ -176,8 +178,18 @@ impl RouteDoc {
 
     /// Lets a middleware describe itself.
     pub(crate) fn middleware(&mut self, fact: MiddlewareFact, describe: impl FnOnce(&mut Self)) {
-        self.describer = Cow::Owned(fact.name.clone());
+        let name = Cow::Owned(fact.name.clone());
         self.facts.middleware.push(fact);
+        self.describe_as(name, describe);
+    }
+
+    /// Lets a part of this name describe itself.
+    pub(super) fn describe_as(
+        &mut self,
+        name: Cow<'static, str>,
+        describe: impl FnOnce(&mut Self),
+    ) {
+        self.describer = name;
         describe(self);
         self.describer = HANDLER;
     }

@@ -4,10 +4,12 @@
 //! checks the description against the path and the provided state, so that a
 //! mistake is found before the first request.
 
+mod contradictions;
 mod facts;
 mod params;
 mod reader;
 
+pub use contradictions::contradictions;
 pub use reader::RouteDocExt;
 
 use std::any::{TypeId, type_name};

@@ -18,6 +18,9 @@ pub trait RouteDocExt: Sized {
     /// Returns the form in which the handler takes the body, if it takes it.
     fn body(&self) -> Option<BodyKind>;
 
+    /// Returns true if the handler or middleware reads the body.
+    fn reads_any_body(&self) -> bool;
+
     /// Returns the challenges of a 401 of this route; empty where no middleware
     /// names a way.
     fn challenges(&self) -> &[String];
@@ -34,6 +37,10 @@ pub trait RouteDocExt: Sized {
 
     /// Returns what the parts of the route have said about it.
     fn facts(&self) -> &RouteFacts;
+
+    /// Lets a stage of the router describe itself, by the name of a giver of
+    /// answers.
+    fn stage(&mut self, name: &'static str, describe: impl FnOnce(&mut Self));
 
     /// Returns every mistake, given the values that the application provides.
     fn mistakes(&self, states: &States) -> Vec<String>;
@@ -71,6 +78,10 @@ impl RouteDocExt for RouteDoc {
         self.body
     }
 
+    fn reads_any_body(&self) -> bool {
+        self.body.is_some() || self.body_reader.is_some()
+    }
+
     fn challenges(&self) -> &[String] {
         &self.challenges
     }
@@ -89,6 +100,10 @@ impl RouteDocExt for RouteDoc {
 
     fn facts(&self) -> &RouteFacts {
         &self.facts
+    }
+
+    fn stage(&mut self, name: &'static str, describe: impl FnOnce(&mut Self)) {
+        self.describe_as(name.into(), describe);
     }
 
     fn mistakes(&self, states: &States) -> Vec<String> {

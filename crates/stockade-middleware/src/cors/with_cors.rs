@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use stockade_core::description::Answer;
+use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::{HttpBody, Middleware, Next, Request, Response};
 
 use super::{Cors, CorsDecided, CorsOptions, is_preflight, origin_of};
@@ -63,11 +63,24 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     .marked(mark)
     .describing(move |doc| {
         if *doc.method() == Method::OPTIONS || is_any(doc.method()) {
-            doc.answers(Answer::new(204).meaning("The answer to a preflight"));
+            let answer = Answer::new(204).meaning("The answer to a preflight");
+            doc.answers(PREFLIGHT.into_iter().fold(answer, |answer, (name, meaning)| {
+                answer.header(HeaderDoc::new(name, meaning).sometimes())
+            }));
         }
         described.describe(doc);
     })
 }
+
+/// The headers of the answer to a preflight; one that is refused has none of them.
+const PREFLIGHT: [(&str, &str); 6] = [
+    ("Access-Control-Allow-Origin", "The origin whose pages may send the request"),
+    ("Access-Control-Allow-Credentials", "True: with credentials"),
+    ("Access-Control-Allow-Methods", "The methods that pages may use"),
+    ("Access-Control-Allow-Headers", "The headers that pages may send"),
+    ("Access-Control-Max-Age", "The seconds for which the answer may be kept"),
+    ("Access-Control-Allow-Private-Network", "True: from public pages too"),
+];
 
 fn preflight(cors: &Cors, req: &Request) -> Response {
     let mut response = Response::new(HttpBody::empty());

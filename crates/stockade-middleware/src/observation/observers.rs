@@ -1,6 +1,6 @@
 //! [`Observers`]: the observation of every request of a router.
 
-use stockade_core::Request;
+use stockade_core::{Request, RouteDoc};
 
 use super::{AccessLogLine, Observation};
 use crate::logging::AccessLog;
@@ -52,6 +52,13 @@ impl Observers {
     pub fn spans(mut self, spans: Option<RequestSpans>) -> Self {
         self.spans = spans;
         self
+    }
+
+    /// Describes the headers that the answers get.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        if let Some(request_ids) = self.request_ids {
+            request_ids.describe(doc);
+        }
     }
 
     /// Returns true if nothing is observed.

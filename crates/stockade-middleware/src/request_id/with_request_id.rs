@@ -87,7 +87,7 @@ impl RequestIds {
     }
 
     /// Describes the headers that it reads and adds.
-    fn describe(self, doc: &mut RouteDoc) {
+    pub(crate) fn describe(self, doc: &mut RouteDoc) {
         if self.believe_client {
             doc.reads_header("X-Request-Id", false);
         }

@@ -9,6 +9,8 @@ mod responses;
 mod ruleset;
 mod schemas;
 mod security;
+mod shared;
+mod webhooks;
 
 use serde_json::{Map, Value, json};
 use stockade_errors::{ConfigError, Mistake};
@@ -19,7 +21,8 @@ use self::paths::Paths;
 pub(crate) use self::paths::routes_by_id;
 pub(crate) use self::ruleset::ruleset;
 pub(crate) use self::security::demand;
-use crate::options::{ApiInfo, OpenApiOptions, Webhook, WebhookBody};
+use self::shared::Shared;
+use crate::options::{ApiInfo, OpenApiOptions};
 
 /// Makes the OpenAPI document of an application.
 ///
@@ -44,7 +47,9 @@ pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigErro
 /// As [`open_api`].
 pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     let mut mistakes: Vec<Mistake> = map.mistakes.iter().map(Mistake::new).collect();
-    let paths = Paths::of(map, options, &mut mistakes);
+    let shared = Shared::default();
+    let paths = Paths::of(map, options, &shared, &mut mistakes);
+    let (webhooks, events) = webhooks::of(map, options, &mut mistakes);
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));
     document.insert("info".to_owned(), info(&options.info));
@@ -59,12 +64,10 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
         document.insert("tags".to_owned(), tags.into());
     }
     document.insert("paths".to_owned(), paths.into_value());
-    if !options.webhooks.is_empty() {
-        let webhooks = options.webhooks.iter();
-        let webhooks = webhooks.map(|(name, webhook)| (name.clone(), webhook_item(name, webhook)));
-        document.insert("webhooks".to_owned(), Value::Object(webhooks.collect()));
+    if !webhooks.is_empty() {
+        document.insert("webhooks".to_owned(), webhooks.into());
     }
-    document.insert("components".to_owned(), components(map));
+    document.insert("components".to_owned(), components(map, shared, events));
     ConfigError::check(mistakes)?;
     let mut document = Value::Object(document);
     schemas::point_to_components(&mut document);
@@ -87,42 +90,18 @@ fn info(info: &ApiInfo) -> Value {
     value
 }
 
-fn components(map: &RouteMap) -> Value {
+/// Returns the components of a document, with the schemas of its webhooks.
+fn components(map: &RouteMap, shared: Shared, events: Map<String, Value>) -> Value {
     let mut components = Map::new();
-    components.insert("schemas".to_owned(), schemas::all(map));
-    components.insert("responses".to_owned(), responses::shared(map));
-    let headers = responses::headers(map);
-    if !headers.is_empty() {
-        components.insert("headers".to_owned(), Value::Object(headers));
+    let mut schemas = schemas::all(map);
+    schemas.extend(events);
+    components.insert("schemas".to_owned(), schemas.into());
+    for (kind, parts) in shared.into_parts() {
+        components.insert(kind.to_owned(), parts.into());
     }
     let schemes = security::schemes(map);
     if !schemes.is_empty() {
         components.insert("securitySchemes".to_owned(), Value::Object(schemes));
     }
     Value::Object(components)
-}
-
-fn webhook_item(name: &str, webhook: &Webhook) -> Value {
-    let schema = match &webhook.body {
-        WebhookBody::Of(schema) => {
-            // Of a schema that cannot work nothing is known.
-            schema.schema().map_or(Value::Bool(true), |schema| schema.to_json_schema())
-        }
-        WebhookBody::Json(schema) => schema.clone(),
-    };
-    let mut operation = json!({
-        "operationId": name,
-        "requestBody": {
-            "required": true,
-            "content": { "application/json": { "schema": schema } },
-        },
-        "responses": { "2XX": { "description": "It was taken" } },
-    });
-    if let Some(summary) = &webhook.summary {
-        operation["summary"] = json!(summary);
-    }
-    if let Some(description) = &webhook.description {
-        operation["description"] = json!(description);
-    }
-    json!({ "post": operation })
 }

@@ -34,7 +34,7 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
         let content: Map<String, Value> = content.collect();
         put("requestBody", json!({ "required": body.required, "content": content }));
     }
-    put("responses", responses::of(route, written.map));
+    put("responses", responses::of(route, written.map, written.shared));
     match security::of(&route.access) {
         Some(security) => put("security", security),
         None => put("x-requires-user", json!(true)),
@@ -75,7 +75,9 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
         let is_key = schemes.iter().any(
             |scheme| matches!(scheme, SchemeInfo::Header { header, .. } if *header == field.name),
         );
-        !is_key && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
+        // A page cannot set the origin that decides about its reading.
+        let is_origin = field.by == "CORS";
+        !is_key && !is_origin && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
     };
     parameters.extend(route.headers.iter().filter(is_parameter).map(|it| field(it, "header")));
     let is_session = |field: &&FieldInfo| {

@@ -8,6 +8,7 @@ use stockade_routing::__internal::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap, TagInfo};
 
 use super::operation::operation;
+use super::shared::Shared;
 use crate::options::OpenApiOptions;
 
 /// The methods that OpenAPI 3.1 has a word for, without HEAD and OPTIONS, which
@@ -27,40 +28,41 @@ impl Paths {
     pub(super) fn of(
         map: &RouteMap,
         options: &OpenApiOptions,
+        shared: &Shared,
         mistakes: &mut Vec<Mistake>,
     ) -> Self {
         let prefix = common_prefix(map);
         let mut paths = Self { items: Map::new(), tags: Vec::new() };
         let mut names: HashMap<String, String> = HashMap::new();
-        let mut ids: HashMap<String, String> = HashMap::new();
+        let mut ids: HashMap<String, &RouteInfo> = HashMap::new();
+        let mut taken = HashMap::new();
         for route in map.routes.iter().filter(|route| is_listed(route)) {
-            let label = format!("{} {}", route.method, route.path);
             let tags = tags_of(route, prefix);
             for (index, template) in route.templates.iter().enumerate() {
                 let id = operation_id(route, index);
-                if let Some(earlier) = ids.insert(id.clone(), label.clone()) {
+                if let Some(earlier) = ids.insert(id.clone(), route) {
                     mistakes.push(mistake(route, format!(
-                        "the operation {id:?} is {earlier} already: give the route another `name`"
+                        "the operation {id:?} is {} {} already ({}): give the route another `name`",
+                        earlier.method, earlier.path, earlier.location
                     )));
                 }
                 let own = names_in(template);
                 let key = names.entry(shape(template)).or_insert_with(|| template.clone()).clone();
-                let written = Written {
-                    map,
-                    options,
-                    id: &id,
-                    tags: &tags,
-                    own: &own,
-                    names: &names_in(&key),
-                };
+                let names = &names_in(&key);
+                let written =
+                    Written { map, options, shared, id: &id, tags: &tags, own: &own, names };
                 let item = paths.items.entry(key).or_insert_with(|| json!({}));
                 let method = route.method.to_ascii_lowercase();
-                if item.get(&method).is_some() {
-                    mistakes.push(mistake(route, format!(
-                        "{label} is {} {template} in a document, as an earlier route is: OpenAPI \
-                         cannot tell them apart; hide one by `Docs::hidden`",
-                        route.method
-                    )));
+                if let Some(earlier) = taken.insert((shape(template), &route.method), route) {
+                    mistakes.push(mistake(
+                        route,
+                        format!(
+                            "it is {} {template} in a document, as {} is: OpenAPI cannot tell them \
+                         apart; hide one by `Docs::hidden`",
+                            route.method,
+                            label(earlier)
+                        ),
+                    ));
                     continue;
                 }
                 item[method] = operation(route, &written);
@@ -112,6 +114,7 @@ impl Paths {
 pub(super) struct Written<'a> {
     pub(super) map: &'a RouteMap,
     pub(super) options: &'a OpenApiOptions,
+    pub(super) shared: &'a Shared,
     pub(super) id: &'a str,
     /// The groups under which it is listed.
     pub(super) tags: &'a [String],
@@ -137,8 +140,13 @@ pub(super) fn is_listed(route: &RouteInfo) -> bool {
     route.docs.hidden.is_none() && route.kind != RouteKind::Mount && is_known
 }
 
+/// Returns a route for people, with its place.
+pub(super) fn label(route: &RouteInfo) -> String {
+    format!("{} {} ({})", route.method, route.path, route.location)
+}
+
 fn mistake(route: &RouteInfo, message: String) -> Mistake {
-    Mistake::new(message).on(format!("{} {} ({})", route.method, route.path, route.location))
+    Mistake::new(message).on(label(route))
 }
 
 /// Returns the name of an operation: that of the route, with the parameters that

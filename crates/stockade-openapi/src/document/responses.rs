@@ -9,8 +9,8 @@ use stockade_routing::map::{
     AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
 };
 
-use super::paths::is_listed;
 use super::security;
+use super::shared::Shared;
 
 /// The parts of a router that give the same answer on all routes, whose answers
 /// stand once in a document.
@@ -25,14 +25,15 @@ const STAGES: [(&str, &str); 8] = [
     ("server", "InternalServerError"),
 ];
 
-/// Returns the answers of a route.
-pub(super) fn of(route: &RouteInfo, map: &RouteMap) -> Value {
+/// Returns the answers of a route; those that stand once are put into `shared`.
+pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     let mut responses = Map::new();
     for (status, answers) in route.answers_by_status() {
         let meaning = documented(route, &status);
+        let response = response(&status, &answers, meaning, route, map, shared);
         let response = match shared_name(&answers).filter(|_| meaning.is_none()) {
-            Some(name) => json!({ "$ref": format!("#/components/responses/{name}") }),
-            None => response(&status, &answers, meaning, route, map),
+            Some(name) => shared.response(name, response),
+            None => response,
         };
         responses.insert(status, response);
     }
@@ -57,34 +58,20 @@ fn shared_name(answers: &[Cow<'_, AnswerInfo>]) -> Option<&'static str> {
     STAGES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
 }
 
-/// Returns the answers of the stages, each by its name.
-pub(super) fn shared(map: &RouteMap) -> Value {
-    let mut shared = Map::new();
-    for route in map.routes.iter().filter(|route| is_listed(route)) {
-        for (status, answers) in route.answers_by_status() {
-            if let Some(name) = shared_name(&answers) {
-                let value = || response(&status, &answers, None, route, map);
-                shared.entry(name).or_insert_with(value);
-            }
-        }
-    }
-    shared.sort_keys();
-    Value::Object(shared)
-}
-
 fn response(
     status: &str,
     answers: &[Cow<'_, AnswerInfo>],
     meaning: Option<&String>,
     route: &RouteInfo,
     map: &RouteMap,
+    shared: &Shared,
 ) -> Value {
     let description = match meaning {
         Some(meaning) => meaning.clone(),
         None => meanings(status, answers, route),
     };
     let mut response = json!({ "description": description });
-    let headers = headers_of(answers, map);
+    let headers = headers_of(answers, shared);
     if !headers.is_empty() {
         response["headers"] = Value::Object(headers);
     }
@@ -143,6 +130,20 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
             _ => {}
         }
     }
+    // An error of who checks fields may come in the form with the fields, which
+    // holds the other too.
+    let (error, with_fields) = (error(map, false), error(map, true));
+    let checks = |by: &str| {
+        let mut checked = answers.iter().filter(|it| it.body == AnswerBodyInfo::ValidationError);
+        by == "body" || checked.any(|answer| answer.by == by)
+    };
+    let mut plain = answers.iter().filter(|answer| answer.body == AnswerBodyInfo::Error);
+    let is_covered = plain.all(|answer| checks(&answer.by));
+    for schemas in by_type.values_mut() {
+        if error != with_fields && schemas.contains(&with_fields) && is_covered {
+            schemas.retain(|schema| *schema != error);
+        }
+    }
     let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
         let schema = match schemas.len() {
             1 => schemas.remove(0),
@@ -157,19 +158,17 @@ fn error(map: &RouteMap, of_validation: bool) -> Value {
     json!({ "$ref": format!("#/schemas/{}", map.error_schema(of_validation).0) })
 }
 
-fn headers_of(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value> {
+fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, Value> {
     let mut headers = Map::new();
     for answer in answers {
         for header in &answer.headers {
-            let others = || answers.iter().filter(|other| !std::ptr::eq(*other, answer));
-            let on_all = others().all(|other| has(other, &header.name));
-            headers.insert(header.name.clone(), header_object(header, header.always && on_all));
+            if headers.contains_key(&header.name) {
+                continue;
+            }
+            let on_all = answers.iter().all(|answer| has(answer, &header.name));
+            let object = shared.header(&header.name, header_object(header, on_all));
+            headers.insert(header.name.clone(), object);
         }
-    }
-    for name in common_names(map) {
-        let name = name.to_owned();
-        let reference = json!({ "$ref": format!("#/components/headers/{name}") });
-        headers.entry(name).or_insert(reference);
     }
     headers
 }
@@ -192,28 +191,4 @@ fn header_object(header: &HeaderInfo, always: bool) -> Value {
     }
     object["schema"] = schema;
     object
-}
-
-/// Returns the names of the headers that the stages of the router add.
-fn common_names(map: &RouteMap) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    if map.router.rate_limit.is_some() {
-        names.extend(["RateLimit", "RateLimit-Policy"]);
-    }
-    if map.router.cors.is_some() {
-        names.push("Access-Control-Allow-Origin");
-    }
-    names
-}
-
-/// Returns the headers that the stages of the router add, each by its name.
-pub(super) fn headers(map: &RouteMap) -> Map<String, Value> {
-    let meaning = |name: &str| match name {
-        "RateLimit" => "The requests that this client has left, and when there are more",
-        "RateLimit-Policy" => "The number of requests that a client has in a time",
-        _ => "The origin whose pages may read the answer",
-    };
-    let object =
-        |name: &str| json!({ "description": meaning(name), "schema": { "type": "string" } });
-    common_names(map).into_iter().map(|name| (name.to_owned(), object(name))).collect()
 }

@@ -4,18 +4,18 @@ use serde_json::{Map, Value, json};
 use stockade_routing::map::RouteMap;
 
 /// The place of schemas in a map.
-const IN_MAP: &str = "#/schemas/";
+pub(super) const IN_MAP: &str = "#/schemas/";
 
 /// The place of schemas in a document.
 const IN_DOCUMENT: &str = "#/components/schemas/";
 
 /// Returns the schemas of the types, and those of errors.
-pub(super) fn all(map: &RouteMap) -> Value {
+pub(super) fn all(map: &RouteMap) -> Map<String, Value> {
     let mut schemas: Map<String, Value> = map.schemas.clone().into_iter().collect();
     for (name, schema) in [false, true].map(|is_validation| map.error_schema(is_validation)) {
         schemas.insert(name.to_owned(), schema);
     }
-    Value::Object(schemas)
+    schemas
 }
 
 /// Lets the references to the schemas of a map point to those of a document, and

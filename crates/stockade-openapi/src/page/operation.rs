@@ -10,7 +10,8 @@ use super::{Contents, Operation, curl, markdown, schema};
 use crate::document::demand;
 
 /// The givers of answers that are no middleware of the application.
-const STAGES: [&str; 6] = ["handler", "validation", "rate limit", "routing", "body", "server"];
+const STAGES: [&str; 7] =
+    ["handler", "validation", "rate limit", "routing", "body", "error_handling", "server"];
 
 /// The schemas of errors without fields.
 pub(super) const USUAL_ERRORS: [&str; 2] = ["Error", "Problem"];
@@ -218,18 +219,29 @@ pub(super) fn shared_name(response: &Value) -> Option<&str> {
     response.get("$ref")?.as_str()?.strip_prefix("#/components/responses/")
 }
 
-/// Headers that clients and caches read by themselves.
-const OF_TRANSPORT: [&str; 2] = ["Content-Encoding", "Vary"];
+/// Headers that clients and caches read by themselves, and those of the stages,
+/// which nearly each answer has.
+const UNTOLD: [&str; 12] = [
+    "Content-Encoding",
+    "Vary",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Allow-Credentials",
+    "Access-Control-Expose-Headers",
+    "RateLimit",
+    "RateLimit-Policy",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Request-Id",
+    "traceparent",
+];
 
 /// Adds the bodies and the headers of an answer. The usual error is said once
 /// for all.
 fn content(html: &mut Html, response: &Value) {
     let headers = response["headers"].as_object().into_iter().flatten();
-    // A reference is to a header that each answer has.
-    let own = headers.filter(|(name, header)| {
-        header.get("$ref").is_none() && !OF_TRANSPORT.contains(&name.as_str())
-    });
-    let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+    let own = headers.map(|(name, _)| name.as_str()).filter(|name| !UNTOLD.contains(name));
+    let own: Vec<&str> = own.collect();
     if !own.is_empty() {
         html.markup(" <i>with ").text(&own.join(", ")).markup("</i>");
     }

@@ -1,61 +1,140 @@
 //! The answers of a route: those of its parts, and those of the stages.
 
-use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
-use stockade_core::description::{Answer, AnswerBody, HeaderDoc, InputFrom};
-use stockade_core::{BodyKind, Endpoint, RouteDoc};
+use std::sync::Arc;
 
-use super::build::{Described, content_of, schema_of};
+use stockade_core::__internal::{EndpointExt as _, EndpointKind, RouteDocExt as _};
+use stockade_core::description::{
+    Answer, AnswerBody, AnswerStatus, ErrorForm, InputFrom, RouteFacts,
+};
+use stockade_core::{BodyKind, Endpoint, ErrorHandler, RouteDoc};
+use stockade_path::{Part, Pattern, Segment};
+
+use super::build::content_of;
 use super::schemas::Schemas;
-use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo, ParamInfo};
+use super::{AnswerBodyInfo, AnswerInfo, HeaderInfo};
+use crate::app::Resolved;
 
 /// The stage that checks parameters, query and body.
 const VALIDATION: &str = "validation";
 
-/// Returns the answers of a route, those of the stages first.
-pub(super) fn of(
-    app: Described<'_>,
-    endpoint: &Endpoint,
-    doc: &RouteDoc,
-    params: &[ParamInfo],
-) -> Vec<AnswerInfo> {
-    let stages = before(app, endpoint, params).into_iter().chain(of_inputs(endpoint, doc));
-    let facts = doc.facts();
-    let own = facts.answers.iter().enumerate().map(|(index, answer)| {
-        let mut answer = answer.clone();
-        answer.headers = facts.headers_of(index);
-        info_of(app.schemas, &answer)
-    });
-    let last = by("server", Answer::error(500));
-    stages
-        .map(|answer| info_of(app.schemas, &answer))
-        .chain(own)
-        .chain([info_of(app.schemas, &last)])
-        .collect()
+/// The stages that add headers to answers.
+const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
+
+/// What the parts of a route and the stages say about it.
+pub(super) struct Told {
+    pub(super) doc: RouteDoc,
+    /// The answers with their headers, the errors in the form that they are
+    /// written in: those of the stages first.
+    pub(super) answers: Vec<Answer>,
 }
 
-/// Returns the answers that come before the middleware of a route.
-fn before(app: Described<'_>, endpoint: &Endpoint, params: &[ParamInfo]) -> Vec<Answer> {
-    let mut answers = Vec::new();
-    if app.limiter().is_some() && endpoint.is_rate_limited() {
-        let retry = HeaderDoc::new("Retry-After", "Seconds until a request is let through again");
-        let answer = Answer::error(429).meaning("Too many requests of this client");
-        answers.push(by("rate limit", answer.header(retry)));
+impl Told {
+    /// Lets the stages and the parts of a route describe themselves, in the order
+    /// in which they run. For the routes of another host no stage does.
+    pub(super) fn of(app: &Resolved, endpoint: &Arc<Endpoint>, is_hosted: bool) -> Self {
+        let pattern = Pattern::parse(endpoint.pattern()).ok();
+        let params = pattern.iter().flat_map(Pattern::params);
+        let params = params.map(|(name, optional)| (name.to_owned(), optional));
+        let mut doc = RouteDoc::new(endpoint.method().clone(), params.collect());
+        doc.common_mut().insert(app.stages.clock().clone());
+        doc.set_validation_status(Some(endpoint.validation_status()));
+        if !is_hosted {
+            let cors = app.routes.cors_of(endpoint);
+            app.stages.describe(cors, endpoint.is_rate_limited(), &mut doc);
+        }
+        if pattern.is_some_and(|pattern| is_constrained(&pattern)) {
+            let answer = Answer::error(404).meaning("No route has a path with such a parameter");
+            doc.stage("routing", |doc| doc.answers(answer));
+        }
+        let before = doc.facts().answers.len();
+        if let Some(handler) = endpoint.inherited_error_handler() {
+            doc.stage("error_handling", |doc| handler.describe(doc));
+        }
+        endpoint.describe(&mut doc);
+        let behind = doc.facts().answers.len();
+        for (part, answer) in of_inputs(endpoint, &doc) {
+            doc.stage(part, |doc| doc.answers(answer));
+        }
+        doc.stage("server", |doc| doc.answers(Answer::error(500)));
+        let all = doc.facts().answers.len();
+        let forms = Forms { app, endpoint, facts: doc.facts(), before, behind };
+        let order = (0..before).chain(behind..all - 1).chain(before..behind).chain([all - 1]);
+        let answers = order.map(|index| forms.answer(index)).collect();
+        Self { doc, answers }
     }
-    if params.iter().any(|param| param.constraint.is_some()) {
-        let answer = Answer::error(404).meaning("No route has a path with such a parameter");
-        answers.push(by("routing", answer));
+}
+
+fn is_constrained(pattern: &Pattern) -> bool {
+    let parts = pattern.segments().iter().flat_map(|segment| match segment {
+        Segment::Parts(parts) => parts.as_slice(),
+        _ => &[],
+    });
+    parts.into_iter().any(|part| matches!(part, Part::Param(param) if param.constraint.is_some()))
+}
+
+/// The answers as they were noted, and what decides about their form.
+struct Forms<'a> {
+    app: &'a Resolved,
+    endpoint: &'a Endpoint,
+    facts: &'a RouteFacts,
+    /// The number of answers that come before the middleware.
+    before: usize,
+    /// The index of the answers that the framework gives behind the middleware.
+    behind: usize,
+}
+
+impl Forms<'_> {
+    /// Returns an answer with the headers and the form that it has.
+    fn answer(&self, index: usize) -> Answer {
+        let mut answer = self.facts.answers[index].clone();
+        // One that gives the connection away has the headers of the handshake alone.
+        if answer.status != AnswerStatus::Exact(101) {
+            answer.headers = self.facts.headers_of(index);
+        }
+        if index >= self.behind {
+            self.doubt_headers(&mut answer);
+        }
+        if let Some(form) = self.form(index) {
+            answer.body = form.body(self.app.settings.problem_details);
+        }
+        answer
     }
-    answers
+
+    /// Says of the headers of middleware that an answer may be without them: it
+    /// may have come before the middleware, as that to a body which is declared
+    /// too large.
+    fn doubt_headers(&self, answer: &mut Answer) {
+        let is_of_stage = |name: &str| {
+            let mut added = self.facts.added_headers.iter();
+            added.any(|it| it.header.name == name && STAGES.contains(&&*it.by))
+        };
+        for header in &mut answer.headers {
+            header.always &= is_of_stage(&header.name);
+        }
+    }
+
+    fn form(&self, index: usize) -> Option<ErrorForm> {
+        let answer = &self.facts.answers[index];
+        if index >= self.before {
+            return self.facts.error_form_of(index).copied();
+        }
+        let handler = match &*answer.by {
+            "routing" => self.app.error_handler.as_ref(),
+            _ => self.endpoint.first_error_handler(),
+        };
+        handler.filter(|_| answer.has_error_body()).and_then(ErrorHandler::form)
+    }
 }
 
 /// Returns the answers to parameters, a query or a body that cannot be read or
 /// fail their checks.
-fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
+fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)> {
     if endpoint.kind() != EndpointKind::Http {
         return Vec::new();
     }
     let status = endpoint.validation_status();
-    let has_schema = |from| schema_of(endpoint, doc.facts(), from).is_some();
+    // Middleware that checks by a schema says itself what it answers.
+    let has_schema = |from| endpoint.schema(from).is_some();
     let is_judged =
         [InputFrom::Params, InputFrom::Query, InputFrom::Body].into_iter().any(has_schema);
     let reads_body = doc.body().is_some() || has_schema(InputFrom::Body);
@@ -63,30 +142,29 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<Answer> {
     if is_judged {
         let mut answer = Answer::error(status).meaning("A value breaks a rule of its schema");
         answer.body = AnswerBody::ValidationError;
-        answers.push(by(VALIDATION, answer));
+        answers.push((VALIDATION, answer));
+    }
+    let mut of_body = |status, meaning| {
+        answers.push(("body", Answer::error(status).meaning(meaning)));
+    };
+    if reads_body || doc.reads_any_body() {
+        of_body(408, "The body came too slowly");
     }
     if reads_body {
         if status != 400 || !is_judged {
-            let answer = Answer::error(400).meaning("The body cannot be read");
-            answers.push(by("body", answer));
+            of_body(400, "The body cannot be read");
         }
-        answers.push(by("body", Answer::error(408).meaning("The body came too slowly")));
-        answers.push(by("body", Answer::error(413).meaning("The body is too large")));
+        of_body(413, "The body is too large");
         let is_typed = !matches!(doc.body(), Some(BodyKind::Raw)) || has_schema(InputFrom::Body);
         if is_typed || endpoint.accepts().is_some() {
-            let answer = Answer::error(415).meaning("A body of this type is not read");
-            answers.push(by("body", answer));
+            of_body(415, "A body of this type is not read");
         }
     }
     answers
 }
 
-fn by(part: &'static str, mut answer: Answer) -> Answer {
-    answer.by = part.into();
-    answer
-}
-
-fn info_of(schemas: &Schemas, answer: &Answer) -> AnswerInfo {
+/// Returns an answer as data.
+pub(super) fn info_of(schemas: &Schemas, answer: &Answer) -> AnswerInfo {
     let body = match &answer.body {
         AnswerBody::None => AnswerBodyInfo::None,
         AnswerBody::Error => AnswerBodyInfo::Error,

@@ -17,6 +17,7 @@ use stockade_middleware::rate_limit::{Policy, RateLimiter};
 use stockade_path::{Param, Part, Pattern, Segment};
 use stockade_validation::{Schema, ValidationOptions};
 
+use super::answers::Told;
 use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
@@ -30,17 +31,17 @@ use crate::app::Resolved;
 /// stage of ours runs, none is in it.
 pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     let routes = app.routes.endpoints.iter();
-    let described: Vec<(&Arc<Endpoint>, RouteDoc)> =
-        routes.map(|endpoint| (endpoint, describe(app, endpoint))).collect();
+    let told: Vec<(&Arc<Endpoint>, Told)> =
+        routes.map(|endpoint| (endpoint, Told::of(app, endpoint, is_hosted))).collect();
     // Another host has a fallback of its own.
     let fallback = app.routes.fallback.as_ref().filter(|_| !is_hosted);
-    let fallback = fallback.map(|endpoint| (endpoint, describe(app, endpoint)));
-    let all = described.iter().chain(&fallback);
-    let schemas = Schemas::of(all.map(|(endpoint, doc)| (&***endpoint, doc)));
+    let fallback = fallback.map(|endpoint| (endpoint, Told::of(app, endpoint, is_hosted)));
+    let all = told.iter().chain(&fallback);
+    let schemas = Schemas::of(all.map(|(endpoint, told)| (&***endpoint, told)));
     let app = Described { app, schemas: &schemas, is_hosted };
-    let routes = described.iter().map(|(endpoint, doc)| info(app, endpoint, doc));
+    let routes = told.iter().map(|(endpoint, told)| info(app, endpoint, told));
     let routes: Vec<RouteInfo> = routes.collect();
-    let fallback = fallback.map(|(endpoint, doc)| fallback_info(app, endpoint, &doc));
+    let fallback = fallback.map(|(endpoint, told)| fallback_info(app, endpoint, &told));
     let schemas_in_use = schemas.used_by(routes.iter().chain(&fallback));
     let router = router_of(app);
     RouteMap { router, routes, fallback, schemas: schemas_in_use, mistakes: schemas.mistakes }
@@ -48,9 +49,9 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
 
 /// Makes the description of one route, with all schemas written out.
 pub(super) fn info_of(app: &Resolved, endpoint: &Arc<Endpoint>) -> RouteInfo {
-    let doc = describe(app, endpoint);
-    let schemas = Schemas::of(std::iter::once((&**endpoint, &doc)));
-    info(Described { app, schemas: &schemas, is_hosted: false }, endpoint, &doc)
+    let told = Told::of(app, endpoint, false);
+    let schemas = Schemas::of(std::iter::once((&**endpoint, &told)));
+    info(Described { app, schemas: &schemas, is_hosted: false }, endpoint, &told)
 }
 
 /// An application whose map is made.
@@ -63,7 +64,7 @@ pub(crate) struct Described<'a> {
 
 impl Described<'_> {
     /// Returns the rate limit of the router, if it runs here.
-    pub(super) fn limiter(&self) -> Option<&RateLimiter> {
+    fn limiter(&self) -> Option<&RateLimiter> {
         self.app.stages.limiter.as_deref().filter(|_| !self.is_hosted)
     }
 }
@@ -101,19 +102,20 @@ fn router_of(app: Described<'_>) -> RouterInfo {
 
 /// Makes the description of the fallback, which is compiled as a route of POST at
 /// the root.
-fn fallback_info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteInfo {
+fn fallback_info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo {
     RouteInfo {
         kind: RouteKind::Fallback,
         method: "ANY".to_owned(),
         path: "/**".to_owned(),
         templates: Vec::new(),
         operation_id: "fallback".to_owned(),
-        ..info(app, endpoint, doc)
+        ..info(app, endpoint, told)
     }
 }
 
 /// Makes the description of one route.
-fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteInfo {
+fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo {
+    let doc = &told.doc;
     let facts = doc.facts();
     let method = endpoint.method().as_str();
     let pattern = Pattern::parse(endpoint.pattern());
@@ -135,7 +137,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         headers: fields_of(facts, ReadFrom::Header),
         cookies: fields_of(facts, ReadFrom::Cookie),
         body: body_of(app, endpoint, doc),
-        answers: answers::of(app, endpoint, doc, &params),
+        answers: told.answers.iter().map(|answer| answers::info_of(app.schemas, answer)).collect(),
         params,
         access: access_of(endpoint, facts),
         limits: limits_of(app, endpoint, facts),
@@ -144,18 +146,6 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, doc: &RouteDoc) -> RouteIn
         middleware: middleware_of(endpoint, facts),
         docs: docs_of(endpoint),
     }
-}
-
-/// Lets the parts of a route describe themselves anew.
-fn describe(app: &Resolved, endpoint: &Endpoint) -> RouteDoc {
-    let params = Pattern::parse(endpoint.pattern()).map(|pattern| {
-        pattern.params().map(|(name, optional)| (name.to_owned(), optional)).collect()
-    });
-    let mut doc = RouteDoc::new(endpoint.method().clone(), params.unwrap_or_default());
-    doc.common_mut().insert(app.stages.clock().clone());
-    doc.set_validation_status(Some(endpoint.validation_status()));
-    endpoint.describe(&mut doc);
-    doc
 }
 
 /// Returns the schema that judges a source: that of the entry, that of the type
@@ -393,11 +383,9 @@ fn scheme_of(scheme: &SecurityScheme) -> SchemeInfo {
 }
 
 fn limits_of(app: Described<'_>, endpoint: &Endpoint, facts: &RouteFacts) -> Limits {
-    let router = app.limiter().filter(|_| endpoint.is_rate_limited());
-    let router = router.map(|limiter| quota_of_policy(limiter.policy()));
     let timeout = facts.timeout.map(|timeout| (millis(timeout.after), timeout.status));
     Limits {
-        rate: router.into_iter().chain(facts.quotas.iter().map(quota_of)).collect(),
+        rate: facts.quotas.iter().map(quota_of).collect(),
         rate_exempt: !endpoint.is_rate_limited(),
         rate_exempt_reason: endpoint.rate_exempt_reason().map(str::to_owned),
         max_body: endpoint.max_body().unwrap_or(app.max_body),

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 use stockade_core::__internal::RouteDocExt as _;
+use stockade_core::Endpoint;
 use stockade_core::description::{AnswerBody, ContentSchema, InputFrom, SchemaOf};
-use stockade_core::{Endpoint, RouteDoc};
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
-use super::RouteInfo;
+use super::answers::Told;
 use super::build::{Judging, judging};
+use super::{Place, RouteInfo};
 
 /// The place of schemas in a map.
 const PLACE: &str = "#/schemas/";
@@ -34,11 +35,12 @@ pub(crate) struct Schemas {
 
 impl Schemas {
     /// Names the schemas of these routes.
-    pub(crate) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDoc)>) -> Self {
+    pub(super) fn of<'r>(routes: impl Iterator<Item = (&'r Endpoint, &'r Told)>) -> Self {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
         let mut closed = Vec::new();
-        for (endpoint, doc) in routes {
+        for (endpoint, told) in routes {
+            let doc = &told.doc;
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
                 for judging in judging(endpoint, doc.facts(), from) {
                     let list = if judging.is_closed { &mut closed } else { &mut definitions };
@@ -48,13 +50,15 @@ impl Schemas {
             let web_socket = doc.facts().web_socket.as_ref();
             let messages = web_socket.and_then(|fact| fact.receives.as_ref());
             definitions.extend(messages.into_iter().flat_map(Schema::definitions));
-            for schema in replies(doc) {
+            for schema in replies(told) {
                 match schema.schema() {
                     Ok(schema) => definitions.extend(schema.definitions()),
                     Err(error) => {
-                        let label = format!("{} {}", endpoint.method(), endpoint.pattern());
-                        let mistakes = error.mistakes().iter();
-                        schemas.mistakes.extend(mistakes.map(|it| format!("{label}: {it}")));
+                        let (method, path) = (endpoint.method(), endpoint.pattern());
+                        let place = Place::from(endpoint.location());
+                        let told = error.mistakes().iter();
+                        let told = told.map(|it| format!("{method} {path} ({place}): {it}"));
+                        schemas.mistakes.extend(told);
                     }
                 }
             }
@@ -170,8 +174,8 @@ impl Schemas {
 }
 
 /// Returns the schemas of the replies of a route, and of messages that it sends.
-fn replies(doc: &RouteDoc) -> impl Iterator<Item = SchemaOf> {
-    let contents = doc.facts().answers.iter().flat_map(|answer| match &answer.body {
+fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
+    let contents = told.answers.iter().flat_map(|answer| match &answer.body {
         AnswerBody::Content(contents) => contents.as_slice(),
         _ => &[],
     });
@@ -179,7 +183,7 @@ fn replies(doc: &RouteDoc) -> impl Iterator<Item = SchemaOf> {
         ContentSchema::Of(schema) => Some(schema),
         _ => None,
     });
-    replies.chain(doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
+    replies.chain(told.doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
 }
 
 /// Adds the names behind `place` that a value points to by `$ref`.

@@ -16,6 +16,8 @@ use http::{HeaderMap, Method};
 use stockade_core::RouteDoc;
 use stockade_core::description::HeaderDoc;
 
+use crate::described::is_any;
+
 use super::options::{CorsOptions, CorsOrigin};
 use super::origin::is_origin;
 
@@ -143,6 +145,9 @@ impl Cors {
             Rule::Always { credentials, .. } => (true, *credentials),
             Rule::Listed(_) => (false, true),
         };
+        // The answer to a preflight has others.
+        let is_always = is_always && *doc.method() != Method::OPTIONS && !is_any(doc.method());
+        let is_listed = matches!(self.rule, Rule::Listed(_));
         let mut adds = |name, meaning| {
             let header = HeaderDoc::new(name, meaning);
             doc.adds_header(if is_always { header } else { header.sometimes() }, None);
@@ -154,7 +159,7 @@ impl Cors {
         if self.exposed_headers.is_some() {
             adds("Access-Control-Expose-Headers", "The headers that pages may read");
         }
-        if !is_always {
+        if is_listed {
             doc.reads_header("Origin", false);
             let meaning = "The headers on which the answer depends";
             doc.adds_header(HeaderDoc::new("Vary", meaning), None);

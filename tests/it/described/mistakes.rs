@@ -1,0 +1,142 @@
+//! The contradictions of a description: each a mistake of the build, with its
+//! place.
+
+use stockade::description::Answer;
+use stockade::openapi::{OpenApiOptions, Webhook, with_open_api};
+use stockade::prelude::*;
+use stockade::{Docs, RouteDoc};
+
+#[derive(serde::Serialize, serde::Deserialize, Schema)]
+struct User {
+    #[schema(min_length = 2)]
+    name: String,
+}
+
+async fn user() -> Json<User> {
+    Json(User { name: "Ada".to_owned() })
+}
+
+/// The text of the mistakes of a router.
+fn mistakes(router: Router) -> String {
+    router.build().map(drop).unwrap_err().to_string()
+}
+
+/// Looks for a text in the mistakes of a route with this documentation, and for
+/// its place; without a text there must be none.
+macro_rules! check {
+    ($handler:expr, $docs:expr, $expected:expr) => {{
+        let mut router = Router::new();
+        let line = line!();
+        router.get("/x", $handler).docs($docs);
+        if $expected.is_empty() {
+            router.build().unwrap();
+        } else {
+            let text = mistakes(router);
+            assert!(text.contains($expected), "{text}");
+            assert!(text.contains(&format!("{}:{line}", file!())), "{text}");
+        }
+    }};
+}
+
+fn docs() -> Docs {
+    Docs::new("A user")
+}
+
+#[test]
+fn a_response_that_cannot_come_is_a_mistake() {
+    check!(user, docs().response(409, "Taken"), "the response 409 cannot come");
+    check!(user, docs().response(201, "New"), "the response 201 cannot come");
+    check!(user, docs().response(200, "The user").response(429, "Slowly"), "");
+    let open = async || Err::<Json<User>, _>(ApiError::conflict());
+    check!(open, docs().response(409, "Taken").response(200, "The user"), "");
+    check!(async || (StatusCode::CREATED, "x"), docs().response(201, "New"), "");
+}
+
+#[test]
+fn an_example_of_a_reply_is_one_that_can_come() {
+    check!(user, docs().reply_example(200, json!({ "name": "Ada" })), "");
+    let broken = docs().reply_example(200, json!({ "name": "A" }));
+    check!(user, broken, "the reply example of 200 is wrong: name: ");
+    let nameless = docs().reply_example(200, json!({}));
+    check!(user, nameless, "the reply example of 200 is wrong: name: ");
+    let foreign = docs().reply_example(418, json!({}));
+    check!(user, foreign, "the reply example is of 418, which the route does not answer");
+    let any = async || Json(json!({}));
+    check!(any, docs().reply_example(200, json!([1])), "");
+}
+
+#[test]
+fn answers_that_contradict_each_other_are_mistakes() {
+    let telling = |describe: fn(&mut RouteDoc)| {
+        let told = |_: &mut Request| {};
+        let told = Middleware::new(told).named("told").describing(describe);
+        let mut router = Router::new();
+        router.get("/x", user).middleware(told);
+        router
+    };
+    let text = mistakes(telling(|doc| doc.answers(Answer::json::<User>(204))));
+    assert!(text.contains("`told` answers 204 with a body, which has none"), "{text}");
+    let text = mistakes(telling(|doc| {
+        doc.answers(Answer::new(202));
+        doc.answers(Answer::json::<User>(202));
+    }));
+    assert!(text.contains("`told` answers 202 with a body and without one"), "{text}");
+    // Two parts may each give the status.
+    assert!(telling(|doc| doc.answers(Answer::new(200))).build().is_ok());
+}
+
+/// The mistakes of a document, each with the line of both routes.
+fn check_pair(first: (&str, Option<&str>), second: (&str, Option<&str>), expected: &str) {
+    let mut router = Router::new();
+    let line = line!();
+    let route = router.get(first.0, user);
+    drop(first.1.map(|name| route.name(name)));
+    let route = router.get(second.0, user);
+    drop(second.1.map(|name| route.name(name)));
+    let text = mistakes(with_open_api(router, OpenApiOptions::new("Users", "1")));
+    assert!(text.contains(expected), "{text}");
+    for line in [line + 1, line + 3] {
+        assert!(text.contains(&format!("{}:{line}", file!())), "{line}: {text}");
+    }
+}
+
+#[test]
+fn operations_that_cannot_be_told_apart_name_both_places() {
+    check_pair((r"/a/:id(\d+)", None), ("/a/:name", None), "OpenAPI cannot tell them apart");
+    check_pair(("/a", Some("getB")), ("/b", None), "the operation \"getB\" is GET /a");
+    check_pair(("/a-b", None), ("/a/b", None), "the operation \"getAB\" is GET /a-b");
+}
+
+#[test]
+fn a_webhook_has_a_name_of_its_own() {
+    let mut router = Router::new();
+    router.get("/users", user);
+    let options = OpenApiOptions::new("Users", "1").webhook("getUsers", Webhook::of::<User>());
+    let text = mistakes(with_open_api(router, options));
+    assert!(text.contains("the webhook \"getUsers\" has the name of GET /users"), "{text}");
+}
+
+mod one {
+    #[derive(serde::Serialize, stockade::prelude::Schema)]
+    #[schema(name = "Pinned")]
+    pub struct Left {
+        pub left: bool,
+    }
+}
+
+mod other {
+    #[derive(serde::Serialize, stockade::prelude::Schema)]
+    #[schema(name = "Pinned")]
+    pub struct Right {
+        pub right: bool,
+    }
+}
+
+#[test]
+fn two_types_pinned_to_one_name_are_a_mistake() {
+    let mut router = Router::new();
+    router.get("/left", async || Json(one::Left { left: true }));
+    router.get("/right", async || Json(other::Right { right: true }));
+    let text = mistakes(with_open_api(router, OpenApiOptions::new("Pins", "1")));
+    assert!(text.contains("Pinned") && text.contains("Left") && text.contains("Right"), "{text}");
+}

@@ -1,0 +1,85 @@
+//! The types of webhooks in a document.
+
+use stockade::openapi::{OpenApiOptions, Webhook, open_api};
+use stockade::prelude::*;
+
+#[derive(serde::Serialize, Schema)]
+struct Order {
+    lines: Vec<Line>,
+}
+
+#[derive(serde::Serialize, Schema)]
+struct Line {
+    count: u32,
+}
+
+mod events {
+    use super::*;
+
+    /// Another type than the order of the replies.
+    #[derive(serde::Serialize, Schema)]
+    pub struct Order {
+        pub number: u64,
+        pub line: super::Line,
+    }
+}
+
+fn app() -> App {
+    let api =
+        routes! { "orders": { GET: async || Json(Order { lines: vec![Line { count: 1 }] }) } };
+    create_router(api, RouterOptions::new()).build().unwrap()
+}
+
+/// The names of the schemas of a document, sorted.
+fn names(document: &Value) -> Vec<String> {
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut names: Vec<String> = schemas.keys().cloned().collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn types_of_webhooks_join_the_names_of_the_map() {
+    let options = OpenApiOptions::new("Shop", "1")
+        .webhook("order.made", Webhook::of::<Order>())
+        .webhook("order.shipped", Webhook::of::<Vec<events::Order>>())
+        .webhook("plain", Webhook::schema(json!({ "type": "string" })));
+    let document = open_api(&app(), &options).unwrap();
+    let schema = |name: &str| {
+        &document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    };
+    let place = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let names = names(&document);
+    assert!(!names.iter().any(|name| name == "LineEvent"), "{names:?}");
+    assert_eq!(*schema("plain"), json!({ "type": "string" }));
+
+    // Two types are called `Order`: neither is the other one's.
+    let made = schema("order.made")["$ref"].as_str().unwrap();
+    let shipped = schema("order.shipped")["items"]["$ref"].as_str().unwrap();
+    let resolved = |reference: &str| document.pointer(reference.trim_start_matches('#')).unwrap();
+    assert_eq!(resolved(made)["properties"]["lines"]["items"], place("Line"));
+    assert_eq!(resolved(shipped)["properties"]["line"], place("Line"));
+    assert_eq!(resolved(shipped)["properties"]["number"]["type"], "integer");
+    let reply = &document["paths"]["/orders"]["get"]["responses"]["200"]["content"];
+    assert_eq!(reply["application/json"]["schema"], place("Order"));
+    assert_eq!(resolved("#/components/schemas/Order")["required"], json!(["lines"]));
+}
+
+#[test]
+fn one_type_alone_has_its_name() {
+    let options = OpenApiOptions::new("Shop", "1").webhook("made", Webhook::of::<Order>());
+    let document = open_api(&app(), &options).unwrap();
+    assert_eq!(names(&document), ["Error", "Line", "Order"]);
+    let options = OpenApiOptions::new("Shop", "1").webhook("made", Webhook::of::<events::Order>());
+    let document = open_api(&app(), &options).unwrap();
+    assert_eq!(names(&document), ["Error", "Line", "Order", "OrderEvent"]);
+}
+
+#[test]
+fn two_webhooks_of_one_name_are_a_mistake() {
+    let options = OpenApiOptions::new("Shop", "1")
+        .webhook("made", Webhook::of::<Order>())
+        .webhook("made", Webhook::of::<Line>());
+    let error = open_api(&app(), &options).unwrap_err().to_string();
+    assert!(error.contains("two webhooks are called \"made\""), "{error}");
+}
