@@ -134,7 +134,7 @@ impl Policy {
         let needless = self.needless(map, &verdict.allowed);
         verdict.findings.extend(needless);
         verdict.findings.extend(self.wrong_rules());
-        drop_repeated(&mut verdict.findings);
+        drop_repeated(&mut verdict);
         let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
         // The router first, then route by route, and the policy itself last.
         verdict.findings.sort_by_key(|finding| match &*finding.subject {
@@ -239,11 +239,14 @@ fn is_about_stages(rule: &str) -> bool {
 }
 
 /// Removes what says of a route the same as another finding: one that changes
-/// data and declares nothing breaks two rules.
-fn drop_repeated(findings: &mut Vec<Finding>) {
-    let undeclared = findings.iter().filter(|finding| finding.rule == "access-declared");
+/// data and declares nothing breaks two rules. Where the first of them is allowed,
+/// there is a reason for the second one too.
+fn drop_repeated(verdict: &mut Verdict) {
+    let allowed = verdict.allowed.iter().map(|(finding, _)| finding);
+    let undeclared = verdict.findings.iter().chain(allowed);
+    let undeclared = undeclared.filter(|finding| finding.rule == "access-declared");
     let undeclared: Vec<String> = undeclared.map(|finding| finding.subject.clone()).collect();
-    findings.retain(|finding| {
+    verdict.findings.retain(|finding| {
         finding.rule != "mutating-needs-user" || !undeclared.contains(&finding.subject)
     });
 }
