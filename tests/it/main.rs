@@ -56,6 +56,7 @@ mod observatory;
 mod openapi;
 mod openapi_3_0;
 mod shop;
+mod shop_lock;
 mod spans;
 mod spec_rows;
 mod stages;

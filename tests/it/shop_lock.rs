@@ -1,0 +1,10 @@
+//! The routes of the main example, as its lock says.
+
+use stockade::testing::assert_routes_lock;
+
+use crate::shop::router;
+
+#[test]
+fn the_routes_of_the_shop_are_as_locked() {
+    assert_routes_lock(router(), "../examples/shop/routes.lock");
+}
