@@ -17,6 +17,7 @@ mod flows;
 mod jwt_features;
 mod keys;
 mod live_page;
+mod lock_diff;
 mod openapi;
 mod prelude;
 mod public_api;
@@ -116,6 +117,13 @@ const TASKS: &[Task] = &[
         about: "let Chromium judge cross-origin requests and a live page",
         when: Nightly,
         run: browser::run,
+    },
+    // Installs a package.
+    Task {
+        name: "lock-diff",
+        about: "let redocly judge the mutations of routes that a lock judges",
+        when: Nightly,
+        run: lock_diff::task,
     },
     // Compiles aws-lc for minutes.
     Task {
