@@ -450,3 +450,58 @@ fn an_application_is_made_anew_behind_an_attack_that_got_through() {
     check(&report, AttackFamily::Detours, "the header `x-user: admin`", "200 OK");
     assert_eq!(made.load(Ordering::Relaxed), 1);
 }
+
+/// Routes of every kind, each as it should be.
+#[test]
+fn what_is_right_is_not_blamed() {
+    use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId};
+    use stockade::middleware::{SessionCookie, with_timeout};
+
+    #[derive(serde::Deserialize, Schema)]
+    #[allow(dead_code, reason = "nobody reads them")]
+    struct Loose {
+        a: Option<u8>,
+        #[serde(default)]
+        b: Vec<String>,
+    }
+
+    let by_token = || with_auth(Auth::secret(secret()));
+    let sessions = SessionCookie::new(KeyRing::new(secret()));
+    let by_session = with_auth(Auth::session(sessions, |_: SessionId| None::<&str>));
+    let by_key = with_auth(Auth::api_key(|_: ApiKeyHash| None::<&str>));
+    let by_password = with_auth(Auth::basic("notes", |_: BasicCredentials| None::<&str>));
+    let by_any = with_auth(Auth::secret(secret()).or(Auth::api_key(|_: ApiKeyHash| None::<&str>)));
+    let options = WebSocketOptions::new();
+    let api = routes! {
+        "token/:id?/:page(\\d+)?": { GET: { handler: async || "", middleware: [by_token()] } },
+        "session": { POST: { handler: async || "", middleware: [by_session] } },
+        "key": { GET: { handler: async || "", middleware: [by_key] } },
+        "password": { GET: { handler: async || "", middleware: [by_password] } },
+        "any": { DELETE: { handler: async || "", middleware: [by_any] } },
+        "optional": {
+            GET: {
+                handler: async || "",
+                middleware: [with_auth(Auth::secret(secret()).required(false))],
+            },
+        },
+        "chat": { ws: { handler: async |_: WebSocket| {}, options: options, middleware: [by_token()] } },
+        "loose": { POST: async |Body(_): Body<Loose>| "" },
+        "raw": { POST: async |body: Bytes| body },
+        "value": { PUT: async |Body(value): Body<Value>| value },
+        "text": { PUT: async |Body(value): Body<String>| value },
+        "strange/:name([^/]{3})-:n(\\d{2,})": {
+            GET: { handler: async || "", middleware: [by_token(), with_timeout(Duration::from_secs(9))] },
+        },
+        "open": { GET: { handler: async || "", cors: "*" } },
+    };
+    let mut router = create_router(api, RouterOptions::new().enable_web_sockets(true));
+    router.any("/every/:thing", async || "").middleware(by_token());
+    let inside = create_router(routes! { GET: async || "" }, RouterOptions::new());
+    router.mount("/inside", inside.build().unwrap()).middleware(by_token());
+    router.fallback(async || "nothing");
+    let report = run(&Hardening::new(router));
+    report.assert();
+    for family in [AttackFamily::Credentials, AttackFamily::Detours, AttackFamily::Bodies] {
+        assert!(report.count(family).passed > 50, "{report}");
+    }
+}

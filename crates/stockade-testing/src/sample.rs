@@ -134,6 +134,14 @@ impl<'m> Sample<'m> {
         self.typed(schema, depth)
     }
 
+    /// Returns the members that an object of a schema must have.
+    pub(crate) fn required(self, schema: &Value) -> Vec<String> {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let schema = reference.and_then(|reference| self.referred(reference)).unwrap_or(schema);
+        let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    }
+
     fn referred(self, reference: &str) -> Option<&'m Value> {
         self.schemas.get(reference.strip_prefix("#/schemas/")?)
     }
@@ -476,6 +484,14 @@ mod tests {
             &json!({ "type": "array", "minItems": 1, "prefixItems": [{ "type": "integer" }, { "const": "x" }] }),
             &json!([1, "x"]),
         );
+    }
+
+    #[test]
+    fn an_object_names_what_it_must_have() {
+        let schemas = BTreeMap::from([("Tree".to_owned(), tree())]);
+        let sample = Sample { schemas: &schemas };
+        assert_eq!(sample.required(&json!({ "$ref": "#/schemas/Tree" })), ["name", "parts"]);
+        assert!(sample.required(&json!({ "properties": { "a": true } })).is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use stockade_routing::map::{AnswerBodyInfo, BodyInfo};
 use super::AttackFamily;
 use super::runner::{Rule, Runner, Verdict};
 use super::shot::Shot;
-use super::target::Target;
+use super::target::{Target, json_of};
 use crate::exchange::Exchange;
 use crate::sample::content_type;
 
@@ -114,8 +114,7 @@ async fn attack_form(
     shot: &Shot,
     sample: &[u8],
 ) {
-    let contents = &body.content;
-    if contents.iter().all(|content| content.media_type == "*/*") {
+    if body.content.iter().any(|content| content.media_type == "*/*") {
         let reason = "the handler takes any bytes";
         return runner.leave(FORM.family, Some(target), "malformed bodies", reason);
     }
@@ -126,17 +125,14 @@ async fn attack_form(
         let attack = format!("a body of the type {media_type}");
         runner.attack(&FORM, Some(target), attack, shot, judge).await;
     }
-    let Some(json) = contents.iter().find(|content| content.media_type == "application/json")
-    else {
+    let Some(json) = json_of(&target.route) else {
         let reason = "the route takes no JSON";
         return runner.leave(FORM.family, Some(target), "malformed JSON", reason);
     };
     // The valid body may be of another form, such as that of a page.
-    let sample = match contents.first().is_some_and(|first| first.media_type == json.media_type) {
-        true => sample,
-        false => b"{}",
-    };
-    let mut malformed = malformed(sample, target.route.limits.max_body);
+    let is_json = body.content.first().is_some_and(|first| first.media_type == json.media_type);
+    let sample = if is_json { sample } else { b"{}" };
+    let mut malformed = malformed(sample, target);
     let middleware = &target.route.middleware;
     let is_parsed = |name: &str| middleware.iter().any(|middleware| middleware.name == name);
     if PARSING.into_iter().any(is_parsed) {
@@ -155,7 +151,8 @@ async fn attack_form(
 
 /// Returns JSON that nothing must take: no JSON at all, or without the members
 /// that the schema asks for.
-fn malformed(sample: &[u8], limit: u64) -> Vec<(&'static str, Vec<u8>)> {
+fn malformed(sample: &[u8], target: &Target) -> Vec<(&'static str, Vec<u8>)> {
+    let limit = target.route.limits.max_body;
     // A limit that does not fit into memory is far above.
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let levels = (limit / 2).clamp(1, 100_000);
@@ -178,15 +175,21 @@ fn malformed(sample: &[u8], limit: u64) -> Vec<(&'static str, Vec<u8>)> {
         all.push(("JSON that is nested deeply", deep));
     }
     if let Ok(Value::Object(members)) = serde_json::from_slice(sample) {
-        all.extend(malformed_members(&members));
+        all.extend(malformed_members(&members, &target.required));
     }
     all.retain(|(_, bytes)| bytes.len() <= limit);
     all
 }
 
-/// Returns objects that lack the members of a valid one.
-fn malformed_members(members: &Map<String, Value>) -> Vec<(&'static str, Vec<u8>)> {
-    let Some((name, value)) = members.iter().next() else { return Vec::new() };
+/// Returns objects that lack the members which a valid one must have.
+fn malformed_members(
+    members: &Map<String, Value>,
+    required: &[String],
+) -> Vec<(&'static str, Vec<u8>)> {
+    let mut known = members.iter();
+    let Some((name, value)) = known.find(|(name, _)| required.contains(name)) else {
+        return Vec::new();
+    };
     let whole = Value::Object(members.clone());
     let text = |value: Value| value.to_string().into_bytes();
     let name = Value::String(name.clone());

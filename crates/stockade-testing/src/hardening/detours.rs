@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode, header};
-use stockade_routing::map::Need;
+use stockade_routing::map::{Need, RouteKind};
 
 use super::AttackFamily;
 use super::credentials::is_refused;
@@ -56,7 +56,9 @@ async fn attack_methods(runner: &mut Runner<'_>, target: &Target) {
         let shot = Shot::new(method, target.path.as_str());
         let attack = format!("the method {name}");
         if let Some(route) = runner.target_of(&shot) {
-            if route.access.user == Need::Required && name == "HEAD" {
+            // That of a WebSocket is no handshake, which is told before all else.
+            let is_http = route.kind == RouteKind::Http;
+            if is_http && route.access.user == Need::Required && name == "HEAD" {
                 runner.attack(&PATHS, Some(target), attack, shot, is_refused).await;
             }
             continue;

@@ -224,8 +224,8 @@ impl Hardening {
         self
     }
 
-    /// Leaves a family of attacks out for a route, such as `DELETE /users/:id`.
-    /// The report lists it with the reason.
+    /// Leaves a family of attacks out for a route, such as `DELETE /users/:id`, or
+    /// for all routes: `*`. The report lists it with the reason.
     ///
     /// A skip without a route, or for which nothing is left out, is a failure.
     pub fn skip(

@@ -57,6 +57,12 @@ async fn attack_cors(runner: &mut Runner<'_>, target: &Target) {
             "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
         runner.leave(CORS.family, Some(target), "answers to foreign origins", reason);
     }
+    let options = target.shot().without_body().method(Method::OPTIONS);
+    if runner.target_of(&options).is_some() && (cors.is_none() || target.route.method == "OPTIONS")
+    {
+        let reason = "a route takes OPTIONS, and preflights reach its handler";
+        return runner.leave(CORS.family, Some(target), "preflights", reason);
+    }
     for origin in foreign(listed) {
         let judge = |exchange: &Exchange| is_withheld(&exchange.headers, &origin, cors);
         let attack = format!("a preflight of {origin}");

@@ -186,9 +186,11 @@ impl<'h> Runner<'h> {
 
     /// Returns true if attacks of this family are left out for a route.
     pub(super) fn is_skipped(&mut self, family: AttackFamily, target: Option<&Target>) -> bool {
-        let Some(target) = target else { return false };
+        let is_meant = |route: &str| {
+            route == EVERY_ROUTE || target.is_some_and(|target| target.label == route)
+        };
         let mut skips = self.plan.skips.iter();
-        let found = skips.position(|skip| skip.family == family && skip.route == target.label);
+        let found = skips.position(|skip| skip.family == family && is_meant(&skip.route));
         if let Some(count) = found.and_then(|index| self.skipped.get_mut(index)) {
             *count += 1;
         }
@@ -303,6 +305,9 @@ const PEERS: u32 = 130_000;
 
 /// A time in which each usual limit is over.
 const A_DAY: Duration = Duration::from_secs(86_400);
+
+/// The name of all routes, for a skip.
+const EVERY_ROUTE: &str = "*";
 
 const NO_PATH: &str =
     "no path was found that the route takes; give its parameters by `Hardening::param`";

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use http::{HeaderValue, Method, header};
 use stockade_routing::__internal::route_index;
 use stockade_routing::App;
-use stockade_routing::map::{Need, RouteInfo, RouteKind, RouteMap};
+use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
 use super::shot::Shot;
 use crate::sample::Sample;
@@ -22,6 +22,8 @@ pub(super) struct Target {
     query: Option<String>,
     /// The media type and the bytes of a body that the route takes.
     pub(super) body: Option<(String, Vec<u8>)>,
+    /// The members that an object of JSON must have, if the route takes one.
+    pub(super) required: Vec<String>,
 }
 
 impl Target {
@@ -47,6 +49,7 @@ impl Target {
             method,
             query: sample.query(route),
             body: sample.body(route),
+            required: json_of(route).map_or(Vec::new(), |it| sample.required(&it.schema)),
             route: route.clone(),
         })
     }
@@ -96,6 +99,12 @@ impl Target {
         roles.dedup();
         roles
     }
+}
+
+/// Returns the form of a body that is JSON, if a route takes one.
+pub(super) fn json_of(route: &RouteInfo) -> Option<&ContentInfo> {
+    let mut contents = route.body.iter().flat_map(|body| &body.content);
+    contents.find(|content| content.media_type == "application/json")
 }
 
 /// Returns the name of a route for people.
