@@ -11,7 +11,7 @@ use stockade_core::{Endpoint, Request};
 use stockade_middleware::__internal::{self, Cors};
 use stockade_websockets::__internal::wants_web_socket;
 
-use crate::app::{App, Resolved, RouteSet};
+use crate::app::{Resolved, RouteSet};
 use crate::matcher::Table;
 use crate::no_route::has_answer;
 
@@ -148,19 +148,6 @@ fn find_otherwise(routes: &RouteSet, req: &Request, path: &str) -> Option<(Arc<E
         Method::OPTIONS if !is_preflight(req) => find_any(routes, path),
         _ => None,
     }
-}
-
-/// Returns the place of the route of a request among those of
-/// [`RouteMap::routes`](crate::map::RouteMap), if one takes it.
-///
-/// It is the look-up of real requests, and calls nothing.
-#[must_use]
-pub fn route_index(app: &App, req: &Request) -> Option<usize> {
-    if is_tunnel(req) || !is_sound(req.path()) {
-        return None;
-    }
-    let (found, _) = find(&app.resolved.routes, req, req.path())?;
-    app.routes().iter().position(|route| Arc::ptr_eq(route, &found))
 }
 
 /// Returns the route of any method that has a path.

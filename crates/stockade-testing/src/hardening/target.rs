@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use http::{HeaderValue, Method, header};
-use stockade_routing::__internal::route_index;
+use stockade_routing::__internal::asked_route;
 use stockade_routing::App;
 use stockade_routing::map::{ContentInfo, Need, RouteInfo, RouteKind, RouteMap};
 
@@ -117,7 +117,7 @@ pub(super) fn label_of(route: &RouteInfo) -> String {
 
 /// Returns the place in the map of the route that takes a request.
 pub(super) fn index_of(app: &App, shot: &Shot) -> Option<usize> {
-    route_index(app, &shot.request(NOBODY)?)
+    asked_route(app, shot.request(NOBODY)?)
 }
 
 /// Returns the methods by which a route may be asked.
