@@ -1,0 +1,45 @@
+//! Documents, held against the official schema of OpenAPI 3.1.
+
+mod generated;
+mod judge;
+#[allow(dead_code, unused_imports, reason = "the example is a program; its `main` is not called")]
+#[path = "../../../examples/shop/main.rs"]
+mod shop;
+
+use std::{env, fs};
+
+use stockade::prelude::*;
+use stockade::testing::TestClient;
+
+use self::judge::judge;
+
+/// The document of the shop, as it is committed.
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop/openapi.json");
+
+/// `DOCUMENTS=overwrite cargo test -p stockade-tests-openapi` writes the file; the
+/// difference is for people to read.
+#[tokio::test]
+async fn the_shop_has_the_document_that_is_committed() {
+    let text = shop_document().await;
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(judge(&document), Ok(()));
+    assert_eq!(text, shop_document().await, "another build gives other bytes");
+    let pretty = serde_json::to_string_pretty(&document).unwrap() + "\n";
+    if env::var("DOCUMENTS").is_ok_and(|wish| wish == "overwrite") {
+        fs::write(SHOP, pretty).unwrap();
+        return;
+    }
+    let committed = fs::read_to_string(SHOP).unwrap();
+    let differing = committed.lines().zip(pretty.lines()).find(|(old, new)| old != new);
+    assert!(
+        committed == pretty,
+        "the document of the shop is not the committed one, first at {differing:?}; \
+         DOCUMENTS=overwrite writes it"
+    );
+}
+
+async fn shop_document() -> String {
+    let secret = Secret::new("the shop's secret has thirty-two").unwrap();
+    let client = TestClient::new(shop::router(shop::Shop::stocked(secret)));
+    client.get("/openapi.json").await.assert_status(200).text().to_owned()
+}
