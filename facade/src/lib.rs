@@ -15,6 +15,11 @@
 //! [`guarding`] says how a program checks its own routes: rules that keep it
 //! from being built, and the list of who may call what.
 //!
+//! # Clients
+//!
+//! [`clients`] says how they are generated: in TypeScript by two generators, and
+//! in other languages.
+//!
 //! # With a database
 //!
 //! [`databases`] says how: work that blocks, pools, transactions, migrations,
@@ -98,6 +103,9 @@ pub mod coming_from {
     #[doc = include_str!("../docs/coming-from-fastify.md")]
     pub mod fastify {}
 }
+
+#[doc = include_str!("../docs/clients.md")]
+pub mod clients {}
 
 #[doc = include_str!("../docs/databases.md")]
 pub mod databases {}
