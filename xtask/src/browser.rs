@@ -6,7 +6,8 @@
 //! [`SITUATIONS`].
 //! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
 //! comes back. After it, the shop's page of an order is looked at
-//! (`live_page.rs`), and the page of its API (`docs_page.rs`).
+//! (`live_page.rs`), the page of its API (`docs_page.rs`), and its front page
+//! (`home_page.rs`).
 
 use std::env;
 use std::fs::{self, File};
@@ -17,7 +18,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo, debian, docs_page, live_page, skip, target_directory};
+use crate::{
+    Outcome, announce, cargo, debian, docs_page, home_page, live_page, skip, target_directory,
+};
 
 /// What the page does (`examples/browser.html`), and what must come of it.
 const SITUATIONS: &[(&str, &str)] = &[
@@ -123,7 +126,7 @@ const SITUATIONS: &[(&str, &str)] = &[
 /// The one situation that has a page of its own.
 const SCRIPT: &str = "CSP: a script in a page with the usual policy";
 
-/// For everything after the build and the installation.
+/// For the requests across origins, and for each page of the shop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run() -> Outcome {
@@ -144,14 +147,20 @@ pub fn run() -> Outcome {
     let mut got = outcomes(&page(&folder, &url, end)?);
     let html = page(&folder, &format!("{origin}/page"), end)?;
     got.push((SCRIPT.to_owned(), text_of(&html, "script").unwrap_or_default().to_owned()));
-    got.extend(live_page::outcomes(&target, &folder.0.join("live"), end)?);
-    got.extend(docs_page::outcomes(&target, &folder.0.join("docs"), end)?);
+    for (name, outcomes) in [
+        ("live", live_page::outcomes as fn(&Path, &Path, Instant) -> Result<_, _>),
+        ("docs", docs_page::outcomes),
+        ("home", home_page::outcomes),
+    ] {
+        got.extend(outcomes(&target, &folder.0.join(name), Instant::now() + PATIENCE)?);
+    }
     judge(&got)
 }
 
 /// What is expected of everything.
 fn situations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SITUATIONS.iter().copied().chain(live_page::SITUATIONS).chain(docs_page::SITUATIONS)
+    let pages = live_page::SITUATIONS.into_iter().chain(docs_page::SITUATIONS);
+    SITUATIONS.iter().copied().chain(pages).chain(home_page::SITUATIONS)
 }
 
 fn is_installed() -> bool {

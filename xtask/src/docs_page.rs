@@ -7,13 +7,14 @@ use std::time::Instant;
 use crate::live_page::{Page, Shop, text_field};
 
 /// The situations, each with the outcome that must be there.
-pub const SITUATIONS: [(&str, &str); 7] = [
+pub const SITUATIONS: [(&str, &str); 8] = [
     ("docs: the operations without script", "all"),
     ("docs: the search without script", "hidden"),
     ("docs: a search by keyboard", "#postCartsByCartItems"),
     ("docs: the width at 360 px", "360"),
     ("docs: the colours of dark mode", "others"),
     ("docs: the operations in Swagger UI", "all"),
+    ("docs: a request sent by Swagger UI", "200 Green tea"),
     ("docs: other hosts, messages of the console", "none"),
 ];
 
@@ -39,6 +40,7 @@ pub fn outcomes(
     got.push(dark_mode(&mut page)?);
     page.navigate(&format!("{url}/try"))?;
     got.push(page.evaluate(SWAGGER_UI)?);
+    got.push(page.evaluate(EXECUTE)?);
     got.push(faults(&page, &format!("http://{}/", shop.address))?);
     let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
     Ok(names.zip(got).collect())
@@ -56,6 +58,18 @@ const SWAGGER_UI: &str = "fetch('/openapi.json').then((answer) => answer.json())
     return new Promise((done) => { const look = () => globalThis.document.querySelectorAll(\
     '.opblock').length === count ? done('all') : setTimeout(look, 50); look(); }); })";
 
+/// Opens an operation in Swagger UI, lets it send the request, and gives the
+/// status with a word of the body.
+const EXECUTE: &str = "(async () => { const found = (selector) => new Promise((done) => { const \
+    look = () => { const element = document.querySelector(`[id$=-getProducts] ${selector}`); \
+    element ? done(element) : setTimeout(look, 50); }; look(); }); \
+    (await found('.opblock-summary-control')).click(); (await found('.try-out__btn')).click(); \
+    (await found('.execute')).click(); const answer = '.live-responses-table .response '; \
+    const status = await found(answer + '.response-col_status'); \
+    const body = await found(answer + '.highlight-code'); \
+    return status.textContent.trim() + (body.textContent.includes('Green tea') ? ' Green tea' : \
+    body.textContent); })()";
+
 /// Gives the place that the page is at after `/`, some words and Enter.
 fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
     press(page, "/", r#","text":"/""#)?;
@@ -64,7 +78,8 @@ fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
     page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 200))")
 }
 
-fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
+/// Presses a key; `text` is the rest of the event.
+pub fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
     let down = format!(r#"{{"type":"keyDown","key":"{key}"{text}}}"#);
     page.command("Input.dispatchKeyEvent", &down)?;
     let up = format!(r#"{{"type":"keyUp","key":"{key}"}}"#);
@@ -72,7 +87,7 @@ fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
 }
 
 /// Gives the width of the page on a small screen, with everything unfolded.
-fn width(page: &mut Page) -> Result<String, String> {
+pub fn width(page: &mut Page) -> Result<String, String> {
     let screen = r#"{"width":360,"height":700,"deviceScaleFactor":1,"mobile":true}"#;
     page.command("Emulation.setDeviceMetricsOverride", screen)?;
     page.evaluate(
@@ -81,7 +96,8 @@ fn width(page: &mut Page) -> Result<String, String> {
     )
 }
 
-fn dark_mode(page: &mut Page) -> Result<String, String> {
+/// Gives `others` where the colours of dark mode are others.
+pub fn dark_mode(page: &mut Page) -> Result<String, String> {
     let mut colours = |scheme: &str| {
         let feature = format!(r#"{{"name":"prefers-color-scheme","value":"{scheme}"}}"#);
         page.command("Emulation.setEmulatedMedia", &format!(r#"{{"features":[{feature}]}}"#))?;
@@ -96,7 +112,7 @@ fn dark_mode(page: &mut Page) -> Result<String, String> {
 
 /// Gives the requests to other hosts and the messages of the console, among them
 /// those about broken policies.
-fn faults(page: &Page, origin: &str) -> Result<String, String> {
+pub fn faults(page: &Page, origin: &str) -> Result<String, String> {
     let mut faults = Vec::new();
     let mut requests = 0;
     for event in &page.events {

@@ -30,8 +30,7 @@ pub fn outcomes(
     end: Instant,
 ) -> Result<Vec<(String, String)>, String> {
     let shop = Shop::start(target, end)?;
-    let login = format!(r#"{{"email":"admin@example.org","password":"{PASSWORD}"}}"#);
-    let token = text_field(&shop.post("/login", "", &login)?, "token")?;
+    let token = shop.admin_token()?;
     let cart = number_field(&shop.post("/carts", &token, "")?, "cart")?;
     let item = r#"{"product":1,"count":2}"#;
     shop.post(&format!("/carts/{cart}/items"), &token, item)?;
@@ -84,8 +83,14 @@ impl Shop {
         Ok(shop)
     }
 
+    /// A token of the admin.
+    pub fn admin_token(&self) -> Result<String, String> {
+        let login = format!(r#"{{"email":"admin@example.org","password":"{PASSWORD}"}}"#);
+        text_field(&self.post("/login", "", &login)?, "token")
+    }
+
     /// The body of the answer, which must be a 2xx.
-    fn post(&self, path: &str, token: &str, body: &str) -> Result<String, String> {
+    pub fn post(&self, path: &str, token: &str, body: &str) -> Result<String, String> {
         let send = || {
             let mut stream = TcpStream::connect(&self.address)?;
             stream.set_read_timeout(Some(Duration::from_secs(10)))?;

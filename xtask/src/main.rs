@@ -14,6 +14,7 @@ mod docs_page;
 mod examples;
 mod floods;
 mod flows;
+mod home_page;
 mod jwt_features;
 mod keys;
 mod live_page;

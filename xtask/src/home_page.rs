@@ -1,0 +1,65 @@
+//! The front page of the shop, in Chromium: it reads without script, orders by
+//! keyboard, shows what a POST changes, and fits a small screen.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::docs_page::{dark_mode, faults, press, width};
+use crate::live_page::{Page, Shop};
+
+/// The situations, each with the outcome that must be there.
+pub const SITUATIONS: [(&str, &str); 6] = [
+    ("home: products and buttons without script", "5 and 0"),
+    ("home: the width at 360 px", "360"),
+    ("home: the colours of dark mode", "others"),
+    ("home: an order by keyboard", "placed"),
+    ("home: the same, when a POST has shipped it", "shipped"),
+    ("home: other hosts, messages of the console", "none"),
+];
+
+/// The outcome of each of [`SITUATIONS`]; the arguments are those of
+/// [`live_page::outcomes`](crate::live_page::outcomes).
+pub fn outcomes(
+    target: &Path,
+    profile: &Path,
+    end: Instant,
+) -> Result<Vec<(String, String)>, String> {
+    let shop = Shop::start(target, end)?;
+    let url = format!("http://{}/", shop.address);
+    let mut page = Page::open(profile, "about:blank", end)?;
+    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":true}"#)?;
+    page.navigate(&url)?;
+    let mut got = vec![page.evaluate(
+        "[...document.querySelectorAll('.products li')].length + ' and ' + \
+         [...document.querySelectorAll('button')].filter((it) => it.offsetParent).length",
+    )?];
+    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":false}"#)?;
+    page.navigate(&url)?;
+    got.push(width(&mut page)?);
+    got.push(dark_mode(&mut page)?);
+    page.evaluate("document.querySelector('button').focus(), ''")?;
+    press(&mut page, "Enter", r#","text":"\r""#)?;
+    let (order, status) = status_after(&mut page, "")?;
+    got.push(status);
+    let token = shop.admin_token()?;
+    shop.post(&format!("/orders/{order}/ship"), &token, "")?;
+    got.push(status_after(&mut page, "placed")?.1);
+    got.push(faults(&page, &url)?);
+    let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
+    Ok(names.zip(got).collect())
+}
+
+/// Waits until the page shows another status than `before`, or a mistake, and
+/// gives the order with it.
+fn status_after(page: &mut Page, before: &str) -> Result<(String, String), String> {
+    let shown = page.evaluate(&format!(
+        "new Promise((done) => {{ const look = () => {{ const last = \
+         document.querySelector('#log li:last-child'); const words = \
+         (last && last.className === 'now' ? last.textContent : '').match(/^Order (.*) is (.*)[.]$/); \
+         if (words && words[2] !== '{before}') done(words[1] + ' ' + words[2]); \
+         else if (last && last.className === 'now' && !words) done('none ' + last.textContent); \
+         else setTimeout(look, 50); }}; look(); }})"
+    ))?;
+    let (order, status) = shown.split_once(' ').ok_or("the page shows no order")?;
+    Ok((order.to_owned(), status.to_owned()))
+}
