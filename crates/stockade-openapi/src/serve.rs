@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    VARY,
 };
 use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
@@ -17,7 +18,7 @@ use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router
 
 use crate::document::document;
 use crate::options::{Access, ApiInfo, OpenApiOptions};
-use crate::page::{File, Pages};
+use crate::page::{File, Pages, ReadyTag};
 
 /// Makes the OpenAPI document of a router when it is built, and serves it if
 /// the options say to whom, with a page for people.
@@ -76,7 +77,8 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
         if is_served {
             let pages = Pages::of(map, &document, &options);
             // A router is built once, so that nothing is there yet.
-            let _ = made.set(Made { document: document.to_string().into(), pages });
+            let document = document.to_string().into();
+            let _ = made.set(Made { document, etag: ReadyTag::default(), pages });
         }
         Ok(())
     });
@@ -86,6 +88,7 @@ pub fn with_open_api(mut router: Router, options: OpenApiOptions) -> Router {
 /// The document and the page, as they are sent.
 struct Made {
     document: Bytes,
+    etag: ReadyTag,
     pages: Pages,
 }
 
@@ -102,7 +105,11 @@ fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
 /// Makes the answer with the document.
 fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
     let made = made.get().ok_or_else(|| ApiError::new(500, "the document was never made"))?;
-    let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")];
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (CACHE_CONTROL, "no-cache"),
+        (ETAG, made.etag.of(&made.document)),
+    ];
     (headers, made.document.clone()).into_response()
 }
 
@@ -113,6 +120,7 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
         (CONTENT_TYPE, file.media_type),
         (CACHE_CONTROL, "no-cache"),
         (CONTENT_SECURITY_POLICY, file.policy),
+        (ETAG, file.etag.of(&file.content)),
     ];
     if file.is_gzip {
         if refuses_gzip(request) {

@@ -11,9 +11,11 @@ mod schema;
 mod swagger_ui;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde_json::Value;
+use stockade_middleware::conditional::ETag;
 use stockade_routing::map::{RouteInfo, RouteMap};
 
 use self::html::{Html, anchor};
@@ -41,11 +43,25 @@ pub(crate) struct File {
     /// True if the content is compressed with gzip.
     pub(crate) is_gzip: bool,
     pub(crate) policy: &'static str,
+    pub(crate) etag: ReadyTag,
 }
 
 impl File {
     fn new(media_type: &'static str, content: impl Into<Bytes>) -> Self {
-        Self { media_type, content: content.into(), is_gzip: false, policy: POLICY }
+        let etag = ReadyTag::default();
+        Self { media_type, content: content.into(), is_gzip: false, policy: POLICY, etag }
+    }
+}
+
+/// The `ETag` of a content that stays the same. It is made when it is first
+/// sent, because `with_etag` would make it of the whole content for each answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadyTag(OnceLock<String>);
+
+impl ReadyTag {
+    /// Returns the tag, of the content that it is always called with.
+    pub(crate) fn of(&self, content: &[u8]) -> &str {
+        self.0.get_or_init(|| ETag::of(content).weak().to_string())
     }
 }
 

@@ -171,3 +171,11 @@ fn swagger_ui_is_there_where_it_is_asked_for() {
         assert!(text(page).contains(name), "{name}");
     }
 }
+
+#[test]
+fn a_ready_tag_is_made_once() {
+    let tag = ReadyTag::default();
+    let first = tag.of(b"one").to_owned();
+    assert_eq!(first, ETag::of(b"one").weak().to_string());
+    assert_eq!(tag.of(b"another"), first);
+}
