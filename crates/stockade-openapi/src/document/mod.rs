@@ -3,6 +3,7 @@
 //! Source: OpenAPI 3.1.1.
 
 mod components;
+mod examples;
 mod operation;
 mod paths;
 mod responses;

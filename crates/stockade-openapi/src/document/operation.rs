@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use stockade_routing::map::{FieldInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo};
 
 use super::paths::Written;
-use super::{responses, security};
+use super::{examples, responses, security};
 
 /// Headers that are no parameters (OpenAPI 3.1, "Parameter Object").
 const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
@@ -50,6 +50,7 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
         let names = route.middleware.iter().map(|middleware| middleware.name.as_str());
         put("x-middleware", names.collect());
     }
+    examples::add(&mut operation, route);
     Value::Object(operation)
 }
 
