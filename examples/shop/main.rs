@@ -29,7 +29,7 @@ use stockade::middleware::{
     Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
     with_permission, with_role, with_sanitization, with_serialization,
 };
-use stockade::openapi::{OpenApiOptions, tool, with_open_api};
+use stockade::openapi::{OpenApiOptions, Webhook, tool, with_open_api};
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
@@ -41,7 +41,8 @@ use self::guards::{is_own_or_admin, known_account, strict, tag_response};
 use self::home::home;
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
 use self::orders::{
-    add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart, show_order,
+    OrderShipped, add_item, check_out, open_cart, order_events, remove_item, ship_order, show_cart,
+    show_order,
 };
 use self::pages::{chat, help, live_page};
 use self::products::{
@@ -54,7 +55,7 @@ use self::users::{
 
 // For the tests, which call the shop without a socket.
 pub use self::options::{loose, options};
-pub use self::stock::{Role, Shop};
+pub use self::stock::{Profile, Role, Shop};
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
@@ -110,6 +111,7 @@ pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Rou
 fn document_options() -> OpenApiOptions {
     OpenApiOptions::new("A small shop", "1.0.0")
         .description("Users, products, carts and orders. Everything is kept in memory.")
+        .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("An order is on its way"))
         .public("the shop is an example")
         .license("MIT OR Apache-2.0")
         .swagger_ui(true)
@@ -150,7 +152,8 @@ fn api(metrics: &Metrics) -> RouteTree {
                 timeout: Duration::from_secs(10),
                 public: "it gives the token",
                 docs: Docs::new("A token for an account")
-                    .description("The token is good for an hour: `Authorization: Bearer …`."),
+                    .description("The token is good for an hour: `Authorization: Bearer …`.")
+                    .example(json!({ "email": "ada@example.org", "password": "correct horse" })),
             },
         },
         "users": {
@@ -160,7 +163,22 @@ fn api(metrics: &Metrics) -> RouteTree {
                 name: "users.create",
                 max_body: 16 * 1024,
                 public: "it makes the account",
-                docs: Docs::new("A new account").description("Whoever signs up is a customer."),
+                docs: Docs::new("A new account")
+                    .description("Whoever signs up is a customer.")
+                    .example(json!({
+                        "name": "Ada",
+                        "email": "ada@example.org",
+                        "password": "correct horse",
+                    }))
+                    .reply_example(
+                        201,
+                        Profile {
+                            id: 6,
+                            name: "Ada".into(),
+                            email: "ada@example.org".into(),
+                            role: Role::Customer,
+                        },
+                    ),
             },
             GET: {
                 handler: list_users,
@@ -205,7 +223,9 @@ fn api(metrics: &Metrics) -> RouteTree {
                     with_sanitization(),
                 ],
                 validation_options: strict(),
-                docs: Docs::new("A new product").description("As JSON or as a form."),
+                docs: Docs::new("A new product")
+                    .description("As JSON or as a form.")
+                    .example(json!({ "name": "Mug", "category": "crockery", "price_cents": 700 })),
             },
             r":id(\d+)": {
                 GET: { handler: show_product, name: "products.show", docs: "One product" },
@@ -248,7 +268,8 @@ fn api(metrics: &Metrics) -> RouteTree {
                     POST: {
                         handler: add_item,
                         docs: Docs::new("More of a product")
-                            .description("Counts add up; `count` is one piece by default."),
+                            .description("Counts add up; `count` is one piece by default.")
+                            .example(json!({ "product": 1, "count": 2 })),
                     },
                     r":product(\d+)": {
                         DELETE: { handler: remove_item, docs: "Nothing more of a product" },
@@ -357,7 +378,9 @@ fn about() -> RouteTree {
         "old-about": {
             GET: {
                 handler: async || Redirect::permanent("/about"),
-                docs: "Where the page about the shop was before",
+                docs: Docs::new("Where the page about the shop was before")
+                    .deprecated_since("2026-11-01")
+                    .sunset("2027-06-30"),
             },
         },
     }

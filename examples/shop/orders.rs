@@ -157,6 +157,13 @@ pub enum ShipError {
     Shipped(u32),
 }
 
+/// What an application of the owner would be told, if the shop knew any.
+#[derive(Serialize, Schema)]
+pub struct OrderShipped {
+    pub order: u32,
+    pub status: Status,
+}
+
 pub async fn ship_order(
     shop: State<Shop>,
     User(user): User<Claims>,

@@ -402,6 +402,24 @@ fn the_defaults_are_strict_and_can_be_loosened() {
     assert_eq!(seen(&app(loose)), ["*", "-", "-"]);
 }
 
+#[test]
+fn the_document_has_examples_a_webhook_and_dates() {
+    let app = shop();
+    let document = block_on(call(&app, "GET /openapi.json"));
+    let document: Value = serde_json::from_str(document.split_once(' ').unwrap().1).unwrap();
+    let sign_up = &document["paths"]["/users"]["post"];
+    let body = &sign_up["requestBody"]["content"];
+    assert_eq!(body["application/json"]["example"]["email"], "ada@example.org");
+    assert_eq!(body["application/x-www-form-urlencoded"].get("example"), None);
+    let reply = &sign_up["responses"]["201"]["content"]["application/json"];
+    assert_eq!(reply["example"]["role"], "customer");
+    let webhook = &document["webhooks"]["order.shipped"]["post"];
+    assert_eq!(webhook["summary"], "An order is on its way");
+    assert_eq!(document["paths"]["/old-about"]["get"]["deprecated"], true);
+    assert_eq!(header_of(&app, "GET /old-about", "deprecation"), "@1793491200");
+    assert_eq!(header_of(&app, "GET /old-about", "sunset"), "Wed, 30 Jun 2027 00:00:00 GMT");
+}
+
 #[tokio::test]
 async fn the_page_of_the_shop_is_small_and_has_all_operations() {
     let response = TestClient::new(shop().app()).with_contract().get("/docs").await;
