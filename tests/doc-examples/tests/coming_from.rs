@@ -180,8 +180,12 @@ fn tree() -> Result<RouteTree, BoxError> {
         Auth::session(SessionCookie::new(keys), |_: stockade::auth::SessionId| Some("ada"));
     Ok(routes! {
         "users": {
+            docs: stockade::Tag::new("users", "Accounts"),
             middleware: [around, check],
-            GET: async |Query(search): Query<Search>| search.page.to_string(),
+            GET: {
+                async |Query(search): Query<Search>| search.page.to_string(),
+                docs: "All users",
+            },
             POST: { async |Body(user): Body<NewUser>| (StatusCode::CREATED, Json(user)), name: "users.create" },
             ":id": {
                 GET: { show, name: "users.show" },
@@ -264,7 +268,8 @@ fn router() -> Result<Router, BoxError> {
         group.use_(around);
         group.get("/route", async |req: Request| req.route().map(str::to_owned));
     });
-    Ok(router)
+    let document = stockade::openapi::OpenApiOptions::new("Shop", "1.0.0").public("…");
+    Ok(stockade::openapi::with_open_api(router, document))
 }
 
 #[tokio::test]
@@ -287,6 +292,11 @@ async fn every_cell_is_real() -> Result<(), BoxError> {
     client.get("/theme").cookie("theme", "dark").await.assert_text("dark");
     client.post("/created").await.assert_header("location", "/users/7");
     client.get("/ticks").await.assert_text_contains("data: 1");
+
+    let document = client.get("/openapi.json").await.json::<Value>();
+    let list = &document["paths"]["/users"]["get"];
+    assert_eq!((&list["summary"], &list["tags"][0]), (&json!("All users"), &json!("users")));
+    client.get("/docs").await.assert_text_contains("Accounts");
 
     let app = router()?.build()?;
     assert_eq!(app.generate_url("users.show", [("id", 7)])?, "/users/7");
