@@ -17,7 +17,6 @@
 //! ```
 
 mod answers;
-pub(crate) mod asked_route;
 mod build;
 mod by_status;
 mod explain;
