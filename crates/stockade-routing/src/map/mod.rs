@@ -17,6 +17,7 @@
 //! ```
 
 mod answers;
+pub(crate) mod asked_route;
 mod build;
 mod by_status;
 mod explain;

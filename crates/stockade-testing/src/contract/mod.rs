@@ -12,10 +12,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, header, request, response};
+use http::{HeaderMap, StatusCode, header, request, response};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{HttpBody, Request, Response};
-use stockade_routing::__internal::route_index;
+use stockade_routing::__internal::asked_route;
 use stockade_routing::App;
 use stockade_routing::map::{RouteInfo, RouteMap};
 
@@ -182,18 +182,14 @@ impl Contract {
         if faults.is_empty() { Ok(()) } else { Err(ContractError::new(route, faults)) }
     }
 
-    /// Returns the route that takes a request; none takes a CORS preflight.
+    /// Returns the route that takes a request.
     fn route_of(&self, request: &request::Parts) -> Option<&RouteInfo> {
-        let asks = header::ACCESS_CONTROL_REQUEST_METHOD;
-        if request.method == Method::OPTIONS && request.headers.contains_key(asks) {
-            return None;
-        }
         let mut head = request.clone();
         if head.headers.contains_key(header::UPGRADE) && head.extensions.get::<Upgrade>().is_none()
         {
             head.extensions.insert(Upgrade::http1());
         }
-        let index = route_index(&self.inner.app, &Request::new(head, HttpBody::empty()))?;
+        let index = asked_route(&self.inner.app, Request::new(head, HttpBody::empty()))?;
         self.inner.map.routes.get(index)
     }
 }
