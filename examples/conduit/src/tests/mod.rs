@@ -38,7 +38,7 @@ impl Conduit {
         let folder = tempfile::tempdir().unwrap();
         let db = Db::open(&folder.path().join("test.db"), size, wait).unwrap();
         let secret = Secret::new("a secret of tests only, 32 bytes").unwrap();
-        let client = TestClient::new(crate::router(db.clone(), secret.clone()));
+        let client = TestClient::new(crate::router(db.clone(), secret.clone())).with_contract();
         Self { client, db, secret, folder }
     }
 
