@@ -18,7 +18,7 @@ use stockade::validation::Unchecked;
 use stockade::websockets::WebSocketUpgrade;
 use stockade::{Docs, RouteDoc, RouteEntry};
 
-use crate::support::{app_of, block_on, request};
+use crate::support::{block_on, request};
 
 /// Builds a router with one route, and returns its facts, which are the same
 /// when they are asked for again.
@@ -466,13 +466,15 @@ fn the_example_of_a_body_fits_its_schema() {
 fn a_deprecated_route_sends_its_dates() {
     let fails = async || Result::<(), _>::Err(StatusCode::NOT_FOUND);
     let docs = || Docs::new("x").deprecated_since("2026-11-30").sunset("2027-06-30T12:00:00Z");
-    let app = app_of(routes! {
+    let tree = routes! {
         "old": { GET: { handler: open, docs: docs() } },
         "gone": { GET: { handler: fails, docs: docs() } },
         "closed": { GET: { handler: open, docs: docs(), middleware: refuses } },
         "new": { GET: { handler: open, docs: Docs::new("x").sunset("2027-06-30") } },
         "plain": { GET: open },
-    });
+    };
+    let options = RouterOptions::new().rate_limit(None).enable_cors(false);
+    let app = create_router(tree, options).build().unwrap();
     let sent = |path: &str| {
         let response = block_on(app.handle(request(&format!("GET {path}"))));
         let text = |name: &str| {

@@ -76,9 +76,11 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
         let is_key = schemes.iter().any(
             |scheme| matches!(scheme, SchemeInfo::Header { header, .. } if *header == field.name),
         );
-        // A page cannot set the origin that decides about its reading.
-        let is_origin = field.by == "CORS";
-        !is_key && !is_origin && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
+        // Browsers, proxies and tracers write those that the stages read.
+        let is_of_stage = ["CORS", "request id"].contains(&field.by.as_str());
+        !is_key
+            && !is_of_stage
+            && !NO_PARAMETERS.contains(&field.name.to_ascii_lowercase().as_str())
     };
     parameters.extend(route.headers.iter().filter(is_parameter).map(|it| field(it, "header")));
     let is_session = |field: &&FieldInfo| {

@@ -277,13 +277,18 @@ impl DocsLock {
     }
 }
 
+/// The beginnings of the headers that follow from CORS and rate limits.
+const OF_STAGES: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
+
 fn answers_of(answers: &[AnswerInfo]) -> BTreeMap<String, AnswerLock> {
     let mut locks: BTreeMap<String, AnswerLock> = BTreeMap::new();
     for answer in answers {
         let is_first = !locks.contains_key(&answer.status);
         let lock = locks.entry(answer.status.clone()).or_default();
-        let own: BTreeMap<String, bool> =
-            answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always)).collect();
+        let own = answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always));
+        // What these follow from is in the lock by itself.
+        let is_own = |name: &str| !OF_STAGES.iter().any(|prefix| name.starts_with(prefix));
+        let own: BTreeMap<String, bool> = own.filter(|(name, _)| is_own(name)).collect();
         for (name, always) in &mut lock.headers {
             *always &= own.get(name).is_some_and(|always| *always);
         }

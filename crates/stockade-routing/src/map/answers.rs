@@ -92,7 +92,7 @@ impl Forms<'_> {
             answer.headers = self.facts.headers_of(index);
         }
         if index >= self.behind {
-            self.doubt_headers(&mut answer);
+            self.keep_headers_of_stages(&mut answer);
         }
         if let Some(form) = self.form(index) {
             answer.body = form.body(self.app.settings.problem_details);
@@ -100,17 +100,14 @@ impl Forms<'_> {
         answer
     }
 
-    /// Says of the headers of middleware that an answer may be without them: it
-    /// may have come before the middleware, as that to a body which is declared
-    /// too large.
-    fn doubt_headers(&self, answer: &mut Answer) {
+    /// Removes the headers of middleware from an answer that may have come before
+    /// it, such as that to a body which is declared too large.
+    fn keep_headers_of_stages(&self, answer: &mut Answer) {
         let is_of_stage = |name: &str| {
             let mut added = self.facts.added_headers.iter();
             added.any(|it| it.header.name == name && STAGES.contains(&&*it.by))
         };
-        for header in &mut answer.headers {
-            header.always &= is_of_stage(&header.name);
-        }
+        answer.headers.retain(|header| is_of_stage(&header.name));
     }
 
     fn form(&self, index: usize) -> Option<ErrorForm> {
