@@ -142,7 +142,11 @@ fn what_may_be_a_guard_describes_itself() {
         },
     };
     let map = map_of_tree(tree);
-    check_map("middleware-opaque-guard", &map, &["GET /opaque", "POST /opaque", "GET /permission"]);
+    check_map("middleware-opaque-guard", &map, &["POST /opaque", "GET /permission"]);
+    let policy = Policy::recommended().without("access-declared", "a test");
+    assert_eq!(policy.check(&map)[0].subject, "GET /opaque");
+    let text = &texts("access-declared", &map)[0];
+    assert!(text.contains("; if its guard is `it::policy::opaque` ("), "{text}");
     let text = &texts("middleware-opaque-guard", &map)[0];
     assert!(text.contains("opaque` (") && text.contains("access.rs:"), "{text}");
 }

@@ -114,6 +114,18 @@ fn schemas_of_an_entry_and_messages_of_a_socket_are_seen() {
 }
 
 #[test]
+fn the_expression_of_a_parameter_may_bound_it() {
+    let tree = routes! {
+        "a": { r":format(json|csv)": { GET: async |Path(_): Path<String>| () } },
+        "b": { r":code([a-z]{2,3})": { GET: async |Path(_): Path<String>| () } },
+        "c": { r":code([a-z]{2,})": { GET: async |Path(_): Path<String>| () } },
+        "d": { r":code([a-z]+)": { GET: async |Path(_): Path<String>| () } },
+    };
+    let found = ["GET /c/:code([a-z]{2,})", "GET /d/:code([a-z]+)"];
+    check("strings-bounded", tree, &found);
+}
+
+#[test]
 fn many_places_are_counted() {
     let fields = (0..9).map(|index| (format!("f{index}"), json!({ "type": "string" })));
     let fields: serde_json::Map<String, Value> = fields.collect();

@@ -238,6 +238,10 @@ fn is_about_stages(rule: &str) -> bool {
     matches!(rule, "rate-limited" | "cors-open-with-user" | "wildcard-exposed")
 }
 
+/// The rules that say of a route without a declared user the same as
+/// `access-declared`.
+const REPEATED: [&str; 2] = ["mutating-needs-user", "middleware-opaque-guard"];
+
 /// Removes what says of a route the same as another finding: one that changes
 /// data and declares nothing breaks two rules. Where the first of them is allowed,
 /// there is a reason for the second one too.
@@ -247,7 +251,7 @@ fn drop_repeated(verdict: &mut Verdict) {
     let undeclared = undeclared.filter(|finding| finding.rule == "access-declared");
     let undeclared: Vec<String> = undeclared.map(|finding| finding.subject.clone()).collect();
     verdict.findings.retain(|finding| {
-        finding.rule != "mutating-needs-user" || !undeclared.contains(&finding.subject)
+        !REPEATED.contains(&finding.rule.as_str()) || !undeclared.contains(&finding.subject)
     });
 }
 

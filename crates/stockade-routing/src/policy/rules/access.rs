@@ -3,7 +3,7 @@
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::each;
-use crate::map::{MiddlewareInfo, Need, RouteInfo, RouteKind, SchemeInfo};
+use crate::map::{Need, RouteInfo, RouteKind, SchemeInfo};
 
 pub(super) const ACCESS_DECLARED: BuiltIn = BuiltIn {
     id: "access-declared",
@@ -27,8 +27,25 @@ fn undeclared(route: &RouteInfo) -> Finding {
         Need::Optional => "a request without a user reaches it, and no reason is given",
         _ => "it asks for no user, and gives no reason to be open",
     };
-    Finding::on(route, message)
-        .mend("put `with_auth` in front of it, or say why: `public: \"…\"`, `.public(\"…\")`")
+    let mut mend =
+        "put `with_auth` in front of it, or say why: `public: \"…\"`, `.public(\"…\")`".to_owned();
+    let opaque = opaque_names(route);
+    if !opaque.is_empty() {
+        mend += "; if its guard is ";
+        mend += &opaque.join(" or ");
+        mend += ", let that say so: `.describing(|doc| doc.finds_user(…))`";
+    }
+    Finding::on(route, message).mend(mend)
+}
+
+/// Returns the names and places of the middleware that does not describe itself.
+fn opaque_names(route: &RouteInfo) -> Vec<String> {
+    let opaque = route.middleware.iter().filter(|middleware| middleware.is_opaque);
+    let names = opaque.map(|middleware| match &middleware.location {
+        Some(place) => format!("`{}` ({place})", middleware.name),
+        None => format!("`{}`", middleware.name),
+    });
+    names.collect()
 }
 
 pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
@@ -85,16 +102,10 @@ fn opaque_permission(route: &RouteInfo) -> Option<Finding> {
 /// find the user.
 fn opaque_guard(route: &RouteInfo) -> Option<Finding> {
     let is_answered = !route.access.schemes.is_empty() || route.access.public.is_some();
-    let opaque: Vec<&MiddlewareInfo> =
-        route.middleware.iter().filter(|middleware| middleware.is_opaque).collect();
-    if is_answered || opaque.is_empty() {
+    let names = opaque_names(route);
+    if is_answered || names.is_empty() {
         return None;
     }
-    let names = opaque.iter().map(|middleware| match &middleware.location {
-        Some(place) => format!("`{}` ({place})", middleware.name),
-        None => format!("`{}`", middleware.name),
-    });
-    let names: Vec<String> = names.collect();
     let message = format!("only {} may guard it, and does not describe itself", names.join(", "));
     Some(Finding::on(route, message).mend(
         "say what it asks for, by `.describing(|doc| doc.finds_user(…))`, or `.describing(|_| {})` \

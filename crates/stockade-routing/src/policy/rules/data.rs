@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::each;
-use crate::map::{RouteInfo, RouteMap};
+use crate::map::{ParamInfo, RouteInfo, RouteMap};
 
 /// The largest number of places that a finding names.
 const NAMED: usize = 5;
@@ -57,7 +57,8 @@ fn unbounded(map: &RouteMap, kind: Kind, message: &str, mend: &str) -> Vec<Findi
 
 /// Returns the places in the requests to a route that have no bounds.
 fn places(map: &RouteMap, route: &RouteInfo, kind: Kind) -> BTreeSet<String> {
-    let params = route.params.iter().map(|it| (format!("path.{}", it.name), &it.schema));
+    let params = route.params.iter().filter(|it| !(kind == Kind::Text && is_short(it)));
+    let params = params.map(|it| (format!("path.{}", it.name), &it.schema));
     let query = route.query.iter().map(|it| ("query".to_owned(), it));
     let contents = route.body.iter().flat_map(|body| &body.content);
     let body = contents.map(|content| ("body".to_owned(), &content.schema));
@@ -69,6 +70,13 @@ fn places(map: &RouteMap, route: &RouteInfo, kind: Kind) -> BTreeSet<String> {
         walk.visit(root, &place, false);
     }
     found
+}
+
+/// Returns true for a parameter whose expression takes texts of some lengths only:
+/// it repeats nothing without an end. An escaped sign counts as one that repeats.
+fn is_short(param: &ParamInfo) -> bool {
+    let constraint = param.constraint.as_deref();
+    constraint.is_some_and(|it| !it.contains(['*', '+']) && !it.contains(",}"))
 }
 
 /// The kind of value that must have bounds.
