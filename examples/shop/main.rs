@@ -4,7 +4,7 @@
 //! prints three lines to try. `PORT` chooses another port; 0 takes any.
 //! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
 //! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
-//! With `-- routes`, `-- explain POST /users` or `-- openapi` behind it, it says
+//! With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi` behind it, it says
 //! what it knows about its routes, and ends.
 //!
 //! Read it from [`api`], the whole interface as one tree, down to the handlers;
@@ -26,10 +26,11 @@ use std::time::Duration;
 
 use stockade::auth::generate_token;
 use stockade::middleware::{
-    Metrics, hash_password_with_async, with_compression, with_decompression, with_etag,
+    Metrics, hash_password_with_async, named, with_compression, with_decompression, with_etag,
     with_permission, with_role, with_sanitization, with_serialization,
 };
 use stockade::openapi::{OpenApiOptions, Webhook, tool, with_open_api};
+use stockade::policy::Policy;
 use stockade::prelude::*;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
@@ -97,7 +98,19 @@ const NEW_USER: &str =
 /// The router that is served.
 pub fn router(shop: Shop) -> Router {
     let metrics = Metrics::new();
-    router_with(shop, &metrics, options(&metrics))
+    let mut router = router_with(shop, &metrics, options(&metrics));
+    router.policy(policy());
+    router
+}
+
+/// The rules that keep the router from being built where a route breaks one.
+fn policy() -> Policy {
+    Policy::recommended()
+        .rule("stock-is-guarded", "what changes a product needs the role of a clerk", |route| {
+            let changes_stock = route.path.starts_with("/products") && route.may_change();
+            !changes_stock || !route.access.roles.is_empty()
+        })
+        .allow("wildcard-exposed", "GET /help/**", "the topics have any depth")
 }
 
 /// The same interface with other options.
@@ -125,6 +138,7 @@ fn api(metrics: &Metrics) -> RouteTree {
     routes! {
         GET: {
             handler: home,
+            public: "everybody may look around",
             docs: Docs::new("Where to go on")
                 .description("A page for browsers, links for who takes JSON as gladly.")
                 .tags(["pages"]),
@@ -186,7 +200,10 @@ fn api(metrics: &Metrics) -> RouteTree {
                 docs: "All accounts",
             },
             r":id(\d+)": {
-                middleware: [signed_in.clone(), with_permission(is_own_or_admin)],
+                middleware: [
+                    signed_in.clone(),
+                    with_permission(named("own account or admin", is_own_or_admin)),
+                ],
                 GET: { handler: show_user, name: "users.show", docs: "One account" },
                 PATCH: { handler: rename_user, docs: "Another name for an account" },
                 DELETE: { handler: delete_user, docs: "The end of an account" },
@@ -207,6 +224,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             middleware: [with_compression(), with_etag()],
             GET: {
                 handler: search_products,
+                public: "everybody may look around",
                 validation_options: strict(),
                 docs: Docs::new("Products, page by page")
                     .description("By a part of the name, by categories, or all."),
@@ -228,7 +246,12 @@ fn api(metrics: &Metrics) -> RouteTree {
                     .example(json!({ "name": "Mug", "category": "crockery", "price_cents": 700 })),
             },
             r":id(\d+)": {
-                GET: { handler: show_product, name: "products.show", docs: "One product" },
+                GET: {
+                    handler: show_product,
+                    name: "products.show",
+                    public: "everybody may look around",
+                    docs: "One product",
+                },
                 "image": {
                     POST: {
                         handler: upload_image,
@@ -238,21 +261,39 @@ fn api(metrics: &Metrics) -> RouteTree {
                         docs: Docs::new("An image of a product")
                             .description("The part `image` of a form; it replaces an earlier one."),
                     },
-                    ":name": { GET: { handler: download_image, docs: "The image, as a file" } },
+                    ":name": {
+                        GET: {
+                            handler: download_image,
+                            public: "everybody may look around",
+                            docs: "The image, as a file",
+                        },
+                    },
                 },
             },
             "export.:format(json|csv)": {
-                GET: { handler: export_products, docs: "All products, as JSON or CSV" },
+                GET: {
+                    handler: export_products,
+                    public: "everybody may look around",
+                    docs: "All products, as JSON or CSV",
+                },
             },
             "compare": {
                 ":left-:right": {
-                    GET: { handler: compare_products, docs: "The prices of two products" },
+                    GET: {
+                        handler: compare_products,
+                        public: "everybody may look around",
+                        docs: "The prices of two products",
+                    },
                 },
             },
         },
         r"catalogue/:category?/:page(\d+)?": {
             docs: products(),
-            GET: { handler: catalogue, docs: "The products of a category, page by page" },
+            GET: {
+                handler: catalogue,
+                public: "everybody may look around",
+                docs: "The products of a category, page by page",
+            },
         },
         "carts": {
             docs: Tag::new("carts", "What a user may buy. Each has carts of their own."),
@@ -312,7 +353,14 @@ fn api(metrics: &Metrics) -> RouteTree {
                 },
             },
         },
-        "live": { docs: pages(), GET: { handler: live_page, docs: "A page that watches an order" } },
+        "live": {
+            docs: pages(),
+            GET: {
+                handler: live_page,
+                public: "everybody may look around",
+                docs: "A page that watches an order",
+            },
+        },
         "newsletter": {
             POST: {
                 handler: subscribe,
@@ -320,7 +368,11 @@ fn api(metrics: &Metrics) -> RouteTree {
                 public: "a letter needs no account",
                 docs: Docs::new("A subscription").description("A cookie remembers it."),
             },
-            GET: { handler: subscription, docs: "Has this browser subscribed?" },
+            GET: {
+                handler: subscription,
+                public: "a letter needs no account",
+                docs: "Has this browser subscribed?",
+            },
         },
         "report": {
             GET: {
@@ -339,13 +391,23 @@ fn api(metrics: &Metrics) -> RouteTree {
             ":topic": {
                 ws: {
                     handler: chat,
+                    public: "everybody may talk",
                     options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
                     docs: Docs::new("A chat about a topic")
                         .description("The first message says how many are here."),
                 },
             },
         },
-        "help": { docs: pages(), "**": { GET: { handler: help, docs: "Help on a topic" } } },
+        "help": {
+            docs: pages(),
+            "**": {
+                GET: {
+                    handler: help,
+                    public: "everybody may look around",
+                    docs: "Help on a topic",
+                },
+            },
+        },
         ..about(),
     }
 }
@@ -373,11 +435,16 @@ fn about() -> RouteTree {
     routes! {
         docs: pages(),
         "about": {
-            GET: { handler: async || Html("<h1>A small shop</h1>"), docs: "About the shop" },
+            GET: {
+                handler: async || Html("<h1>A small shop</h1>"),
+                public: "everybody may look around",
+                docs: "About the shop",
+            },
         },
         "old-about": {
             GET: {
                 handler: async || Redirect::permanent("/about"),
+                public: "everybody may look around",
                 docs: Docs::new("Where the page about the shop was before")
                     .deprecated_since("2026-11-01")
                     .sunset("2027-06-30"),

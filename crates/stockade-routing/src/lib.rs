@@ -68,6 +68,7 @@ pub use url::{UrlError, build_url};
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::dispatch::poll_into;
+    pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::references;
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
