@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use stockade::auth::generate_token;
 use stockade::openapi::{OpenApiOptions, tool, with_open_api};
+use stockade::policy::Policy;
 use stockade::prelude::*;
 use stockade::routing::CallOptions;
 use stockade::server::ServerOptions;
@@ -131,7 +132,23 @@ fn router(db: Db, secret: Secret) -> Router {
         .state(db)
         .state(TokenKey(secret));
     // `/openapi.json`, and `/docs` for people.
-    with_open_api(create_router(api, options), document_options())
+    let mut router = with_open_api(create_router(api, options), document_options());
+    router.policy(policy());
+    router
+}
+
+/// The rules that keep the router from being built where a route breaks one.
+fn policy() -> Policy {
+    let reads = "everybody reads, and who is signed in sees their own marks";
+    Policy::recommended()
+        .rule("writes-need-user", "what changes articles and profiles asks for a user", |route| {
+            route.path.starts_with("/api/users") || !route.may_change() || !route.is_open()
+        })
+        .allow("access-declared", "GET /api/profiles/:username", reads)
+        .allow("access-declared", "GET /api/articles", reads)
+        .allow("access-declared", "GET /api/articles/:slug", reads)
+        .allow("access-declared", "GET /api/articles/:slug/comments", reads)
+        .allow("cors-open-with-user", "router", "users are known by a header, and not by a cookie")
 }
 
 /// The words of the document about the API.
