@@ -60,7 +60,6 @@ use rule::Rule;
 ///     })
 ///     .allow("wildcard-exposed", "GET /admin/files/**", "the files have any depth");
 ///
-/// # fn main() -> Result<(), BoxError> {
 /// let secret = Secret::new("0123456789abcdef0123456789abcdef")?;
 /// let auth = with_auth(Auth::secret(secret));
 /// let api = routes! {
@@ -73,8 +72,7 @@ use rule::Rule;
 /// let mut router = create_router(api, RouterOptions::new());
 /// router.policy(policy);
 /// router.build()?;
-/// # Ok(())
-/// # }
+/// # Ok::<(), BoxError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a policy does nothing until a router or a test asks it"]
