@@ -1,6 +1,7 @@
 //! `routes.lock`: mutations of small routers with the classes of their changes,
 //! each in both directions.
 
+mod command;
 mod documents;
 mod inputs;
 mod replies;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use stockade_errors::BoxError;
 use stockade_routing::App;
 
-use super::file::Lock;
+use super::file::{Lock, LockError};
 
 /// The file that is compared where none is named.
 const FILE: &str = "routes.lock";
@@ -23,15 +23,17 @@ pub(crate) fn print(app: &App) -> Result<String, BoxError> {
 pub(crate) fn check(app: &App, path: Option<&str>) -> Result<String, BoxError> {
     let path = path.unwrap_or(FILE);
     let lock = Lock::of(&app.route_map())?;
-    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| LockError::new(format!("{path}: {error}")))?;
     let text = text.replace("\r\n", "\n");
-    let locked = Lock::read(&text).map_err(|error| format!("{path}: {error}"))?;
+    let locked = Lock::read(&text).map_err(|error| LockError::new(format!("{path}: {error}")))?;
     if text == lock.to_string() {
         return Ok(format!("the routes are as {path} says\n"));
     }
     let changes = locked.changes_to(&lock, SystemTime::now());
     if changes.is_empty() {
-        return Err(format!("{path} says the same in another form: write it anew").into());
+        let message = format!("{path} says the same in another form: write it anew");
+        return Err(LockError::new(message).into());
     }
-    Err(format!("the routes are not as {path} says\n\n{changes}").into())
+    Err(LockError::new(format!("the routes are not as {path} says\n\n{changes}")).into())
 }

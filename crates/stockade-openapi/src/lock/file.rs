@@ -140,14 +140,14 @@ impl fmt::Display for Lock {
     }
 }
 
-/// The reason why a text is no lock.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// The reason why a text is no lock, or not that of the routes.
+#[derive(Clone, Eq, PartialEq)]
 pub struct LockError {
     message: String,
 }
 
 impl LockError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 }
@@ -155,6 +155,14 @@ impl LockError {
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+/// Shows the message as it is: a `main` that fails shows an error so, and the
+/// message has several lines.
+impl fmt::Debug for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

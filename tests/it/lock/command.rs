@@ -1,0 +1,41 @@
+//! The commands `lock` and `lock --check` of `tool`.
+
+use std::env;
+use std::fs;
+
+use stockade::openapi::{OpenApiOptions, tool};
+use stockade::prelude::*;
+
+use super::{api, lock_of};
+
+fn run(app: &App, args: &[&str]) -> Result<String, String> {
+    let args = ["program"].iter().chain(args).map(|arg| (*arg).to_owned());
+    let outcome = tool(app, &OpenApiOptions::new("Routes", "1.0.0"), args).unwrap();
+    // As a `main` shows it that fails.
+    outcome.map_err(|error| format!("{error:?}"))
+}
+
+#[test]
+fn a_program_prints_its_lock_and_compares_it() {
+    let one = api(routes! { "a": { GET: async || () } }).build().unwrap();
+    let two = api(routes! { "a": { GET: async || (), PUT: async || () } }).build().unwrap();
+    let path = env::temp_dir().join(format!("stockade-command-{}.lock", std::process::id()));
+    let file = path.to_str().unwrap();
+    assert_eq!(run(&two, &["lock"]), Ok(lock_of(&two).to_string()));
+    fs::write(&path, lock_of(&two).to_string()).unwrap();
+    assert_eq!(
+        run(&two, &["lock", "--check", file]),
+        Ok(format!("the routes are as {file} says\n"))
+    );
+    let error = run(&one, &["lock", "--check", file]).unwrap_err();
+    assert!(error.contains("\n\n[breaking] route-removed: "), "{error}");
+    assert!(error.contains("\n    PUT /a\n"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), lock_of(&two).to_string());
+    fs::write(&path, "{}").unwrap();
+    assert!(run(&one, &["lock", "--check", file]).unwrap_err().contains("no `format`"));
+    fs::remove_file(&path).unwrap();
+    assert!(run(&one, &["lock", "--check", file]).unwrap_err().starts_with(file));
+    for wrong in [&["lock", file][..], &["lock", "--json"], &["lock", "--check", file, file]] {
+        assert!(run(&one, wrong).unwrap_err().contains("the commands are"), "{wrong:?}");
+    }
+}
