@@ -425,6 +425,18 @@ fn a_skip_has_a_reason_and_a_use() {
     assert_eq!(report.skipped.len(), 2);
     assert!(report.skipped.iter().all(|skip| skip.reason == reason && skip.attacks > 5));
 
+    // A header that is meant to be there is on every answer.
+    let named = |hardening: Hardening| {
+        run(&hardening.through(async |app: App, req: Request| {
+            let mut response = app.handle(req).await;
+            response.headers_mut().insert(header::SERVER, HeaderValue::from_static("notes"));
+            response
+        }))
+    };
+    let hardening = || Hardening::new(guarded(Auth::secret(secret())));
+    assert!(!named(hardening()).is_hardened());
+    named(hardening().skip("*", AttackFamily::Responses, "it is the name")).assert();
+
     let needless = Hardening::new(guarded(Auth::secret(secret())));
     let report = run(&needless.skip("GET /note", AttackFamily::Credentials, reason));
     check(&report, AttackFamily::Credentials, "a skip", "it leaves nothing out");

@@ -44,6 +44,12 @@
 //! events. A response that takes more than 30 seconds
 //! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
 //!
+//! # Hardening
+//!
+//! [`assert_hardened`] attacks an application by requests that are made of what
+//! it knows about its routes, and fails if one of them gets through.
+//! [`Hardening`] has the options and the report.
+//!
 //! # Contracts
 //!
 //! [`App::route_map`] lists the answers of each route, and documents say the

@@ -85,6 +85,7 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 ///
 /// ```
 /// use stockade::description::SecurityScheme;
+/// use stockade::middleware::with_role;
 /// use stockade::prelude::*;
 /// use stockade::testing::{AttackFamily, Credentials, Hardening};
 ///
@@ -163,8 +164,8 @@ impl Hardening {
         }
     }
 
-    /// Makes the application anew whenever an attack got through, so that what
-    /// that has changed does not spoil the attacks behind it.
+    /// Sets the function that makes the application anew whenever an attack got
+    /// through, so that its effects do not spoil the attacks behind it.
     ///
     /// The router must have the routes of the one that was given first.
     pub fn anew<A: IntoApp>(mut self, make: impl Fn() -> A + Send + Sync + 'static) -> Self {
@@ -183,9 +184,12 @@ impl Hardening {
         self
     }
 
-    /// Finds the credentials of a user who has these roles and no others, and who
-    /// owns nothing that a path with the values of [`param`](Self::param) names;
-    /// `None` if there is no such user. The roles are sorted.
+    /// Sets the function that returns the credentials of a user who has these
+    /// roles and no others; `None` if there is no such user. The roles are sorted.
+    ///
+    /// The user must own nothing that a path of an attack names: neither the
+    /// values that are made for its parameters, such as `1`, nor those of
+    /// [`param`](Self::param). Permissions are attacked by a user without a role.
     pub fn users(
         mut self,
         find: impl Fn(&[&str]) -> Option<Credentials> + Send + Sync + 'static,
@@ -194,7 +198,7 @@ impl Hardening {
         self
     }
 
-    /// Tells the secret that signs tokens, and the claims of a token that the
+    /// Sets the secret that signs tokens, and the claims of a token that the
     /// application takes, without its times. With them tokens are made that are
     /// right but for one thing: expired, not valid yet, cut off.
     ///
@@ -210,8 +214,8 @@ impl Hardening {
         self
     }
 
-    /// Tells a public key by which tokens are verified, as text: usually PEM. Its
-    /// text is then used as a secret, which a verifier must not take it for.
+    /// Adds a public key by which tokens are verified, as text: usually PEM. A
+    /// token is signed with this text as a secret, and a verifier must refuse it.
     pub fn public_key(mut self, key: impl Into<String>) -> Self {
         self.public_keys.push(key.into());
         self
