@@ -78,9 +78,9 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// or a form of several parts itself sees the beginning of one that is too
 /// large.
 ///
-/// What cannot be attacked is listed in the report, and never counted as passed:
-/// that of roles needs [`users`](Self::users), some of tokens needs
-/// [`tokens`](Self::tokens), and that of rate limits a router and no app,
+/// The report lists the attacks that cannot be made, and never counts them as
+/// passed: those of roles need [`users`](Self::users), some of tokens need
+/// [`tokens`](Self::tokens), and those of rate limits need a router and no app,
 /// because only there the clock can be held.
 ///
 /// ```

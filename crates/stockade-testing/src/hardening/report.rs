@@ -1,4 +1,4 @@
-//! [`HardeningReport`]: what came of the attacks.
+//! [`HardeningReport`]: the result of the attacks.
 
 use std::fmt;
 
@@ -58,10 +58,10 @@ impl fmt::Display for AttackFamily {
     }
 }
 
-/// What came of the attacks of a [`Hardening`](crate::Hardening).
+/// The result of the attacks of a [`Hardening`](crate::Hardening).
 ///
-/// Its text is a table and everything that is not as it should be; serde writes
-/// it as JSON.
+/// Its text is a table, the failures and the attacks that prove nothing; serde
+/// writes it as JSON.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct HardeningReport {
@@ -103,11 +103,11 @@ pub struct HardeningFailure {
     pub route: Option<String>,
     /// The place where the route was declared.
     pub location: Option<Place>,
-    /// What was seen.
+    /// The finding: `the answer is 200 OK`.
     pub found: String,
     /// The rule that it breaks.
     pub rule: String,
-    /// How to mend it.
+    /// The way to mend it.
     pub mend: String,
     /// The first exchange, with credentials left out; none where none was needed.
     pub exchange: Option<String>,
