@@ -38,6 +38,7 @@ mod helpers;
 
 mod http;
 mod policy;
+mod properties;
 mod proxy;
 
 mod error_forms;

@@ -59,6 +59,14 @@ impl Credentials {
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
+
+    /// Adds them to a request.
+    #[cfg(feature = "proptest")]
+    pub(crate) fn add_to(&self, request: crate::TestRequest) -> crate::TestRequest {
+        self.headers.iter().fold(request, |request, (name, value)| {
+            request.header_value(name.clone(), value.clone())
+        })
+    }
 }
 
 /// Names the headers, and hides their values.
@@ -67,3 +75,8 @@ impl fmt::Debug for Credentials {
         f.debug_set().entries(self.headers.keys()).finish()
     }
 }
+
+/// A function that returns the credentials of a user who has these roles; none
+/// if there is no such user.
+#[cfg(feature = "proptest")]
+pub(crate) type Users = std::sync::Arc<dyn Fn(&[&str]) -> Option<Credentials> + Send + Sync>;

@@ -98,6 +98,7 @@
 // - `transport`: in process, or over a port.
 // - `hardening`: `assert_hardened`, `Hardening`.
 // - `sample`: one valid request for a route, made of the map.
+// - `properties`: `check_schemas`.
 // - `exchange`, `redact`, `difference`, `fail`: the messages of failed
 //   assertions.
 
@@ -115,6 +116,8 @@ mod form;
 mod hardening;
 mod lock;
 mod policy;
+#[cfg(feature = "proptest")]
+mod properties;
 mod redact;
 mod request;
 mod response;
@@ -141,6 +144,11 @@ pub use hardening::{
 };
 pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
+#[cfg(feature = "proptest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
+pub use properties::{
+    NotChecked, Property, PropertyFailure, RouteReport, SchemaCheck, SchemaReport, check_schemas,
+};
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 pub use stream::TestStream;

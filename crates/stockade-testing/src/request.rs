@@ -72,6 +72,13 @@ impl TestRequest {
         self
     }
 
+    /// Adds a header that was made before.
+    #[cfg(feature = "proptest")]
+    pub(crate) fn header_value(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
     /// Sets `Authorization: Bearer …`.
     ///
     /// # Panics

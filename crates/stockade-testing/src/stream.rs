@@ -18,7 +18,7 @@ use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};
 /// stream.
 pub struct TestStream {
     client: TestClient,
-    exchange: Exchange,
+    pub(crate) exchange: Exchange,
     body: HttpBody,
     is_broken: bool,
     events: EventReader,

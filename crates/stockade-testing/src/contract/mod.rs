@@ -21,7 +21,7 @@ use stockade_routing::map::{RouteInfo, RouteMap};
 
 use self::answer::Sent;
 pub use self::error::ContractError;
-use self::schemas::Schemas;
+pub(crate) use self::schemas::Schemas;
 use crate::exchange::{Exchange, SentRequest};
 use crate::fail::fail;
 
@@ -69,7 +69,7 @@ pub struct Contract {
 struct Inner {
     app: App,
     map: RouteMap,
-    schemas: Schemas,
+    schemas: Arc<Schemas>,
 }
 
 impl Contract {
@@ -85,7 +85,7 @@ impl Contract {
         if !map.mistakes.is_empty() {
             fail(format_args!("the map has mistakes:\n  {}", map.mistakes.join("\n  ")));
         }
-        let schemas = Schemas::of(&map);
+        let schemas = Arc::new(Schemas::of(&map));
         Self { inner: Arc::new(Inner { app: app.clone(), map, schemas }) }
     }
 
@@ -93,6 +93,12 @@ impl Contract {
     #[must_use]
     pub fn app(&self) -> &App {
         &self.inner.app
+    }
+
+    /// Returns the schemas of the map.
+    #[cfg(feature = "proptest")]
+    pub(crate) fn schemas(&self) -> Arc<Schemas> {
+        Arc::clone(&self.inner.schemas)
     }
 
     /// Answers a request as [`App::handle`] does, and holds the answer against

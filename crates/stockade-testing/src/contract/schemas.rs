@@ -11,7 +11,7 @@ use stockade_routing::map::RouteMap;
 const MAX_TOLD: usize = 5;
 
 /// The schemas of a map, each compiled when a body is judged by it.
-pub(super) struct Schemas {
+pub(crate) struct Schemas {
     /// The schemas with a name, to which others point by `#/schemas/`.
     named: Value,
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
@@ -24,7 +24,7 @@ impl Schemas {
     }
 
     /// Returns the breaches of a schema; empty for a value that fits.
-    pub(super) fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
+    pub(crate) fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
         let validator = match self.validator(schema) {
             Ok(validator) => validator,
             Err(fault) => return vec![fault],

@@ -1,0 +1,238 @@
+//! One case of a route: it is made, sent, judged, and made smaller where it
+//! fails.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use stockade_core::{HttpBody, Request};
+use stockade_errors::ConfigError;
+use stockade_routing::__internal::asked_route;
+
+use super::breaks::Break;
+use super::input::{self, Input, text_of};
+use super::judge::{self, Answered, Verdict};
+use super::kept::{Kept, KeptFile};
+use super::report::{Property, PropertyFailure};
+use super::route::RouteCheck;
+use crate::TestClient;
+
+type Tree = Box<dyn ValueTree<Value = Input>>;
+
+/// The aim of a request: the property that its answer has to keep.
+#[derive(Clone, Copy)]
+pub(super) enum Aim<'b> {
+    Valid,
+    Broken(&'b Break),
+}
+
+/// A verdict with all that a report says of it.
+enum Judged {
+    Right,
+    Beside(String),
+    Wrong(Property, String, String),
+}
+
+impl RouteCheck<'_> {
+    /// Returns a case whose path leads to the route.
+    pub(super) fn next(
+        &self,
+        strategy: &BoxedStrategy<Input>,
+        runner: &mut TestRunner,
+    ) -> Result<Tree, String> {
+        for _ in 0..TRIES {
+            let tree = strategy.new_tree(runner).map_err(|reason| reason.to_string())?;
+            if self.is_routed(&tree.current()) {
+                return Ok(tree);
+            }
+        }
+        Err("the path keeps it away from the route".to_owned())
+    }
+
+    /// Returns true if the path of an input leads to the route, with the
+    /// parameters that are meant.
+    fn is_routed(&self, input: &Input) -> bool {
+        if input.params.is_empty() {
+            return true;
+        }
+        let target = input.target();
+        let method = input::method_of(self.route);
+        // Only parameters of one segment may be taken for each other.
+        if !input.template.split('/').any(|segment| segment.matches('{').count() > 1) {
+            let request = http::Request::builder().method(method).uri(&target);
+            let request = request.body(HttpBody::empty()).map(Request::from);
+            return request.is_ok_and(|it| asked_route(&self.app, it) == Some(self.index));
+        }
+        let path = target.split('?').next().unwrap_or_default();
+        let Ok(found) = self.app.explain(&format!("{method} {path}")) else { return false };
+        let is_route = found.route.is_some_and(|route| {
+            (&route.path, &route.method) == (&self.route.path, &self.route.method)
+        });
+        let params: BTreeMap<&String, &String> =
+            found.params.iter().map(|(name, value)| (name, value)).collect();
+        is_route
+            && input.params.iter().all(|(name, value)| {
+                params.get(name).is_some_and(|found| **found == text_of(value))
+            })
+    }
+
+    /// Sends an input and judges the answer. A failure is made smaller by the
+    /// tree that the input is of, reported, and kept.
+    pub(super) async fn try_once(
+        &mut self,
+        input: &Input,
+        aim: Aim<'_>,
+        kept: &mut KeptFile,
+        tree: Option<Tree>,
+    ) -> Result<Verdict, ConfigError> {
+        let (mut judged, mut status) = self.ask(input, aim).await;
+        if let Judged::Beside(why) = &judged
+            && !self.in_vain.contains(why)
+        {
+            // An effect of an earlier request may keep the user away.
+            self.renew()?;
+            (judged, status) = self.ask(input, aim).await;
+            if let Judged::Beside(why) = &judged {
+                self.in_vain.insert(why.clone());
+            }
+        }
+        *self.report.replies.entry(status).or_default() += 1;
+        let (property, message, exchange) = match judged {
+            Judged::Right => return Ok(Verdict::Right),
+            Judged::Beside(why) => return Ok(Verdict::Beside(why)),
+            Judged::Wrong(property, message, exchange) => (property, message, exchange),
+        };
+        let mut smallest = (input.clone(), message, exchange);
+        if let Some(tree) = tree {
+            self.shrink(tree, aim, property, &mut smallest).await?;
+        }
+        let (input, message, exchange) = smallest;
+        let (field, rules) = match aim {
+            Aim::Valid => (String::new(), Vec::new()),
+            Aim::Broken(found) => (found.field.clone(), found.rules.clone()),
+        };
+        kept.add(Kept { route: self.label.clone(), property, field, rules, input });
+        let failure = PropertyFailure { property, message: message.clone(), exchange };
+        let is_known = self.report.failures.iter().any(|it| it.message == message);
+        if !is_known {
+            self.report.failures.push(failure);
+        }
+        Ok(Verdict::Wrong(message))
+    }
+
+    /// Looks for a smaller input that fails in the same way, each time in an
+    /// application made anew.
+    async fn shrink(
+        &mut self,
+        mut tree: Tree,
+        aim: Aim<'_>,
+        wanted: Property,
+        smallest: &mut (Input, String, String),
+    ) -> Result<(), ConfigError> {
+        let mut is_left = tree.simplify();
+        let mut steps = 0;
+        while is_left && steps < STEPS {
+            steps += 1;
+            let input = tree.current();
+            let mut is_wrong = false;
+            if self.is_routed(&input) {
+                self.renew()?;
+                if let (Judged::Wrong(property, message, exchange), _) = self.ask(&input, aim).await
+                    && property == wanted
+                {
+                    *smallest = (input, message, exchange);
+                    is_wrong = true;
+                }
+            }
+            is_left = if is_wrong { tree.simplify() } else { tree.complicate() };
+        }
+        self.renew()
+    }
+
+    /// Sends an input, and judges the answer. Returns its status too; 0 if there
+    /// was none.
+    async fn ask(&mut self, input: &Input, aim: Aim<'_>) -> (Judged, u16) {
+        let own = match aim {
+            Aim::Valid => Property::Valid,
+            Aim::Broken(_) => Property::Broken,
+        };
+        let answered = match self.send(input).await {
+            Ok(answered) => answered,
+            Err(error) => return (Judged::Wrong(own, error, String::new()), 0),
+        };
+        let verdict = match aim {
+            Aim::Valid => judge::valid(self.route, &answered),
+            Aim::Broken(found) => judge::broken(self.route, &found.field, &found.rules, &answered),
+        };
+        let status = answered.status();
+        let kept = || self.contract.check_exchange(&answered.exchange, answered.is_whole);
+        let judged = match verdict {
+            Verdict::Right => match kept() {
+                Ok(()) => Judged::Right,
+                Err(error) => {
+                    let exchange = answered.exchange.to_string();
+                    Judged::Wrong(Property::Reply, error.to_string(), exchange)
+                }
+            },
+            Verdict::Beside(why) => Judged::Beside(why),
+            Verdict::Wrong(message) => Judged::Wrong(own, message, answered.exchange.to_string()),
+        };
+        (judged, status)
+    }
+
+    async fn send(&mut self, input: &Input) -> Result<Answered, String> {
+        self.asked += 1;
+        let peer = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + self.asked);
+        let mut request = input.request(&self.client, self.route).peer(peer);
+        if let Some(credentials) = &self.credentials {
+            request = credentials.add_to(request);
+        }
+        let (stream, _) = request.sent().await.map_err(|error| error.to_string())?;
+        let content_type = stream.headers().get(http::header::CONTENT_TYPE);
+        // Events have no end.
+        if content_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream")) {
+            return Ok(Answered { exchange: stream.exchange, is_whole: false });
+        }
+        let response = stream.try_into_response().await.map_err(|error| error.to_string())?;
+        Ok(Answered { exchange: response.exchange, is_whole: true })
+    }
+
+    /// Makes the application anew.
+    pub(super) fn renew(&mut self) -> Result<(), ConfigError> {
+        self.app = (self.check.make)()?;
+        self.client = TestClient::new(&self.app);
+        Ok(())
+    }
+
+    /// Returns the source of the cases of a part of the route: the same in each
+    /// run, and whatever the other routes are.
+    pub(super) fn runner(&self, part: &str) -> TestRunner {
+        let mut seed = [0; 32];
+        let name = format!("{} {part}", self.label);
+        for (place, byte) in self.check.seed.to_le_bytes().into_iter().enumerate() {
+            seed[place] = byte;
+        }
+        for (place, byte) in name.bytes().enumerate() {
+            let place = 8 + place % 24;
+            seed[place] = seed[place].wrapping_mul(31).wrapping_add(byte);
+        }
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let config = ProptestConfig {
+            failure_persistence: None,
+            max_local_rejects: REJECTS,
+            ..ProptestConfig::default()
+        };
+        TestRunner::new_with_rng(config, rng)
+    }
+}
+
+/// The number of cases that may lead elsewhere, for one that leads to the route.
+const TRIES: usize = 50;
+
+/// The number of steps in which a failing case is made smaller.
+const STEPS: usize = 200;
+
+/// The number of values that may not fit, until a strategy gives up.
+const REJECTS: u32 = 5_000;

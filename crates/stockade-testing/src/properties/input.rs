@@ -1,0 +1,273 @@
+//! [`Input`]: the parameters, the query and the body of a request.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stockade_routing::map::{BodyInfo, ParamInfo, RouteInfo};
+use url::form_urlencoded;
+
+use super::breaks::Break;
+use super::fit::names_of;
+use super::text;
+use super::values::{Focus, Maker, Source, parts_of};
+use crate::{TestClient, TestRequest};
+
+/// The parts of a request that schemas speak of.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(super) struct Input {
+    /// The path in braces.
+    pub(super) template: String,
+    pub(super) params: BTreeMap<String, Value>,
+    pub(super) query: Map<String, Value>,
+    pub(super) body: Option<Body>,
+}
+
+/// A body.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(super) struct Body {
+    pub(super) media_type: String,
+    pub(super) value: Value,
+}
+
+/// The part of a request that breaks a rule.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Target {
+    /// A parameter, by its place.
+    Param(usize),
+    Query,
+    Body,
+}
+
+pub(super) const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+const TEXT: &str = "text/plain";
+const ANY: &str = "*/*";
+
+impl Input {
+    /// Returns the path and the query.
+    pub(super) fn target(&self) -> String {
+        let mut path = self.template.clone();
+        for (name, value) in &self.params {
+            path = path.replace(&format!("{{{name}}}"), &encoded(&text_of(value)));
+        }
+        let query = pairs(&self.query);
+        if query.is_empty() { path } else { format!("{path}?{query}") }
+    }
+
+    /// Returns the request to a route.
+    pub(super) fn request(&self, client: &TestClient, route: &RouteInfo) -> TestRequest {
+        let request = client.request(method_of(route), self.target());
+        let Some(body) = &self.body else { return request };
+        let bytes = match body.media_type.as_str() {
+            JSON => body.value.to_string(),
+            FORM => body.value.as_object().map(pairs).unwrap_or_default(),
+            _ => text_of(&body.value),
+        };
+        let media_type = if body.media_type == ANY { TEXT } else { &body.media_type };
+        request.header("content-type", media_type).body(bytes)
+    }
+}
+
+/// Returns the method of the requests to a route.
+pub(super) fn method_of(route: &RouteInfo) -> Method {
+    match Method::from_bytes(route.method.as_bytes()) {
+        Ok(method) if route.method != "ANY" => method,
+        // A route of any method may read a body.
+        _ if route.body.is_some() => Method::POST,
+        _ => Method::GET,
+    }
+}
+
+/// Returns a strategy for the requests to a route: all of them are valid, or
+/// all of them break one rule.
+pub(super) fn inputs(
+    maker: &Maker,
+    route: &RouteInfo,
+    broken: Option<(Target, &Break)>,
+) -> Result<BoxedStrategy<Input>, String> {
+    let focus_on = |target: Target| {
+        broken.filter(|(it, _)| *it == target).map(|(_, it)| (it.place.as_slice(), &it.edit))
+    };
+    let params = route.params.iter().enumerate().map(|(index, param)| {
+        let made = values_of(maker, param, focus_on(Target::Param(index)));
+        Ok((param.name.clone(), made.map_err(|why| format!("{}: {why}", param.name))?))
+    });
+    let params: Vec<(String, BoxedStrategy<Value>)> = params.collect::<Result<_, String>>()?;
+    let query = match &route.query {
+        Some(schema) => {
+            let maker = Maker { source: Source::Query, ..maker.clone() };
+            let made = maker.values(schema, focus_on(Target::Query));
+            let made = made.map_err(|why| format!("query: {why}"))?;
+            made.prop_filter("no query was found that an address can hold", is_flat).boxed()
+        }
+        None => Just(Value::Object(Map::new())).boxed(),
+    };
+    let body = match &route.body {
+        Some(info) => body_of(maker, info, focus_on(Target::Body))?,
+        None => Just(None).boxed(),
+    };
+    let needed = match broken {
+        Some((Target::Param(index), _)) => Some(format!("{{{}}}", route.params[index].name)),
+        _ => None,
+    };
+    let has_it = |template: &&String| needed.as_ref().is_none_or(|it| template.contains(it));
+    let templates: Vec<String> = route.templates.iter().filter(has_it).cloned().collect();
+    let (names, values): (Vec<String>, Vec<_>) = params.into_iter().unzip();
+    let input = (prop::sample::select(templates), values, query, body);
+    let input = input.prop_map(move |(template, values, query, body)| {
+        let is_in = |name: &str| template.contains(&format!("{{{name}}}"));
+        let named = names.iter().cloned().zip(values).filter(|(name, _)| is_in(name));
+        let params = named.collect();
+        // The strategy of a query makes objects.
+        let query = if let Value::Object(query) = query { query } else { Map::new() };
+        Input { template, params, query, body }
+    });
+    Ok(input.boxed())
+}
+
+/// Returns the values of a parameter.
+fn values_of(
+    maker: &Maker,
+    param: &ParamInfo,
+    focus: Focus<'_>,
+) -> Result<BoxedStrategy<Value>, String> {
+    let maker = Maker { source: Source::Path, alphabet: text::Alphabet::Plain, ..maker.clone() };
+    let is_bare = |schema: &Value| {
+        let rules = schema.as_object();
+        rules.is_some_and(|rules| {
+            rules.get("type").is_some_and(|it| it == "string")
+                && !rules
+                    .keys()
+                    .any(|name| matches!(name.as_str(), "enum" | "const" | "pattern" | "format"))
+        })
+    };
+    let schema = maker.schemas.followed(&param.schema);
+    match &param.constraint {
+        Some(constraint) if focus.is_none() && is_bare(schema) => {
+            let (schemas, schema) = (maker.schemas.clone(), schema.clone());
+            let values = text::of_pattern(constraint)?.prop_map(Value::from);
+            let fits = move |value: &Value| schemas.fits(&schema, value);
+            Ok(values.prop_filter("no parameter fits its constraint and its schema", fits).boxed())
+        }
+        _ => maker.values(&param.schema, focus),
+    }
+}
+
+fn body_of(
+    maker: &Maker,
+    info: &BodyInfo,
+    focus: Focus<'_>,
+) -> Result<BoxedStrategy<Option<Body>>, String> {
+    let mut forms: Vec<(u32, BoxedStrategy<Option<Body>>)> = Vec::new();
+    let mut error = "no form of its body can be made".to_owned();
+    for content in &info.content {
+        let media_type = content.media_type.as_str();
+        if focus.is_some() && media_type != JSON {
+            continue;
+        }
+        // No form holds members of members.
+        if media_type == FORM && !is_flat_schema(maker, &content.schema) {
+            continue;
+        }
+        let flat = Maker { source: Source::Query, ..maker.clone() };
+        let (weight, made) = match media_type {
+            JSON => (4, maker.values(&content.schema, focus)),
+            FORM | TEXT => (1, flat.values(&content.schema, None)),
+            ANY => (1, Ok(Just(Value::from("text")).boxed())),
+            other => (1, Err(format!("bodies of {other} are not made"))),
+        };
+        let kind = media_type.to_owned();
+        let fits_form = move |value: &Value| match kind.as_str() {
+            FORM => is_flat(value) && value.as_object().is_some_and(|it| !pairs(it).is_empty()),
+            TEXT => value.as_str().is_some_and(|text| !text.is_empty()),
+            _ => true,
+        };
+        let media_type = media_type.to_owned();
+        match made {
+            Ok(made) => {
+                let values =
+                    made.prop_filter("no body was found that its form can hold", fits_form);
+                let body = move |value| Some(Body { media_type: media_type.clone(), value });
+                forms.push((weight, values.prop_map(body).boxed()));
+            }
+            Err(why) => error = format!("body: {why}"),
+        }
+    }
+    if !info.required && focus.is_none() {
+        forms.push((1, Just(None).boxed()));
+    }
+    if forms.is_empty() {
+        return Err(error);
+    }
+    Ok(prop::strategy::Union::new_weighted(forms).boxed())
+}
+
+/// Returns true if all members that a schema lists are scalars, or lists of
+/// these.
+fn is_flat_schema(maker: &Maker, schema: &Value) -> bool {
+    let rules = maker.schemas.followed(schema);
+    let members = rules.get("properties").and_then(Value::as_object);
+    members.is_some_and(|members| {
+        members.values().all(|member| {
+            let member = maker.schemas.followed(member);
+            let items = member.get("items").filter(|_| member.get("prefixItems").is_none());
+            is_scalar(maker, member)
+                || items.is_some_and(|item| is_scalar(maker, maker.schemas.followed(item)))
+        })
+    })
+}
+
+fn is_scalar(maker: &Maker, rules: &Value) -> bool {
+    if let Some(parts) = rules.as_object().and_then(parts_of) {
+        return parts.iter().all(|part| is_scalar(maker, maker.schemas.followed(part)));
+    }
+    let mut names = rules.get("type").into_iter().flat_map(names_of).peekable();
+    let is_listed = rules.get("enum").or(rules.get("const")).is_some();
+    (names.peek().is_some() && names.all(|name| !matches!(name, "object" | "array"))) || is_listed
+}
+
+/// Returns true if a value is an object of texts, numbers, booleans, and lists
+/// of these.
+fn is_flat(value: &Value) -> bool {
+    let is_scalar = |value: &Value| !value.is_null() && !value.is_array() && !value.is_object();
+    value.as_object().is_some_and(|members| {
+        members.values().all(|member| match member {
+            Value::Array(items) => items.iter().all(is_scalar),
+            member => is_scalar(member),
+        })
+    })
+}
+
+fn pairs(members: &Map<String, Value>) -> String {
+    let mut pairs = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in members {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| {
+                pairs.append_pair(name, &text_of(item));
+            }),
+            value => {
+                pairs.append_pair(name, &text_of(value));
+            }
+        }
+    }
+    pairs.finish()
+}
+
+/// Returns a value as text, as an address and a form write it.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Encodes all but letters, digits and `-._~`, which no part of a path needs.
+fn encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}

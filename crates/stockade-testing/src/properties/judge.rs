@@ -1,0 +1,146 @@
+//! Verdicts on the answers to valid and to broken input.
+
+use std::fmt;
+
+use serde_json::Value;
+use stockade_routing::map::{AnswerBodyInfo, AnswerInfo, Need, RouteInfo};
+
+use crate::exchange::Exchange;
+
+/// An answer with its request.
+pub(super) struct Answered {
+    pub(super) exchange: Exchange,
+    /// False for a body without an end, of which nothing was read.
+    pub(super) is_whole: bool,
+}
+
+impl Answered {
+    pub(super) fn status(&self) -> u16 {
+        self.exchange.status.as_u16()
+    }
+
+    /// Returns the errors of fields, as the framework writes them: pairs of
+    /// field and rule.
+    fn field_errors(&self) -> Vec<(String, String)> {
+        // A body that is no JSON names no fields.
+        let body: Value = serde_json::from_slice(&self.exchange.body).unwrap_or_default();
+        let errors = body.pointer("/details/errors").and_then(Value::as_array);
+        let text = |error: &Value, name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        let pairs = errors.into_iter().flatten();
+        pairs.map(|error| (text(error, "field"), text(error, "rule"))).collect()
+    }
+}
+
+/// A verdict on an answer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Verdict {
+    Right,
+    /// The answer says nothing of the property, for this reason.
+    Beside(String),
+    /// The property does not hold.
+    Wrong(String),
+}
+
+impl Verdict {
+    fn wrong(reason: impl fmt::Display) -> Self {
+        Self::Wrong(reason.to_string())
+    }
+}
+
+/// Judges the answer to valid input.
+pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
+    let status = answered.status();
+    let is_refusal =
+        matches!(status, 400 | 408 | 413 | 415 | 422 | 500..) || status == validation_status(route);
+    if !is_refusal {
+        return match status {
+            429 => Verdict::Beside("answered with 429".to_owned()),
+            401 | 403 if route.access.user != Need::None => {
+                Verdict::Beside(format!("answered with {status}"))
+            }
+            _ => Verdict::Right,
+        };
+    }
+    let errors = answered.field_errors();
+    if !errors.is_empty() && errors.iter().all(|(_, rule)| rule == "custom") {
+        return Verdict::Beside(
+            "refused by a rule that is code, which no schema can say".to_owned(),
+        );
+    }
+    match errors.first() {
+        Some((field, rule)) => Verdict::wrong(format_args!(
+            "valid input is answered with {status}: {field:?} breaks {rule:?}, which its schema does not say"
+        )),
+        None if is_documented(route, status) => Verdict::Right,
+        None => Verdict::wrong(format_args!(
+            "valid input is answered with {status}, which neither handler nor middleware documents"
+        )),
+    }
+}
+
+/// Returns the status of answers to input that fails its checks.
+fn validation_status(route: &RouteInfo) -> u16 {
+    let judged = route.answers.iter().find(|it| it.body == AnswerBodyInfo::ValidationError);
+    judged.and_then(|answer| answer.status.parse().ok()).unwrap_or(400)
+}
+
+/// Returns true if the handler, or middleware, says of itself that it may answer
+/// this status.
+fn is_documented(route: &RouteInfo, status: u16) -> bool {
+    let text = status.to_string();
+    let is_own = |answer: &&AnswerInfo| !STAGES.contains(&answer.by.as_str());
+    let mut own = route.answers.iter().filter(is_own);
+    status != 500
+        && (own.any(|answer| answer.status == text)
+            || route.docs.responses.iter().any(|(known, _)| *known == status))
+}
+
+/// The givers of answers that belong to no part of the application.
+const STAGES: [&str; 5] = ["validation", "body", "server", "rate limit", "routing"];
+
+/// Judges the answer to input that breaks one rule.
+pub(super) fn broken(
+    route: &RouteInfo,
+    field: &str,
+    rules: &[String],
+    answered: &Answered,
+) -> Verdict {
+    let status = answered.status();
+    if matches!(status, 401 | 403 | 413 | 429) {
+        return Verdict::Beside(format!("answered with {status}"));
+    }
+    let expected = validation_status(route);
+    let rule = rules.first().map_or("", String::as_str);
+    if status != expected {
+        return Verdict::wrong(format_args!(
+            "{field:?} breaks `{rule}`, and the answer is {status}, not {expected}"
+        ));
+    }
+    let errors = answered.field_errors();
+    if errors.is_empty() {
+        // Another form of errors, of `error_handling` or of middleware.
+        let text = String::from_utf8_lossy(&answered.exchange.body);
+        let last = field.rsplit(['.', ']']).next().unwrap_or(field);
+        let last = last.split('[').next().unwrap_or(last);
+        return if text.contains(last) {
+            Verdict::Right
+        } else {
+            Verdict::wrong(format_args!(
+                "{field:?} breaks `{rule}`, and the answer does not name it"
+            ))
+        };
+    }
+    // A list of one text in an address may count as the text.
+    let is_field = |named: &str| named == field || field.strip_suffix("[0]") == Some(named);
+    let is_it = |(named, by): &(String, String)| is_field(named) && rules.contains(by);
+    if errors.iter().any(is_it) {
+        return Verdict::Right;
+    }
+    let named: Vec<String> =
+        errors.iter().map(|(field, rule)| format!("{field:?} by `{rule}`")).collect();
+    Verdict::wrong(format_args!(
+        "{field:?} breaks `{}`, and the answer names {}",
+        rules.join("` or `"),
+        named.join(", ")
+    ))
+}

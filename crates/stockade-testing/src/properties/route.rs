@@ -1,0 +1,306 @@
+//! [`RouteCheck`]: the check of one route.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use proptest::strategy::ValueTree;
+use stockade_errors::ConfigError;
+use stockade_routing::App;
+use stockade_routing::map::{Need, RouteInfo, RouteKind};
+
+use super::SchemaCheck;
+use super::breaks::{self, Break, Unbroken};
+use super::case::Aim;
+use super::fit::Schemas;
+use super::input::{Input, JSON, Target, inputs};
+use super::judge::Verdict;
+use super::kept::{Kept, KeptFile};
+use super::report::{NotChecked, Property, RouteReport};
+use super::text::Alphabet;
+use super::values::{Maker, Source};
+use crate::{Contract, Credentials, TestClient};
+
+/// The check of one route.
+pub(super) struct RouteCheck<'c> {
+    pub(super) check: &'c SchemaCheck,
+    pub(super) contract: &'c Contract,
+    pub(super) route: &'c RouteInfo,
+    /// Its place in the map.
+    pub(super) index: usize,
+    pub(super) label: String,
+    pub(super) maker: Maker,
+    pub(super) app: App,
+    pub(super) client: TestClient,
+    pub(super) credentials: Option<Credentials>,
+    /// The number of requests: each comes from another address, so that limits
+    /// of a client are not reached.
+    pub(super) asked: u32,
+    /// The reasons that stand in an application made anew too.
+    pub(super) in_vain: BTreeSet<String>,
+    pub(super) report: RouteReport,
+}
+
+impl<'c> RouteCheck<'c> {
+    pub(super) fn new(
+        check: &'c SchemaCheck,
+        (index, route): (usize, &'c RouteInfo),
+        (schemas, contract): (&Rc<Schemas>, &'c Contract),
+    ) -> Result<Self, ConfigError> {
+        // It lengthens texts that have characters of HTML.
+        let is_changed = route.middleware.iter().any(|it| it.name == "with_sanitization");
+        let alphabet = if is_changed { Alphabet::Plain } else { Alphabet::All };
+        let app = (check.make)()?;
+        Ok(Self {
+            check,
+            contract,
+            route,
+            index,
+            label: format!("{} {}", route.method, route.path),
+            maker: Maker { schemas: Rc::clone(schemas), alphabet, source: Source::Body },
+            client: TestClient::new(&app),
+            app,
+            credentials: None,
+            asked: 0,
+            in_vain: BTreeSet::new(),
+            report: RouteReport {
+                method: route.method.clone(),
+                path: route.path.clone(),
+                place: route.location.clone(),
+                valid: 0,
+                rules: 0,
+                replies: BTreeMap::new(),
+                not_checked: Vec::new(),
+                failures: Vec::new(),
+            },
+        })
+    }
+
+    /// Checks the route.
+    pub(super) async fn run(mut self, kept: &mut KeptFile) -> Result<RouteReport, ConfigError> {
+        if let Some(why) = self.hindrance() {
+            self.leave_out("the route", why);
+            return Ok(self.report);
+        }
+        let (found, unbroken) = self.breaks();
+        for Unbroken { field, rule, why } in unbroken {
+            self.leave_out(format!("{field}: {rule}"), why);
+        }
+        self.replay(&found, kept).await?;
+        self.valid(kept).await?;
+        for (target, found) in &found {
+            self.broken(*target, found, kept).await?;
+        }
+        self.note_replies();
+        self.report.not_checked.sort();
+        self.report.not_checked.dedup();
+        Ok(self.report)
+    }
+
+    /// Returns the reason why nothing can be asked, and finds the user.
+    fn hindrance(&mut self) -> Option<String> {
+        if let Some(reason) = self.check.skip_reason(&self.label) {
+            return Some(reason.to_owned());
+        }
+        match self.route.kind {
+            RouteKind::Http => {}
+            RouteKind::WebSocket => return Some("messages of WebSockets are not made".to_owned()),
+            _ => return Some("a service inside of it describes nothing".to_owned()),
+        }
+        let access = &self.route.access;
+        let roles = roles_of(&access.roles);
+        if let Some(users) = &self.check.users
+            && access.user != Need::None
+        {
+            let roles: Vec<&str> = roles.iter().map(String::as_str).collect();
+            self.credentials = users(&roles);
+        }
+        if access.user == Need::Required && self.credentials.is_none() {
+            let who = if roles.is_empty() { "a user".to_owned() } else { roles.join(" and ") };
+            return Some(format!("it needs the credentials of {who} (SchemaCheck::users)"));
+        }
+        let own = self.credentials.as_ref().map(Credentials::headers);
+        let needed = self.route.headers.iter().find(|header| {
+            let is_sent = own.is_some_and(|own| own.contains_key(&header.name));
+            header.required && !is_sent && !header.name.eq_ignore_ascii_case("content-type")
+        });
+        needed.map(|header| format!("the header {} has no schema to make it of", header.name))
+    }
+
+    /// Returns the ways to break a rule of each source.
+    fn breaks(&self) -> (Vec<(Target, Break)>, Vec<Unbroken>) {
+        let of = |source| Maker { source, ..self.maker.clone() };
+        let mut all = Vec::new();
+        for (index, param) in self.route.params.iter().enumerate() {
+            let path = Maker { alphabet: Alphabet::Plain, ..of(Source::Path) };
+            all.push((Target::Param(index), breaks::of(&path, &param.schema, &param.name)));
+        }
+        if let Some(schema) = &self.route.query {
+            all.push((Target::Query, breaks::of(&of(Source::Query), schema, "")));
+        }
+        let bodies = self.route.body.iter().flat_map(|body| &body.content);
+        if let Some(content) = bodies.into_iter().find(|content| content.media_type == JSON) {
+            all.push((Target::Body, breaks::of(&of(Source::Body), &content.schema, "")));
+        }
+        let mut found = Vec::new();
+        let mut unbroken = Vec::new();
+        for (target, (breaks, left)) in all {
+            found.extend(breaks.into_iter().map(|it| (target, it)));
+            unbroken.extend(left);
+        }
+        (found, unbroken)
+    }
+
+    /// Tries the cases that failed before, as far as they still say something.
+    async fn replay(
+        &mut self,
+        found: &[(Target, Break)],
+        kept: &mut KeptFile,
+    ) -> Result<(), ConfigError> {
+        let cases = kept.cases.iter().filter(|case| case.route == self.label);
+        let cases: Vec<Kept> = cases.cloned().collect();
+        for case in cases {
+            let of_case = |it: &&(Target, Break)| {
+                it.1.field == case.field && it.1.rules.iter().any(|rule| case.rules.contains(rule))
+            };
+            let aim = match case.property {
+                Property::Broken => found.iter().find(of_case).map(|(_, it)| Aim::Broken(it)),
+                _ => self.is_valid(&case.input).then_some(Aim::Valid),
+            };
+            if let Some(aim) = aim {
+                self.renew()?;
+                self.try_once(&case.input, aim, kept, None).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if an input fits the schemas of today.
+    fn is_valid(&self, input: &Input) -> bool {
+        let schemas = &self.maker.schemas;
+        let params = self.route.params.iter().all(|param| {
+            input.params.get(&param.name).is_none_or(|value| schemas.fits(&param.schema, value))
+        });
+        let query = match &self.route.query {
+            Some(schema) => schemas.fits(schema, &input.query.clone().into()),
+            None => input.query.is_empty(),
+        };
+        let body = match (&self.route.body, &input.body) {
+            (Some(info), Some(body)) => info.content.iter().any(|content| {
+                content.media_type == body.media_type && schemas.fits(&content.schema, &body.value)
+            }),
+            (Some(info), None) => !info.required,
+            (None, body) => body.is_none(),
+        };
+        self.route.templates.contains(&input.template) && params && query && body
+    }
+
+    /// Sends valid input.
+    async fn valid(&mut self, kept: &mut KeptFile) -> Result<(), ConfigError> {
+        let strategy = match inputs(&self.maker, self.route, None) {
+            Ok(strategy) => strategy,
+            Err(why) => {
+                self.leave_out("valid input", why);
+                return Ok(());
+            }
+        };
+        let has_input = !self.route.params.is_empty()
+            || self.route.query.is_some()
+            || self.route.body.is_some();
+        let cases = if has_input { self.check.cases_for(&self.label) } else { 1 };
+        let mut runner = self.runner("valid");
+        let mut beside: BTreeMap<String, u32> = BTreeMap::new();
+        for _ in 0..cases {
+            let tree = match self.next(&strategy, &mut runner) {
+                Ok(tree) => tree,
+                Err(why) => {
+                    self.leave_out("valid input", why);
+                    break;
+                }
+            };
+            let input = tree.current();
+            match self.try_once(&input, Aim::Valid, kept, Some(tree)).await? {
+                Verdict::Right => self.report.valid += 1,
+                Verdict::Beside(why) => *beside.entry(why).or_default() += 1,
+                Verdict::Wrong(_) => break,
+            }
+        }
+        for (why, count) in beside {
+            self.leave_out(format!("valid input, {count} of {cases} cases"), why);
+        }
+        Ok(())
+    }
+
+    /// Sends input that breaks one rule.
+    async fn broken(
+        &mut self,
+        target: Target,
+        found: &Break,
+        kept: &mut KeptFile,
+    ) -> Result<(), ConfigError> {
+        let rule = found.rules.first().map_or("", String::as_str);
+        let part = format!("{}: {rule}", found.field);
+        let strategy = match inputs(&self.maker, self.route, Some((target, found))) {
+            Ok(strategy) => strategy,
+            Err(why) => {
+                self.leave_out(part, why);
+                return Ok(());
+            }
+        };
+        let mut runner = self.runner(&part);
+        let mut is_refused = false;
+        let mut beside = None;
+        for _ in 0..self.check.cases_for(&self.label).div_ceil(BROKEN) {
+            let tree = match self.next(&strategy, &mut runner) {
+                Ok(tree) => tree,
+                Err(why) => {
+                    beside = Some(why);
+                    break;
+                }
+            };
+            let input = tree.current();
+            match self.try_once(&input, Aim::Broken(found), kept, Some(tree)).await? {
+                Verdict::Right => is_refused = true,
+                Verdict::Beside(why) => beside = Some(why),
+                Verdict::Wrong(_) => return Ok(()),
+            }
+        }
+        if is_refused {
+            self.report.rules += 1;
+        } else if let Some(why) = beside {
+            self.leave_out(part, why);
+        }
+        Ok(())
+    }
+
+    /// Lists that no answer of success came, if that is so.
+    fn note_replies(&mut self) {
+        let replies = &self.report.replies;
+        if replies.is_empty() || replies.keys().any(|status| *status < 400) {
+            return;
+        }
+        let statuses: BTreeSet<String> = replies.keys().map(u16::to_string).collect();
+        let statuses = statuses.into_iter().collect::<Vec<_>>().join(", ");
+        self.leave_out("replies of success", format!("none came, only {statuses}"));
+    }
+
+    pub(super) fn leave_out(&mut self, part: impl Into<String>, why: impl Into<String>) {
+        let left = NotChecked { part: part.into(), why: why.into() };
+        if !self.report.not_checked.contains(&left) {
+            self.report.not_checked.push(left);
+        }
+    }
+}
+
+/// Returns the roles of a user who has one of each list: one of all lists where
+/// there is such a role, else the first of each.
+fn roles_of(lists: &[Vec<String>]) -> Vec<String> {
+    let first = lists.first().map(Vec::as_slice).unwrap_or_default();
+    if let Some(one) = first.iter().find(|role| lists.iter().all(|list| list.contains(role))) {
+        return vec![one.clone()];
+    }
+    let firsts: BTreeSet<&String> = lists.iter().filter_map(|list| list.first()).collect();
+    firsts.into_iter().cloned().collect()
+}
+
+/// The number of valid cases for each case of a broken rule.
+const BROKEN: u32 = 16;

@@ -1,0 +1,280 @@
+//! `check_schemas`: properties of routes, by input that is made of schemas.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use serde::{Deserialize, Serialize, Serializer};
+use stockade::description::InputFrom;
+use stockade::prelude::*;
+use stockade::testing::{Credentials, Property, SchemaReport, check_schemas};
+use stockade::validation::{HasSchema, Rule, Schema, Unchecked, ValidationOptions};
+
+use crate::shop::{DAN, router, token};
+
+#[tokio::test]
+async fn the_shop_keeps_its_schemas() {
+    let report = check_schemas(router)
+        .users(|_| Some(Credentials::bearer(token(DAN))))
+        // A hash of a password costs half a second without optimization.
+        .cases_of("POST /login", 2)
+        .cases_of("POST /users", 2)
+        .run()
+        .await;
+    let route = |path: &str, method: &str| {
+        let mut routes = report.routes.iter();
+        routes.find(|it| it.path == path && it.method == method).unwrap()
+    };
+    let products = route("/products", "POST");
+    assert_eq!((products.valid, products.rules), (64, 15));
+    assert_eq!(products.replies[&201], 64);
+    let chat = &route("/chat/:topic", "GET").not_checked;
+    assert_eq!(chat[0].part, "the route");
+    let image = route(r"/products/:id(\d+)/image", "POST");
+    assert!(image.valid == 0 && image.not_checked.iter().any(|it| it.part == "valid input"));
+}
+
+/// The report on one route, which no file keeps.
+async fn report_of<A: stockade::testing::IntoApp>(make: impl Fn() -> A + 'static) -> SchemaReport {
+    check_schemas(make).kept_in(None).try_run().await.unwrap()
+}
+
+fn of(api: RouteTree) -> Router {
+    create_router(api, RouterOptions::new())
+}
+
+#[track_caller]
+fn assert_one_failure(report: &SchemaReport, property: Property, words: &[&str]) {
+    let failures: Vec<_> = report.failures().collect();
+    assert_eq!(failures.len(), 1, "{report}");
+    assert_eq!(failures[0].property, property, "{report}");
+    for word in words {
+        let is_there = failures[0].message.contains(word) || failures[0].exchange.contains(word);
+        assert!(is_there, "{word}: {report}");
+    }
+}
+
+#[derive(Deserialize, Serialize, Schema, Reply)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shape {
+    Circle {
+        #[schema(exclusive_minimum = 0)]
+        radius: f64,
+    },
+    Group {
+        #[schema(max_items = 3)]
+        parts: Vec<Shape>,
+    },
+}
+
+#[derive(Deserialize, Serialize, Schema, Reply)]
+struct Everything {
+    #[schema(trim, required, max_length = 10)]
+    name: String,
+    #[schema(pattern = "^[A-Z]{2}-[0-9]{3}$")]
+    code: String,
+    #[schema(kind = "email")]
+    email: Option<String>,
+    #[schema(kind = "uuid")]
+    id: Option<String>,
+    #[serde(default)]
+    small: i8,
+    large: u64,
+    ratio: f64,
+    pair: (u8, bool),
+    #[schema(min_items = 1, max_items = 4, unique_items)]
+    tags: Vec<String>,
+    counts: BTreeMap<String, u16>,
+    shape: Shape,
+    next: Option<Box<Everything>>,
+}
+
+#[tokio::test]
+async fn types_of_all_kinds_are_judged_as_they_are_described() {
+    let make = || {
+        of(routes! {
+            "echo": { POST: async |Body(all): Body<Everything>| Json(all) },
+        })
+    };
+    let report = report_of(make).await;
+    assert!(report.is_passed(), "{report}");
+    let route = &report.routes[0];
+    assert_eq!((route.valid, route.replies[&200]), (64, 64));
+    assert!(route.rules > 40, "{report}");
+    assert!(route.not_checked.is_empty(), "{report}");
+    // The same cases, in the same order.
+    let again = report_of(make).await;
+    assert_eq!(json!(again), json!(report));
+}
+
+#[tokio::test]
+async fn a_check_by_hand_that_refuses_valid_input_is_found() {
+    #[derive(Deserialize, Schema)]
+    struct Amount {
+        #[schema(minimum = 0, maximum = 100_000)]
+        cents: u32,
+    }
+    let report = report_of(|| {
+        of(routes! {
+            "pay": {
+                POST: async |Body(amount): Body<Amount>| {
+                    if amount.cents > 1_000 { Err(ApiError::new(400, "too much")) } else { Ok(()) }
+                },
+            },
+        })
+    })
+    .await;
+    // The smallest amount that is refused.
+    assert_one_failure(&report, Property::Valid, &["answered with 400", "POST /pay", "1001"]);
+}
+
+#[tokio::test]
+async fn a_panic_is_found() {
+    #[derive(Deserialize, Schema)]
+    struct Part {
+        #[schema(minimum = 0, maximum = 10)]
+        by: u32,
+    }
+    let report = report_of(|| {
+        of(routes! {
+            "share": { GET: async |Query(part): Query<Part>| json!(100 / part.by) },
+        })
+    })
+    .await;
+    assert_one_failure(&report, Property::Valid, &["answered with 500", "GET /share?by=0"]);
+}
+
+/// The schema of orders.
+fn order() -> Schema {
+    Schema::from_value(&json!({
+        "type": "object",
+        "properties": { "count": { "type": "integer", "minimum": 5 } },
+    }))
+    .unwrap()
+}
+
+/// Orders that are checked by middleware, which says that it goes by [`order`].
+fn orders(check: Middleware) -> Router {
+    let check = check.describing(|doc| {
+        doc.checks(InputFrom::Body, &order(), &ValidationOptions::new());
+    });
+    of(routes! {
+        "orders": {
+            POST: {
+                handler: async |Body(_): Body<Unchecked<Value>>| (),
+                middleware: [check],
+                // The check reads no forms.
+                accepts: ["application/json"],
+            },
+        },
+    })
+}
+
+#[tokio::test]
+async fn a_bound_that_nobody_checks_is_found() {
+    fn nothing(_: &mut Request) -> Result<(), ApiError> {
+        Ok(())
+    }
+    let report = report_of(|| orders(Middleware::new(nothing))).await;
+    assert_eq!(report.routes[0].rules, 0, "{report}");
+    assert!(report.failures().all(|failure| failure.property == Property::Broken), "{report}");
+    let unchecked = r#""count" breaks `minimum`, and the answer is 204, not 400"#;
+    assert!(report.failures().any(|failure| failure.message == unchecked), "{report}");
+}
+
+#[tokio::test]
+async fn an_answer_that_names_another_field_is_found() {
+    async fn check(req: &mut Request) -> Result<(), ApiError> {
+        let body = req.body().await?;
+        let mut errors = order().check(body, &ValidationOptions::new())?;
+        for error in &mut errors {
+            error.field = error.field.replace("count", "amount");
+        }
+        if errors.is_empty() { Ok(()) } else { Err(ApiError::validation(errors)) }
+    }
+    let report = report_of(|| orders(Middleware::new(check))).await;
+    // That the body is an object is told as it should be.
+    assert_eq!((report.routes[0].valid, report.routes[0].rules), (64, 1), "{report}");
+    let named = r#""count" breaks `minimum` or `min`, and the answer names "amount" by `minimum`"#;
+    assert!(report.failures().any(|failure| failure.message == named), "{report}");
+}
+
+#[tokio::test]
+async fn a_reply_without_a_member_is_found() {
+    struct Account;
+    impl HasSchema for Account {
+        fn rule() -> Rule {
+            Rule::object([("name", Rule::string().required())])
+        }
+    }
+    impl Serialize for Account {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            json!({ "id": 7 }).serialize(to)
+        }
+    }
+    let report = report_of(|| of(routes! { "me": { GET: async || Json(Account) } })).await;
+    assert_one_failure(&report, Property::Reply, &["name", "200"]);
+}
+
+#[tokio::test]
+async fn routes_that_cannot_be_asked_are_listed() {
+    let make = || {
+        let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+        of(routes! {
+            "me": { GET: { handler: async || "me", middleware: [with_auth(Auth::secret(secret))] } },
+            "dear": { GET: async || "dear" },
+        })
+    };
+    let check = check_schemas(make).kept_in(None).skip("GET /dear", "it costs money");
+    let report = check.try_run().await.unwrap();
+    let why: Vec<&str> =
+        report.routes.iter().map(|route| route.not_checked[0].why.as_str()).collect();
+    assert_eq!(why, ["it needs the credentials of a user (SchemaCheck::users)", "it costs money"]);
+    assert!(report.routes.iter().all(|route| route.valid == 0 && route.rules == 0));
+    assert!(report.to_string().contains("2 parts not checked"), "{report}");
+}
+
+#[tokio::test]
+#[should_panic(expected = "there is no route \"GET /nowhere\"")]
+async fn a_route_that_is_left_out_exists() {
+    let make = || of(routes! { "here": { GET: async || "here" } });
+    check_schemas(make).kept_in(None).skip("GET /nowhere", "").run().await;
+}
+
+#[tokio::test]
+async fn a_failing_case_is_kept_and_tried_first() {
+    #[derive(Deserialize, Schema)]
+    struct Page {
+        #[schema(minimum = 0, maximum = 1_000_000)]
+        number: u32,
+    }
+    fn router(limit: u32) -> Router {
+        of(routes! {
+            "pages": {
+                GET: async move |Query(page): Query<Page>| {
+                    if page.number > limit { Err(ApiError::new(500, "")) } else { Ok(()) }
+                },
+            },
+        })
+    }
+    let file: PathBuf = env::temp_dir().join(format!("properties-{}.json", process::id()));
+    let check = |limit, cases| {
+        let check = check_schemas(move || router(limit)).kept_in(file.clone());
+        check.seed(7).cases(cases).try_run()
+    };
+    let first = check(500, 64).await.unwrap();
+    assert_one_failure(&first, Property::Valid, &["GET /pages?number=501"]);
+    assert!(first.to_string().contains(&file.display().to_string()), "{first}");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(kept[0]["input"]["query"], json!({ "number": 501 }));
+    // One case would hardly find it.
+    let again = check(500, 1).await.unwrap();
+    assert_one_failure(&again, Property::Valid, &["GET /pages?number=501"]);
+    assert!(check(1_000_000, 1).await.unwrap().is_passed());
+    // A file of something else stays as it is.
+    fs::write(&file, "{}").unwrap();
+    let report = check(500, 64).await.unwrap();
+    assert!(report.not_kept.is_some() && !report.is_passed());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+    fs::remove_file(&file).unwrap();
+}
