@@ -20,7 +20,7 @@ const VALIDATION: &str = "validation";
 /// The stages that add headers to answers.
 const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 
-/// What the parts of a route and the stages say about it.
+/// The description of a route by the stages and by its parts.
 pub(super) struct Told {
     pub(super) doc: RouteDoc,
     /// The answers with their headers, the errors in the form that they are
