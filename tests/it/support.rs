@@ -96,6 +96,17 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     runtime.unwrap().block_on(future)
 }
 
+/// The message with which an assertion of the test client fails.
+#[track_caller]
+pub fn panic_of(failing: impl FnOnce()) -> String {
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
+    let message = failed.expect_err("it does not fail");
+    match message.downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => (*other.downcast::<&str>().expect("no text")).to_owned(),
+    }
+}
+
 /// The options have this field with this value, as they are shown for debugging.
 #[track_caller]
 pub fn check_option(options: &impl std::fmt::Debug, expected: &str) {

@@ -7,6 +7,7 @@ use stockade::serde_json::Value;
 use stockade::testing::{TestClient, assert_policy};
 
 use super::*;
+use crate::support::panic_of;
 
 fn open() -> RouteTree {
     routes! {
@@ -74,10 +75,7 @@ async fn an_api_router_has_the_recommended_policy() {
 fn an_assertion_lists_the_findings() {
     let closed = routes! { middleware: [signed_in()], GET: async || "" };
     assert_policy(create_router(closed, RouterOptions::new()), &Policy::recommended());
-    let failed = std::panic::catch_unwind(|| {
-        assert_policy(create_router(open(), RouterOptions::new()), &policy());
-    });
-    let text = *failed.unwrap_err().downcast::<String>().unwrap();
+    let text = panic_of(|| assert_policy(create_router(open(), RouterOptions::new()), &policy()));
     assert!(
         text.starts_with("1 findings of the policy:\n  POST /orders: [access-declared]"),
         "{text}"

@@ -21,7 +21,7 @@ pub struct Audit {
     pub routes: Vec<AuditedRoute>,
     /// Everything that breaks a rule and is not allowed.
     pub findings: Vec<Finding>,
-    /// What breaks a rule and is allowed.
+    /// The exceptions: everything that breaks a rule and is allowed.
     pub allowed: Vec<Exception>,
     /// The rules that are left out.
     pub left_out: Vec<Exception>,

@@ -225,7 +225,7 @@ fn is_scalar(maker: &Maker, rules: &Value) -> bool {
         return parts.iter().all(|part| is_scalar(maker, maker.schemas.followed(part)));
     }
     let mut names = rules.get("type").into_iter().flat_map(names_of).peekable();
-    let is_listed = rules.get("enum").or(rules.get("const")).is_some();
+    let is_listed = ["enum", "const"].iter().any(|rule| rules.get(*rule).is_some());
     (names.peek().is_some() && names.all(|name| !matches!(name, "object" | "array"))) || is_listed
 }
 

@@ -120,34 +120,36 @@ mod tests {
 
     #[test]
     fn bounds_are_compared_by_the_values_that_fit() {
-        fn check(old: Value, new: Value, expected: &[(&str, Effect)]) {
-            let (Value::Object(before), Value::Object(after)) = (&old, &new) else {
-                unreachable!()
-            };
+        fn check(old: &Value, new: &Value, expected: &[(&str, Effect)]) {
+            let (Value::Object(before), Value::Object(after)) = (old, new) else { unreachable!() };
             assert_eq!(compare(before, after), expected, "{old} -> {new}");
         }
-        check(json!({}), json!({ "minLength": 0 }), &[]);
+        check(&json!({}), &json!({ "minLength": 0 }), &[]);
         check(
-            json!({ "minLength": 1 }),
-            json!({ "minLength": 8 }),
+            &json!({ "minLength": 1 }),
+            &json!({ "minLength": 8 }),
             &[("minLength", Effect::Narrower)],
         );
-        check(json!({ "maximum": 10 }), json!({ "maximum": 10.5 }), &[("maximum", Effect::Wider)]);
         check(
-            json!({ "minimum": 0 }),
-            json!({ "exclusiveMinimum": 0 }),
+            &json!({ "maximum": 10 }),
+            &json!({ "maximum": 10.5 }),
+            &[("maximum", Effect::Wider)],
+        );
+        check(
+            &json!({ "minimum": 0 }),
+            &json!({ "exclusiveMinimum": 0 }),
             &[("exclusiveMinimum", Effect::Narrower)],
         );
-        check(json!({ "minimum": 1, "exclusiveMinimum": 0 }), json!({ "minimum": 1 }), &[]);
+        check(&json!({ "minimum": 1, "exclusiveMinimum": 0 }), &json!({ "minimum": 1 }), &[]);
         let large = u64::MAX;
         check(
-            json!({ "maximum": large }),
-            json!({ "maximum": large - 1 }),
+            &json!({ "maximum": large }),
+            &json!({ "maximum": large - 1 }),
             &[("maximum", Effect::Narrower)],
         );
         check(
-            json!({ "uniqueItems": true }),
-            json!({ "uniqueItems": false }),
+            &json!({ "uniqueItems": true }),
+            &json!({ "uniqueItems": false }),
             &[("uniqueItems", Effect::Wider)],
         );
     }
