@@ -158,3 +158,69 @@ fn the_rules_for_spectral_leave_alone_what_is_said_to_be_public() {
     let none = ruleset(routes! { "x": { GET: async || "x" } });
     assert!(!none.contains("overrides"), "{none}");
 }
+
+mod taken {
+    use serde::{Deserialize, Serialize};
+    use stockade::prelude::*;
+
+    #[derive(Deserialize, Serialize, Schema)]
+    pub struct Error {
+        pub line: u32,
+    }
+
+    #[derive(Deserialize, Serialize, Schema)]
+    pub struct ValidationError {
+        pub checked: bool,
+    }
+
+    #[derive(Deserialize, Serialize, Schema)]
+    pub struct Problem {
+        pub sum: String,
+    }
+
+    #[derive(Deserialize, Serialize, Schema)]
+    pub struct ApiError {
+        pub of: String,
+    }
+}
+
+#[test]
+fn types_with_the_names_of_errors_keep_them() {
+    let document = |problem_details: bool| {
+        let api = routes! {
+            "errors": { POST: async |Body(it): Body<taken::Error>| Json(it) },
+            "checks": { POST: async |Body(it): Body<taken::ValidationError>| Json(it) },
+            "problems": { POST: async |Body(it): Body<taken::Problem>| Json(it) },
+            "others": { POST: async |Body(it): Body<taken::ApiError>| Json(it) },
+        };
+        let options = RouterOptions::new().problem_details(problem_details);
+        open_api(&create_router(api, options).build().unwrap(), &self::options()).unwrap()
+    };
+    let required =
+        |document: &Value, name: &str| document["components"]["schemas"][name]["required"].clone();
+    let pointed = |document: &Value, status: &str| {
+        let response = &document["paths"]["/errors"]["post"]["responses"][status];
+        let shared = response["$ref"].as_str().map(|place| place.trim_start_matches('#'));
+        let response = shared.map_or(response, |place| document.pointer(place).unwrap());
+        let content = response["content"].as_object().unwrap();
+        let schema = &content.values().next().unwrap()["schema"]["$ref"];
+        schema.as_str().unwrap().rsplit('/').next().unwrap().to_owned()
+    };
+
+    let plain = document(false);
+    for (name, field) in [("Error", "line"), ("ValidationError", "checked"), ("ApiError", "of")] {
+        assert_eq!(required(&plain, name), json!([field]), "{name}");
+    }
+    assert_eq!(required(&plain, "ApiError2"), json!(["error"]));
+    assert_eq!(required(&plain, "ApiValidationError"), json!(["error"]));
+    assert_eq!(pointed(&plain, "200"), "Error");
+    assert_eq!(pointed(&plain, "500"), "ApiError2");
+    assert_eq!(pointed(&plain, "400"), "ApiValidationError");
+
+    let problems = document(true);
+    assert_eq!(required(&problems, "Error"), json!(["line"]));
+    assert_eq!(required(&problems, "Problem"), json!(["sum"]));
+    assert_eq!(required(&problems, "ApiProblem"), json!(["type", "title", "status"]));
+    assert_eq!(pointed(&problems, "400"), "ApiProblem");
+    assert!(problems["components"]["schemas"].get("ApiError2").is_none());
+}

@@ -9,6 +9,7 @@ use stockade_routing::map::{
     AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
 };
 
+use super::schemas::IN_MAP;
 use super::security;
 use super::shared::Shared;
 
@@ -155,7 +156,7 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
 }
 
 fn error(map: &RouteMap, of_validation: bool) -> Value {
-    json!({ "$ref": format!("#/schemas/{}", map.error_schema(of_validation).0) })
+    json!({ "$ref": format!("{IN_MAP}{}", map.error_schema_name(of_validation)) })
 }
 
 fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, Value> {

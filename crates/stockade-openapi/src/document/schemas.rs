@@ -12,8 +12,9 @@ const IN_DOCUMENT: &str = "#/components/schemas/";
 /// Returns the schemas of the types, and those of errors.
 pub(super) fn all(map: &RouteMap) -> Map<String, Value> {
     let mut schemas: Map<String, Value> = map.schemas.clone().into_iter().collect();
-    for (name, schema) in [false, true].map(|is_validation| map.error_schema(is_validation)) {
-        schemas.insert(name.to_owned(), schema);
+    for is_validation in [false, true] {
+        let name = map.error_schema_name(is_validation).into_owned();
+        schemas.insert(name, map.error_schema(is_validation));
     }
     schemas
 }

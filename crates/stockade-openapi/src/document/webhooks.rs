@@ -69,7 +69,7 @@ struct Events<'n> {
 impl<'n> Events<'n> {
     fn of(map: &RouteMap, names: &'n Names) -> Self {
         let mut events = Self { names, renamed: BTreeMap::new() };
-        let errors = [false, true].map(|is_validation| map.error_schema(is_validation));
+        let errors = [false, true].map(|it| (map.error_schema_name(it), map.error_schema(it)));
         let known = |name: &str| {
             let error = errors.iter().find(|(known, _)| *known == name);
             map.schemas.get(name).or_else(|| error.map(|(_, schema)| schema))

@@ -10,6 +10,7 @@ mod schema;
 #[cfg(feature = "swagger-ui")]
 mod swagger_ui;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -160,7 +161,16 @@ struct Contents<'d> {
     options: &'d OpenApiOptions,
     groups: Vec<Group<'d>>,
     refusals: Refusals,
+    detail: Detail,
+}
+
+/// The amount that the line of an answer says.
+#[derive(Clone)]
+struct Detail {
+    /// The parts inside that gave the answer are named.
     internals: bool,
+    /// The name of the schema of errors, which is said once for all.
+    usual_error: Cow<'static, str>,
 }
 
 impl<'d> Contents<'d> {
@@ -188,9 +198,10 @@ impl<'d> Contents<'d> {
             }
         }
         groups.retain(|group| !group.operations.is_empty());
-        let internals = options.internals;
-        let refusals = Refusals::of(&groups, internals);
-        Self { document, options, groups, refusals, internals }
+        let detail =
+            Detail { internals: options.internals, usual_error: map.error_schema_name(false) };
+        let refusals = Refusals::of(&groups, &detail);
+        Self { document, options, groups, refusals, detail }
     }
 
     fn count(&self) -> usize {
@@ -357,7 +368,8 @@ impl<'d> Contents<'d> {
             schema::names_in(&self.schemas()[&name], &mut schemas);
             next += 1;
         }
-        answer_list(html, &answers, &schemas);
+        let usual = schemas.iter().find(|name| **name == *self.detail.usual_error);
+        answer_list(html, &answers, usual);
         if !schemas.is_empty() {
             self.schema_list(html, &schemas);
         }
@@ -383,13 +395,12 @@ impl<'d> Contents<'d> {
 }
 
 /// Adds the answers that several operations share.
-fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, schemas: &[String]) {
+fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, usual: Option<&String>) {
     if answers.is_empty() {
         return;
     }
     html.markup("<section aria-labelledby=answers><h2 id=answers>Shared answers</h2>");
-    let usual = |name: &&String| operation::USUAL_ERRORS.contains(&name.as_str());
-    if let Some(name) = schemas.iter().find(usual) {
+    if let Some(name) = usual {
         html.markup("<p>An error has the body <a href=#s-").anchor(name);
         html.markup(">").text(name).markup("</a>, where no other is named.</p>");
     }

@@ -6,15 +6,12 @@ use serde_json::Value;
 use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo};
 
 use super::html::Html;
-use super::{Contents, Operation, curl, markdown, schema};
+use super::{Contents, Detail, Operation, curl, markdown, schema};
 use crate::document::demand;
 
 /// The givers of answers that are no middleware of the application.
 const STAGES: [&str; 7] =
     ["handler", "validation", "rate limit", "routing", "body", "error_handling", "server"];
-
-/// The schemas of errors without fields.
-pub(super) const USUAL_ERRORS: [&str; 2] = ["Error", "Problem"];
 
 /// Adds the section of an operation.
 pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
@@ -35,7 +32,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     parameters(html, value);
     body(html, value);
     answers(html, contents, operation);
-    if contents.internals {
+    if contents.detail.internals {
         limits(html, &route.limits);
         let names: Vec<&str> = route.middleware.iter().map(|it| it.name.as_str()).collect();
         if !names.is_empty() {
@@ -194,23 +191,24 @@ pub(super) fn place<'c>(
 ) -> (Option<&'c str>, Html) {
     let route = operation.route;
     if let Some(name) = shared_name(response) {
-        return (Some(name), answer(route, status, contents.response(response), true));
+        let detail = Detail { internals: true, ..contents.detail.clone() };
+        return (Some(name), answer(route, status, contents.response(response), &detail));
     }
-    let line = answer(route, status, response, contents.internals);
+    let line = answer(route, status, response, &contents.detail);
     (contents.refusals.name(&line), line)
 }
 
 /// Makes the line of an answer.
-pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, internals: bool) -> Html {
+pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, detail: &Detail) -> Html {
     let mut html = Html::default();
     html.markup("<span>").text(status).markup("</span> ");
     html.text(response["description"].as_str().unwrap_or_default());
-    let givers = givers(route, status, internals);
+    let givers = givers(route, status, detail.internals);
     // An answer is that of the handler, where nothing else is said.
     if !givers.is_empty() && givers != ["handler"] {
         html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
     }
-    content(&mut html, response);
+    content(&mut html, response, detail);
     html
 }
 
@@ -238,7 +236,7 @@ const UNTOLD: [&str; 12] = [
 
 /// Adds the bodies and the headers of an answer. The usual error is said once
 /// for all.
-fn content(html: &mut Html, response: &Value) {
+fn content(html: &mut Html, response: &Value, detail: &Detail) {
     let headers = response["headers"].as_object().into_iter().flatten();
     let own = headers.map(|(name, _)| name.as_str()).filter(|name| !UNTOLD.contains(name));
     let own: Vec<&str> = own.collect();
@@ -247,7 +245,7 @@ fn content(html: &mut Html, response: &Value) {
     }
     for (media_type, content) in response["content"].as_object().into_iter().flatten() {
         let schema = &content["schema"];
-        if USUAL_ERRORS.iter().any(|usual| schema::name_of(schema) == Some(usual)) {
+        if schema::name_of(schema) == Some(&*detail.usual_error) {
             continue;
         }
         html.markup(" ");

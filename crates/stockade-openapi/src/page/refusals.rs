@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::html::Html;
-use super::{Group, operation};
+use super::{Detail, Group, operation};
 
 /// The answers of 401 and 403 that several operations give in the same words.
 /// Each stands once, because every operation says who may call.
@@ -15,13 +15,13 @@ pub(super) struct Refusals {
 
 impl Refusals {
     /// Finds them in all operations.
-    pub(super) fn of(groups: &[Group<'_>], internals: bool) -> Self {
+    pub(super) fn of(groups: &[Group<'_>], detail: &Detail) -> Self {
         let mut counts: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for operation in groups.iter().flat_map(|group| &group.operations) {
             for status in ["401", "403"] {
                 let response = &operation.value["responses"][status];
                 if !response.is_null() && operation::shared_name(response).is_none() {
-                    let line = operation::answer(operation.route, status, response, internals);
+                    let line = operation::answer(operation.route, status, response, detail);
                     *counts.entry((status, line.into_string())).or_default() += 1;
                 }
             }

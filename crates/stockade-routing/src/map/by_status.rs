@@ -61,16 +61,36 @@ impl RouteMap {
         if self.router.problem_details { "application/problem+json" } else { "application/json" }
     }
 
-    /// Returns the JSON Schema of the body of an error, with its name; of
+    /// Returns the JSON Schema of the body of an error; of
     /// [`AnswerBodyInfo::ValidationError`] if `is_validation`, else of
     /// [`AnswerBodyInfo::Error`].
     #[must_use]
-    pub fn error_schema(&self, is_validation: bool) -> (&'static str, Value) {
+    pub fn error_schema(&self, is_validation: bool) -> Value {
         match (self.router.problem_details, is_validation) {
-            (true, _) => ("Problem", problem()),
-            (false, true) => ("ValidationError", validation_error()),
-            (false, false) => ("Error", error()),
+            (true, _) => problem(),
+            (false, true) => validation_error(),
+            (false, false) => error(),
         }
+    }
+
+    /// Returns the name of [`Self::error_schema`] in documents: `Error`,
+    /// `ValidationError` or `Problem`, unless [`RouteMap::schemas`] has a type of
+    /// that name. The type keeps its name; the schema of errors gets `Api` in
+    /// front (`ApiError`), and a number behind it where that is taken too.
+    #[must_use]
+    pub fn error_schema_name(&self, is_validation: bool) -> Cow<'static, str> {
+        let (name, other) = match (self.router.problem_details, is_validation) {
+            (true, _) => ("Problem", "ApiProblem"),
+            (false, true) => ("ValidationError", "ApiValidationError"),
+            (false, false) => ("Error", "ApiError"),
+        };
+        let is_free = |name: &str| !self.schemas.contains_key(name);
+        if let Some(name) = [name, other].into_iter().find(|name| is_free(name)) {
+            return Cow::Borrowed(name);
+        }
+        let mut numbered = (2_u32..).map(|number| format!("{other}{number}"));
+        // A map has fewer schemas than there are numbers.
+        Cow::Owned(numbered.find(|name| is_free(name)).unwrap_or_default())
     }
 }
 

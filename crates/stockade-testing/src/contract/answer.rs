@@ -116,7 +116,7 @@ impl Sent<'_> {
     }
 
     fn error_faults(&self, map: &RouteMap, schemas: &Schemas, is_validation: bool) -> Vec<String> {
-        let (_, schema) = map.error_schema(is_validation);
+        let schema = map.error_schema(is_validation);
         self.typed_faults(&[(map.error_media_type(), &schema)], schemas)
     }
 
