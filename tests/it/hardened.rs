@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stockade::auth::{TokenVerifier, verify_token};
 use stockade::http::HeaderValue;
-use stockade::middleware::{RateLimit, with_rate_limit};
+use stockade::middleware::{ErrorHandlerOptions, RateLimit, create_error_handler, with_rate_limit};
 use stockade::testing::{AttackFamily, Credentials, Hardening, HardeningReport};
 use stockade::websockets::WebSocketOptions;
 use stockade::{HttpBody, prelude::*};
@@ -516,4 +516,30 @@ fn what_is_right_is_not_blamed() {
     for family in [AttackFamily::Credentials, AttackFamily::Detours, AttackFamily::Bodies] {
         assert!(report.count(family).passed > 50, "{report}");
     }
+}
+
+#[test]
+fn an_error_handler_that_tells_the_cause_is_found() {
+    let router = |tells: bool| {
+        let api = routes! {
+            "notes": {
+                POST: {
+                    handler: async |Body(note): Body<Value>| note,
+                    error_handling: create_error_handler(ErrorHandlerOptions::new().transform(
+                        move |error, mut body| {
+                            if tells {
+                                body["cause"] = error.message().into();
+                            }
+                            body
+                        },
+                    )),
+                },
+            },
+        };
+        create_router(api, RouterOptions::new())
+    };
+    let report = run(&Hardening::new(router(true)));
+    let attack = "the cause of a 5xx";
+    check(&report, AttackFamily::Responses, attack, "the cause stands in the body");
+    assert!(run(&Hardening::new(router(false))).is_hardened());
 }

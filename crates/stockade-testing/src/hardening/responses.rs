@@ -52,8 +52,40 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     for target in targets.iter() {
         attack_path(runner, target).await;
         attack_query(runner, target).await;
+        attack_cause(runner, target).await;
     }
 }
+
+/// Sends a body whose reading panics, so that the route answers with a 5xx whose
+/// cause is known.
+async fn attack_cause(runner: &mut Runner<'_>, target: &Target) {
+    const ATTACK: &str = "the cause of a 5xx";
+    let Some(shot) = target.refused().filter(|_| target.body.is_some()) else { return };
+    if target.takes_bytes() {
+        let reason = "the handler reads the body itself";
+        return runner.leave(GENERIC.family, Some(target), ATTACK, reason);
+    }
+    let shot = shot.panicking(CAUSE);
+    let user = runner.user(&target.roles()).filter(|_| target.needs_user());
+    let shot = match user {
+        Some(user) => shot.of(&user),
+        None => shot,
+    };
+    runner.attack(&GENERIC, Some(target), ATTACK, shot, hides_cause).await;
+}
+
+/// Judges an answer to a body whose reading has panicked.
+fn hides_cause(exchange: &Exchange) -> Verdict {
+    let text = String::from_utf8_lossy(&exchange.body);
+    match exchange.status {
+        _ if text.contains(CAUSE) => Verdict::GotThrough("the cause stands in the body".to_owned()),
+        status if status.is_server_error() => Verdict::Refused,
+        status => Verdict::Unproven(format!("it was answered with {status}")),
+    }
+}
+
+/// The message of a panic, as no answer has it by chance.
+const CAUSE: &str = "the cause, number 4f1d9c";
 
 async fn attack_query(runner: &mut Runner<'_>, target: &Target) {
     let reads = runner.plan().reads;

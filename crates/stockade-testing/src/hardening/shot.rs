@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::panic;
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -32,6 +34,8 @@ pub(super) enum ShotBody {
         beginning: &'static str,
         length: u64,
     },
+    /// A stream that panics with this message as soon as it is read.
+    Panicking(&'static str),
 }
 
 impl Shot {
@@ -100,6 +104,12 @@ impl Shot {
         self.set("content-type", content_type)
     }
 
+    /// Gives it a body whose reading panics, as a fault of the program would.
+    pub(super) fn panicking(mut self, message: &'static str) -> Self {
+        self.body = ShotBody::Panicking(message);
+        self
+    }
+
     pub(super) fn peer(mut self, peer: SocketAddr) -> Self {
         self.peer = Some(peer);
         self
@@ -144,6 +154,13 @@ impl ShotBody {
                 let pieces = std::iter::once(beginning).chain(rest);
                 HttpBody::stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
             }
+            Self::Panicking(message) => {
+                let message = *message;
+                HttpBody::stream(stream::poll_fn(move |_| -> Poll<Option<Piece>> {
+                    // Unlike `panic!` it asks no hook, which would print it.
+                    panic::resume_unwind(Box::new(message))
+                }))
+            }
         }
     }
 
@@ -151,10 +168,12 @@ impl ShotBody {
     pub(super) fn shown(&self) -> Option<Bytes> {
         match self {
             Self::Whole(bytes) => Some(bytes.clone()),
-            Self::Stream { .. } => None,
+            Self::Stream { .. } | Self::Panicking(_) => None,
         }
     }
 }
+
+type Piece = Result<Bytes, Infallible>;
 
 /// The length of a piece of a long body.
 const PIECE: usize = 16_384;

@@ -86,6 +86,17 @@ impl Target {
         (is_read && !self.needs_user()).then(|| self.shot())
     }
 
+    /// Returns true if the handler may read the body itself, in place of an
+    /// extractor: raw bytes, or a form of several parts.
+    pub(super) fn takes_bytes(&self) -> bool {
+        let mut contents = self.route.body.iter().flat_map(|body| &body.content);
+        contents.any(|content| {
+            content.media_type == "*/*"
+                || content.media_type == "application/octet-stream"
+                || content.media_type.starts_with("multipart/")
+        })
+    }
+
     pub(super) fn needs_user(&self) -> bool {
         self.route.access.user == Need::Required
     }
