@@ -8,6 +8,7 @@ mod support;
 mod construction;
 mod contract;
 mod cross_origin;
+mod defences;
 mod described;
 mod documents;
 mod routing;

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "the example is a program; its `main` is not called here")]
 #[path = "../../examples/shop/main.rs"]
-mod example;
+pub mod example;
 
 use self::example::Role;
 
@@ -23,8 +23,13 @@ pub fn shop() -> Contract {
     Contract::of(&app(router()))
 }
 
-/// The router of the shop, with four users.
+/// The router of the shop, with its four users.
 pub fn router() -> Router {
+    example::router(stocked())
+}
+
+/// The shop, with four users.
+pub fn stocked() -> example::Shop {
     let mut shop = example::Shop::stocked(Secret::new(SECRET).unwrap());
     for (name, role) in [
         ("ann", Role::Customer),
@@ -34,7 +39,7 @@ pub fn router() -> Router {
     ] {
         shop.add_account(name, &format!("{name}@example.org"), role, String::new());
     }
-    example::router(shop)
+    shop
 }
 
 pub const ANN: u32 = 6;

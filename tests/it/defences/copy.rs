@@ -1,0 +1,257 @@
+//! Some routes of the shop, made of its own handlers, guards and options, from
+//! which a defence can be taken away.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use stockade::RouteEntry;
+use stockade::http::Method;
+use stockade::middleware::{
+    ErrorHandlerOptions, Metrics, SecurityHeaders, create_error_handler, named, with_compression,
+    with_decompression, with_etag, with_permission, with_role, with_sanitization,
+};
+use stockade::prelude::*;
+use stockade::reply::Created;
+use stockade::websockets::{Rooms, WebSocketOptions};
+
+use crate::shop::example::guards::{is_own_or_admin, known_account, strict, tag_response};
+use crate::shop::example::orders::{ship_order, show_order};
+use crate::shop::example::pages::{chat, help};
+use crate::shop::example::products::{create_product, search_products, show_product};
+use crate::shop::example::stock::{self, NoUser, Product, Role, Shop};
+use crate::shop::example::users::{self, give_role, list_users, log_in, rename_user, show_user};
+use crate::shop::example::{options, products as goods};
+use crate::shop::stocked;
+
+/// Builds the copy, with one change; `""` is none.
+pub fn copy(change: &'static str) -> Router {
+    let metrics = Metrics::new();
+    let options = changed(options(&metrics), change);
+    let options = options.state(stocked()).state(Rooms::default()).middleware(tag_response);
+    let mut router = create_router(api(change), options);
+    if change == "an open route" {
+        router.get("/stock", async || "nobody says why this is open");
+    }
+    if change == "a second path" {
+        router.get("/all-users", list_users);
+    }
+    router
+}
+
+fn changed(options: RouterOptions, change: &str) -> RouterOptions {
+    match change {
+        "body limit" => options.max_body_size(1024 * 1024 * 1024),
+        "CORS list" => options.cors_origin("*"),
+        "header" => options.security_headers(SecurityHeaders::default().without("x-frame-options")),
+        "expose_errors" => options.expose_errors(true),
+        "trust_proxy" => options.trust_proxy(1),
+        _ => options,
+    }
+}
+
+fn api(change: &'static str) -> RouteTree {
+    let is = |name: &str| change == name;
+    routes! {
+        "login": { ..RouteTree::new().method(Method::POST, login(change)) },
+        "users": { ..users(change) },
+        "products": { ..products(change) },
+        "orders": { ..orders(change) },
+        "chat": {
+            ":topic": {
+                ws: {
+                    handler: chat,
+                    public: "everybody may talk",
+                    options: {
+                        let options = WebSocketOptions::new().max_payload(4 * 1024);
+                        let options = options.max_rate(Some(10));
+                        if is("WebSocket origin") { options.allowed_origins(["*"]) } else { options }
+                    },
+                },
+            },
+        },
+        "help": { "**": { GET: { handler: help, public: "everybody may look around" } } },
+    }
+}
+
+fn login(change: &str) -> RouteEntry {
+    let mut login = RouteEntry::new(log_in).max_body(16 * 1024).public("it gives the token");
+    if change != "rate limit" {
+        login = login.rate_limit(10 / MINUTE);
+    }
+    if change != "timeout" {
+        login = login.timeout(Duration::from_secs(10));
+    }
+    login
+}
+
+fn users(change: &'static str) -> RouteTree {
+    let (signed_in, admins) = (with_auth(Auth::verify(known_account)), with_role("admin"));
+    let both = || vec![signed_in.clone(), admins.clone()];
+    let if_there = |name: &str, list: Vec<Middleware>| {
+        if change == name { Vec::new() } else { list }
+    };
+    let one: RouteEntry = match change {
+        "secret" => RouteEntry::new(leaky::show_user),
+        _ => RouteEntry::new(show_user),
+    };
+    let permission = with_permission(named("own account or admin", is_own_or_admin));
+    let sign_up = match change {
+        "pattern" => RouteEntry::new(any_email::sign_up),
+        _ => RouteEntry::new(users::sign_up),
+    };
+    routes! {
+        ..RouteTree::new().method(
+            Method::POST,
+            sign_up.name("users.create").max_body(16 * 1024).public("it makes the account"),
+        ),
+        GET: { handler: list_users, middleware: if_there("user", both()) },
+        r":id(\d+)": {
+            middleware: {
+                let mut guards = vec![signed_in.clone()];
+                guards.extend(if_there("permission", vec![permission]));
+                guards
+            },
+            ..RouteTree::new().method(Method::GET, one.name("users.show")),
+            PATCH: { handler: rename_user },
+            "role": {
+                PUT: { handler: give_role, middleware: if_there("role", vec![admins.clone()]) },
+            },
+        },
+    }
+}
+
+fn products(change: &'static str) -> RouteTree {
+    let create = match change {
+        "bound" => RouteEntry::new(any_price::create_product),
+        _ => RouteEntry::new(create_product),
+    };
+    let mut create = create.middleware((
+        with_auth(Auth::verify(known_account)),
+        with_role(["clerk", "admin"]),
+        with_decompression(),
+        with_sanitization(),
+    ));
+    if change != "unknown members" {
+        create = create.validation_options(strict());
+    }
+    if change.starts_with("text of a 5xx") {
+        let tells = change == "text of a 5xx";
+        create = create.error_handling(create_error_handler(ErrorHandlerOptions::new().transform(
+            move |error, mut body| {
+                body["cause"] = if tells { error.message() } else { "a fault of ours" }.into();
+                body
+            },
+        )));
+    }
+    let mut search = RouteEntry::new(search_products)
+        .public("everybody may look around")
+        .validation_options(strict());
+    if change == "CORS without credentials" {
+        search = search.cors("*");
+    }
+    routes! {
+        middleware: [with_compression(), with_etag()],
+        ..RouteTree::new().method(Method::GET, search).method(Method::POST, create),
+        r":id(\d+)": {
+            GET: {
+                handler: show_product,
+                name: "products.show",
+                public: "everybody may look around",
+            },
+        },
+    }
+}
+
+fn orders(change: &'static str) -> RouteTree {
+    let signed_in = || with_auth(Auth::verify(known_account));
+    let guards: Vec<Middleware> = match change {
+        "answers behind the guard" => vec![signed_in(), Middleware::new(kept_answer)],
+        "answers before the guard" => vec![Middleware::new(kept_answer), signed_in()],
+        _ => vec![signed_in()],
+    };
+    routes! {
+        r":id(\d+)": {
+            GET: { handler: show_order, name: "orders.show", middleware: guards },
+            "ship": {
+                POST: {
+                    handler: ship_order,
+                    middleware: [signed_in(), with_role(["clerk", "admin"])],
+                },
+            },
+        },
+    }
+}
+
+/// Answers by itself what it has answered before.
+async fn kept_answer(req: Request, next: Next) -> Result<Response, ApiError> {
+    if req.param("id").as_deref() != Some("1") {
+        return Ok(next.run(req).await);
+    }
+    Json(json!({ "order": 1, "status": "placed", "lines": [] })).into_response()
+}
+
+/// An account with the hash of its password.
+mod leaky {
+    use super::*;
+
+    #[derive(Clone, Serialize, Reply, Schema)]
+    pub struct Profile {
+        pub id: u32,
+        pub name: String,
+        pub email: String,
+        pub role: Role,
+        pub password_hash: String,
+    }
+
+    pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, NoUser> {
+        let stock::Profile { id, name, email, role } = users::show_user(shop, Path(id)).await?;
+        Ok(Profile { id, name, email, role, password_hash: "$pbkdf2$".into() })
+    }
+}
+
+/// A sign-up whose email may be anything.
+mod any_email {
+    use super::*;
+
+    #[derive(Deserialize, Schema)]
+    pub struct NewUser {
+        #[schema(trim, required, max_length = 100)]
+        pub name: String,
+        #[schema(max_length = 254)]
+        pub email: String,
+        #[schema(min_length = 8, max_length = 200)]
+        pub password: String,
+    }
+
+    pub async fn sign_up(
+        shop: State<Shop>,
+        Body(new): Body<NewUser>,
+    ) -> Result<Created<stock::Profile>, users::SignUpError> {
+        let NewUser { name, email, password } = new;
+        users::sign_up(shop, Body(users::NewUser { name, email, password })).await
+    }
+}
+
+/// A product whose price has no end.
+mod any_price {
+    use super::*;
+
+    #[derive(Deserialize, Schema)]
+    pub struct NewProduct {
+        #[schema(trim, required, max_length = 100)]
+        pub name: String,
+        #[schema(one_of = ["tea", "coffee", "crockery"])]
+        pub category: String,
+        #[schema(minimum = 1)]
+        pub price_cents: u32,
+    }
+
+    pub async fn create_product(
+        shop: State<Shop>,
+        Body(new): Body<NewProduct>,
+    ) -> Created<Product> {
+        let NewProduct { name, category, price_cents } = new;
+        let new = goods::NewProduct { name, category, price_cents };
+        goods::create_product(shop, Body(new)).await
+    }
+}
