@@ -17,6 +17,7 @@ mod accepts;
 mod bodies;
 mod body_hooks;
 mod content;
+mod description_size;
 mod descriptions;
 mod entries;
 mod extractors;
