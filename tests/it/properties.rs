@@ -280,3 +280,24 @@ async fn a_failing_case_is_kept_and_tried_first() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
     fs::remove_file(&file).unwrap();
 }
+
+#[derive(Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Counted {
+    #[schema(maximum = 9)]
+    count: u8,
+}
+
+#[tokio::test]
+async fn errors_of_an_own_form_have_the_status_of_validation() {
+    let make = || {
+        let api = routes! { "counted": { POST: async |Body(_): Body<Counted>| () } };
+        let form = |error: &mut stockade::ErrorReply| {
+            let fields: Vec<_> = error.field_errors().iter().map(|it| it.field.clone()).collect();
+            error.set_json(json!({ "wrong": fields }));
+        };
+        create_router(api, RouterOptions::new().validation_status(422).error_handling(form))
+    };
+    let report = report_of(make).await;
+    assert!(report.is_passed() && report.routes[0].rules > 2, "{report}");
+}

@@ -80,7 +80,10 @@ pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
 
 /// Returns the status of answers to input that fails its checks.
 fn validation_status(route: &RouteInfo) -> u16 {
-    let judged = route.answers.iter().find(|it| it.body == AnswerBodyInfo::ValidationError);
+    // Where errors have a form of the application, its stage is all that tells it.
+    let is_judged =
+        |it: &&AnswerInfo| it.body == AnswerBodyInfo::ValidationError || it.by == "validation";
+    let judged = route.answers.iter().find(is_judged);
     judged.and_then(|answer| answer.status.parse().ok()).unwrap_or(400)
 }
 
