@@ -61,7 +61,11 @@ fn router(db: Db, secret: Secret) -> Router {
             "user": {
                 middleware: [signed_in.clone()],
                 GET: { users::show_current, docs: "Show the current user" },
-                PUT: { users::update_current, docs: "Change the current user" },
+                PUT: {
+                    users::update_current,
+                    docs: "Change the current user",
+                    rate_limit: 60 / MINUTE,
+                },
             },
             "profiles/:username": {
                 GET: { profiles::show, docs: "Show a profile", middleware: [anybody.clone()] },
@@ -133,14 +137,15 @@ fn router(db: Db, secret: Secret) -> Router {
         .state(TokenKey(secret));
     // `/openapi.json`, and `/docs` for people.
     let mut router = with_open_api(create_router(api, options), document_options());
-    router.policy(policy());
+    router.policy(policy_from(Policy::recommended()));
     router
 }
 
-/// The rules that keep the router from being built where a route breaks one.
-fn policy() -> Policy {
+/// The rules that keep the router from being built where a route breaks one:
+/// those of `policy`, and one of this program.
+fn policy_from(policy: Policy) -> Policy {
     let reads = "everybody reads, and who is signed in sees their own marks";
-    Policy::recommended()
+    policy
         .rule("writes-need-user", "what changes articles and profiles asks for a user", |route| {
             route.path.starts_with("/api/users") || !route.may_change() || !route.is_open()
         })

@@ -17,7 +17,9 @@ pub struct Viewer {
     pub id: i64,
 }
 
-/// The key that signs tokens.
+/// The key that signs tokens. A token holds for seven days, also where the
+/// password changes: the API has no logout, and a token is judged without the
+/// database. A new key ends all of them.
 pub struct TokenKey(pub Secret);
 
 /// The object that requests about users have around their fields.
@@ -28,9 +30,9 @@ pub struct UserBody<T> {
 
 #[derive(Deserialize, Schema)]
 pub struct Credentials {
-    #[schema(required, trim)]
+    #[schema(required, trim, max_length = 254)]
     email: String,
-    #[schema(required)]
+    #[schema(required, max_length = 200)]
     password: String,
 }
 
@@ -54,7 +56,8 @@ pub struct UserChange {
     password: Optional<String>,
     #[schema(max_length = 2_000)]
     bio: Patch<String>,
-    #[schema(max_length = 2_000)]
+    // Pages show it as an image, and perhaps as a link: no `javascript:`.
+    #[schema(max_length = 2_000, pattern = r"^(https?://[^\s]+)?$")]
     image: Patch<String>,
 }
 

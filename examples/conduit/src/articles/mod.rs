@@ -49,8 +49,11 @@ pub struct ArticleChange {
 /// The choice of articles of a list, and the page of it that is wanted.
 #[derive(Deserialize, Schema)]
 pub struct Filter {
+    #[schema(max_length = 50)]
     tag: Option<String>,
+    #[schema(max_length = 50)]
     author: Option<String>,
+    #[schema(max_length = 50)]
     favorited: Option<String>,
     #[schema(minimum = 1, maximum = 100, default = 20)]
     limit: i64,

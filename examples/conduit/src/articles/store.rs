@@ -131,9 +131,15 @@ pub fn own(tx: &Transaction<'_>, viewer: Viewer, slug: &str) -> Result<i64> {
     if author == viewer.id { Ok(id) } else { Err(ConduitError::Forbidden("article")) }
 }
 
+/// The most bytes of a title in a slug. One sign of a title may become thirty of
+/// them, and an address that is too long reaches no route.
+const SLUG_MAX: usize = 200;
+
 /// Makes a slug that no article has. It is free until the transaction ends.
 pub fn free_slug(tx: &Transaction<'_>, title: &str) -> Result<String> {
-    let slug = slug::slugify(title);
+    let mut slug = slug::slugify(title);
+    // A slug has letters of ASCII, digits and hyphens alone.
+    slug.truncate(SLUG_MAX);
     // `/articles/feed` is another route, and a title may have no letters at all.
     let is_usable = !matches!(slug.as_str(), "" | "feed");
     let mut statement = tx.prepare_cached("SELECT 1 FROM articles WHERE slug = ?")?;

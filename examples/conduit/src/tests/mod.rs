@@ -8,6 +8,7 @@ mod errors;
 mod hardened;
 mod lists;
 mod profiles;
+mod schemas;
 mod users;
 
 use std::path::PathBuf;

@@ -1,0 +1,84 @@
+//! Requests made of the schemas, the strict rules, and the routes as they are
+//! committed.
+
+use stockade::policy::Policy;
+use stockade::prelude::*;
+use stockade::testing::{Credentials, assert_routes_lock, check_schemas};
+
+use super::{Conduit, ConduitErrors, registration};
+
+/// Fails where the routes are not those of `routes.lock`; `STOCKADE_LOCK=write
+/// cargo test routes_are_as_locked` writes it.
+#[tokio::test]
+async fn routes_are_as_locked() {
+    let conduit = Conduit::new();
+    assert_routes_lock(crate::router(conduit.db.clone(), conduit.secret.clone()), "routes.lock");
+}
+
+#[tokio::test]
+async fn the_strict_rules_are_kept_but_for_these() {
+    let conduit = Conduit::new();
+    let app = crate::router(conduit.db.clone(), conduit.secret.clone()).build().unwrap();
+    let short = "a path has few kilobytes, and the text is compared and not stored";
+    let policy = crate::policy_from(Policy::strict())
+        .without("operation-named", "the API of RealWorld gives its operations no names")
+        .without("errors-typed", "an error of the framework passes through `ConduitError`")
+        .allow_below("strings-bounded", "/api/profiles/:username", short)
+        .allow_below("strings-bounded", "/api/articles/:slug", short)
+        .allow_below("strings-bounded", "/docs", short)
+        .allow_below("response-schema", "/docs", "pages for people")
+        .allow("response-schema", "GET /openapi.json", "OpenAPI is its schema");
+    assert_eq!(policy.check(&app.route_map()), []);
+}
+
+#[tokio::test]
+async fn requests_of_the_schemas_get_answers_of_the_schemas() {
+    let conduit = Conduit::new();
+    let token = conduit.register("ada").await;
+    let make = move || crate::router(conduit.db.clone(), conduit.secret.clone());
+    let report = check_schemas(make)
+        .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
+        // A password costs a hash.
+        .cases_of("POST /api/users", 4)
+        .cases_of("POST /api/users/login", 4)
+        .cases_of("PUT /api/user", 16)
+        .run()
+        .await;
+    assert!(report.routes.iter().all(|route| route.valid > 0), "{report}");
+}
+
+#[tokio::test]
+async fn an_image_is_an_address_of_the_web() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    for image in ["javascript:alert(1)", "data:text/html,x", "ada.png", "https://a b"] {
+        let change = json!({ "user": { "image": image } });
+        let invalid = json!({ "image": ["Invalid format"] });
+        conduit.put("/user", &ada, change).await.assert_errors(422, invalid);
+    }
+}
+
+#[tokio::test]
+async fn a_title_of_signs_that_become_words_has_an_address() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    let title = "\u{FDFA}".repeat(200);
+    let slug = conduit.publish(&ada, &title, &[]).await;
+    let again = conduit.publish(&ada, &title, &[]).await;
+    assert!(slug.len() <= 200 && again.len() < 250 && slug != again, "{slug} {again}");
+    conduit.get(&format!("/articles/{again}"), "").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn passwords_cannot_be_changed_without_end() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    let change = || conduit.put("/user", &ada, json!({ "user": {} }));
+    for _ in 0..60 {
+        change().await.assert_status(200);
+    }
+    change().await.assert_status(429);
+    let long = json!({ "user": { "email": "x".repeat(255), "password": "password1" } });
+    conduit.post("/users/login", "", long).await.assert_status(422);
+    conduit.post("/users", "", registration("eve")).await.assert_status(201);
+}
