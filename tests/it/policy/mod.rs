@@ -7,6 +7,7 @@ mod documents;
 mod exceptions;
 mod exposure;
 mod facts;
+mod passwords;
 
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{Auth, SessionCookie, with_auth};

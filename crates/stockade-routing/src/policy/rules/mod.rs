@@ -5,6 +5,7 @@ mod data;
 mod documents;
 mod exposure;
 mod limits;
+mod passwords;
 
 use super::finding::Finding;
 use super::rule::{BuiltIn, all_routes};
@@ -35,6 +36,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     documents::SUMMARY,
     documents::DEPRECATED_HAS_SUNSET,
     access::NO_BASIC,
+    passwords::PASSWORDS_LIMITED,
     access::GET_WITHOUT_EFFECTS,
 ];
 
