@@ -405,8 +405,9 @@ fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, usual: O
         html.markup(">").text(name).markup("</a>, where no other is named.</p>");
     }
     html.markup("<ul class=r>");
-    for ((_, name), line) in answers {
-        html.markup("<li id=a-").anchor(name).markup(">").add(line);
+    for ((status, name), line) in answers {
+        html.markup("<li id=a-").anchor(&operation::place_id(status, name));
+        html.markup(">").add(line);
     }
     html.markup("</ul></section>\n");
 }

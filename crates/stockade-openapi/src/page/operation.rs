@@ -176,7 +176,11 @@ fn answers(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) 
     }
     for (index, (status, name)) in shared.into_iter().enumerate() {
         html.markup(if index == 0 { "<li>" } else { " · " });
-        html.markup("<a href=#a-").anchor(name).markup(">").text(status).markup("</a>");
+        html.markup("<a href=#a-")
+            .anchor(&place_id(status, name))
+            .markup(">")
+            .text(status)
+            .markup("</a>");
     }
     html.markup("</ul>");
 }
@@ -196,6 +200,17 @@ pub(super) fn place<'c>(
     }
     let line = answer(route, status, response, &contents.detail);
     (contents.refusals.name(&line), line)
+}
+
+/// Returns the id of the place of an answer: short, because each operation has
+/// several. `TooManyRequests2` of the document is `429_2`.
+pub(super) fn place_id(status: &str, name: &str) -> String {
+    // That of a refusal begins with its status.
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        return name.to_owned();
+    }
+    let number = &name[name.trim_end_matches(|last: char| last.is_ascii_digit()).len()..];
+    if number.is_empty() { status.to_owned() } else { format!("{status}_{number}") }
 }
 
 /// Makes the line of an answer.
