@@ -110,10 +110,23 @@ impl Schemas {
     pub(super) fn in_place(&self, value: Value) -> Value {
         let name = value.get("$ref").and_then(Value::as_str);
         let name = name.and_then(|reference| reference.strip_prefix(PLACE));
-        match name.and_then(|name| self.definitions().remove(name)) {
+        match name.and_then(|name| self.definition(name)) {
             Some((definition, is_closed)) => self.exported(definition.export(), is_closed),
             None => value,
         }
+    }
+
+    /// Returns the definition of a name that references have for it, with true if
+    /// it refuses members that it does not list.
+    fn definition(&self, wanted: &str) -> Option<(&Definition, bool)> {
+        self.names.iter().find_map(|(name, definition)| {
+            let closed = self.closed.get(name);
+            let is_open = closed.is_none() || self.open.contains(name);
+            if name == wanted && is_open {
+                return Some((definition, false));
+            }
+            (closed? == wanted).then_some((definition, true))
+        })
     }
 
     /// Returns each definition by the names that references have for it, with
