@@ -86,7 +86,9 @@ async fn a_body_follows_all_schemas_that_check_it() {
     // The errors of the middleware are texts.
     let refused = TestClient::new(app(api())).post("/typed").json(json!({})).await;
     assert_eq!(refused.assert_status(400).json::<Value>()["details"], json!(["email is required"]));
-    let told = &document["paths"]["/typed"]["post"]["responses"]["400"]["content"];
+    let told = &document["paths"]["/typed"]["post"]["responses"]["400"]["$ref"];
+    assert_eq!(told, "#/components/responses/Error400");
+    let told = &document["components"]["responses"]["Error400"]["content"];
     let told = &told["application/json"]["schema"]["anyOf"];
     assert!(told.as_array().unwrap().contains(&json!({ "$ref": "#/components/schemas/Error" })));
 }

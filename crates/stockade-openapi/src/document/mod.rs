@@ -20,6 +20,7 @@ use stockade_routing::map::RouteMap;
 
 use self::paths::Paths;
 pub(crate) use self::paths::routes_by_id;
+pub(crate) use self::responses::ERROR;
 pub(crate) use self::ruleset::ruleset;
 pub(crate) use self::security::demand;
 use self::shared::Shared;

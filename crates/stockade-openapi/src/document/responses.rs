@@ -26,14 +26,23 @@ const STAGES: [(&str, &str); 8] = [
     ("server", "InternalServerError"),
 ];
 
+/// A header that browsers read for the pages of other origins, and that no program
+/// sees. It would be a tenth of a document.
+const FOR_BROWSERS: &str = "Access-Control-Expose-Headers";
+
+/// The names of the errors that handlers and middleware give begin with this.
+pub(crate) const ERROR: &str = "Error";
+
 /// Returns the answers of a route; those that stand once are put into `shared`.
 pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     let mut responses = Map::new();
     for (status, answers) in route.answers_by_status() {
         let meaning = documented(route, &status);
         let response = response(&status, &answers, meaning, route, map, shared);
-        let response = match shared_name(&answers).filter(|_| meaning.is_none()) {
-            Some(name) => shared.response(name, response),
+        let has_example = route.docs.reply_examples.iter().any(|(it, _)| it.to_string() == status);
+        let is_own = meaning.is_some() || has_example;
+        let response = match shared_name(&status, &answers).filter(|_| !is_own) {
+            Some(name) => shared.response(&name, response),
             None => response,
         };
         responses.insert(status, response);
@@ -48,15 +57,20 @@ fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
     told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
 }
 
-/// Returns the name of an answer that stands once in a document: one that a stage
-/// alone gives.
-fn shared_name(answers: &[Cow<'_, AnswerInfo>]) -> Option<&'static str> {
-    let [answer] = answers else { return None };
-    let key = match answer.by.as_str() {
-        "body" => format!("body {}", answer.status),
-        part => part.to_owned(),
-    };
-    STAGES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
+/// Returns the name of an answer that stands once in a document: that of a stage,
+/// or an error, which many operations give in the same words.
+fn shared_name(status: &str, answers: &[Cow<'_, AnswerInfo>]) -> Option<Cow<'static, str>> {
+    if let [answer] = answers {
+        let key = match answer.by.as_str() {
+            "body" => format!("body {}", answer.status),
+            part => part.to_owned(),
+        };
+        if let Some((_, name)) = STAGES.iter().find(|(known, _)| *known == key) {
+            return Some(Cow::Borrowed(*name));
+        }
+    }
+    let is_error = status.starts_with(['4', '5']);
+    is_error.then(|| Cow::Owned(format!("{ERROR}{status}")))
 }
 
 fn response(
@@ -163,7 +177,7 @@ fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, V
     let mut headers = Map::new();
     for answer in answers {
         for header in &answer.headers {
-            if headers.contains_key(&header.name) {
+            if headers.contains_key(&header.name) || header.name == FOR_BROWSERS {
                 continue;
             }
             let on_all = answers.iter().all(|answer| has(answer, &header.name));

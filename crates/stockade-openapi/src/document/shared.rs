@@ -22,7 +22,7 @@ impl Shared {
         let mut key = name.to_owned();
         for number in 2.. {
             match responses.get(&key) {
-                Some(known) if *known != response => key = format!("{name}{number}"),
+                Some(known) if *known != response => key = numbered(name, number),
                 Some(_) => break,
                 None => {
                     responses.insert(key.clone(), response);
@@ -50,4 +50,10 @@ impl Shared {
         headers.sort_keys();
         [("responses", responses), ("headers", headers)]
     }
+}
+
+/// Returns a name with a number behind it, apart from a status at its end.
+fn numbered(name: &str, number: u32) -> String {
+    let separator = if name.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
+    format!("{name}{separator}{number}")
 }

@@ -200,7 +200,7 @@ impl<'d> Contents<'d> {
         groups.retain(|group| !group.operations.is_empty());
         let detail =
             Detail { internals: options.internals, usual_error: map.error_schema_name(false) };
-        let refusals = Refusals::of(&groups, &detail);
+        let refusals = Refusals::of(document, &groups, &detail);
         Self { document, options, groups, refusals, detail }
     }
 
@@ -219,8 +219,7 @@ impl<'d> Contents<'d> {
 
     /// Returns an answer, or the shared answer that it points to.
     fn response(&self, response: &'d Value) -> &'d Value {
-        let name = operation::shared_name(response);
-        name.map_or(response, |name| &self.document["components"]["responses"][name])
+        operation::resolved(self.document, response)
     }
 
     fn page(&self, part: Part<'_, 'd>) -> String {

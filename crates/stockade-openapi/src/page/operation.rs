@@ -7,7 +7,7 @@ use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo};
 
 use super::html::Html;
 use super::{Contents, Detail, Operation, curl, markdown, schema};
-use crate::document::demand;
+use crate::document::{ERROR, demand};
 
 /// The givers of answers that are no middleware of the application.
 const STAGES: [&str; 7] =
@@ -198,7 +198,7 @@ pub(super) fn place<'c>(
         let detail = Detail { internals: true, ..contents.detail.clone() };
         return (Some(name), answer(route, status, contents.response(response), &detail));
     }
-    let line = answer(route, status, response, &contents.detail);
+    let line = answer(route, status, contents.response(response), &contents.detail);
     (contents.refusals.name(&line), line)
 }
 
@@ -227,8 +227,18 @@ pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, detail: 
     html
 }
 
-/// Returns the name of the shared answer that an answer points to.
+/// Returns the name of the shared answer that an answer points to. The errors of
+/// handlers and middleware are shown in the place where they are given.
 pub(super) fn shared_name(response: &Value) -> Option<&str> {
+    component(response).filter(|name| !name.starts_with(ERROR))
+}
+
+/// Returns an answer, or that of a document to which it points.
+pub(super) fn resolved<'d>(document: &'d Value, response: &'d Value) -> &'d Value {
+    component(response).map_or(response, |name| &document["components"]["responses"][name])
+}
+
+fn component(response: &Value) -> Option<&str> {
     response.get("$ref")?.as_str()?.strip_prefix("#/components/responses/")
 }
 

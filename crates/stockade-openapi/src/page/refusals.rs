@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::html::Html;
 use super::{Detail, Group, operation};
 
@@ -15,12 +17,13 @@ pub(super) struct Refusals {
 
 impl Refusals {
     /// Finds them in all operations.
-    pub(super) fn of(groups: &[Group<'_>], detail: &Detail) -> Self {
+    pub(super) fn of(document: &Value, groups: &[Group<'_>], detail: &Detail) -> Self {
         let mut counts: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for operation in groups.iter().flat_map(|group| &group.operations) {
             for status in ["401", "403"] {
                 let response = &operation.value["responses"][status];
                 if !response.is_null() && operation::shared_name(response).is_none() {
+                    let response = operation::resolved(document, response);
                     let line = operation::answer(operation.route, status, response, detail);
                     *counts.entry((status, line.into_string())).or_default() += 1;
                 }
