@@ -28,13 +28,11 @@ pub fn outcomes(
     let shop = Shop::start(target, end)?;
     let url = format!("http://{}/docs", shop.address);
     let mut page = Page::open(profile, "about:blank", end)?;
-    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":true}"#)?;
-    page.navigate(&url)?;
+    open(&mut page, &url, false)?;
     let mut got = vec![page.evaluate(OPERATIONS)?];
     let search = "document.querySelector('search').hidden ? 'hidden' : 'shown'";
     got.push(page.evaluate(search)?);
-    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":false}"#)?;
-    page.navigate(&url)?;
+    open(&mut page, &url, true)?;
     got.push(search_by_keyboard(&mut page)?);
     got.push(width(&mut page)?);
     got.push(dark_mode(&mut page)?);
@@ -76,6 +74,13 @@ fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
     page.command("Input.insertText", r#"{"text":"POST cart items"}"#)?;
     press(page, "Enter", r#","text":"\r""#)?;
     page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 200))")
+}
+
+/// Opens an address, with the scripts of its page or without them.
+pub fn open(page: &mut Page, url: &str, with_script: bool) -> Result<(), String> {
+    let disabled = format!(r#"{{"value":{}}}"#, !with_script);
+    page.command("Emulation.setScriptExecutionDisabled", &disabled)?;
+    page.navigate(url)
 }
 
 /// Presses a key; `text` is the rest of the event.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use crate::docs_page::{dark_mode, faults, press, width};
+use crate::docs_page::{dark_mode, faults, open, press, width};
 use crate::live_page::{Page, Shop};
 
 /// The situations, each with the outcome that must be there.
@@ -27,14 +27,12 @@ pub fn outcomes(
     let shop = Shop::start(target, end)?;
     let url = format!("http://{}/", shop.address);
     let mut page = Page::open(profile, "about:blank", end)?;
-    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":true}"#)?;
-    page.navigate(&url)?;
+    open(&mut page, &url, false)?;
     let mut got = vec![page.evaluate(
         "[...document.querySelectorAll('.products li')].length + ' and ' + \
          [...document.querySelectorAll('button')].filter((it) => it.offsetParent).length",
     )?];
-    page.command("Emulation.setScriptExecutionDisabled", r#"{"value":false}"#)?;
-    page.navigate(&url)?;
+    open(&mut page, &url, true)?;
     got.push(width(&mut page)?);
     got.push(dark_mode(&mut page)?);
     page.evaluate("document.querySelector('button').focus(), ''")?;
