@@ -19,7 +19,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 
 const PAGE: &str = include_str!("home/page.html");
 
-/// How many products the page shows.
+/// The number of products that the page shows.
 const MOST_PRODUCTS: usize = 100;
 
 /// Where to go on.

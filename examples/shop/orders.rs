@@ -157,7 +157,7 @@ pub enum ShipError {
     Shipped(u32),
 }
 
-/// What an application of the owner would be told, if the shop knew any.
+/// The message to an application of the owner, if the shop knew any.
 #[derive(Serialize, Schema)]
 pub struct OrderShipped {
     pub order: u32,

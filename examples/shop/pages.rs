@@ -1,4 +1,4 @@
-//! What is there to read: help, and a page with a script.
+//! Texts to read: help, and a page with a script.
 
 use stockade::auth::generate_token;
 use stockade::http::HeaderMap;

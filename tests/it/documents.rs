@@ -1,4 +1,4 @@
-//! What documents say beside their routes, as the tools of others read it.
+//! Statements of documents beside their routes, as the tools of others read them.
 
 use serde_json::json;
 use stockade::middleware::{InputRule, with_input_validation};

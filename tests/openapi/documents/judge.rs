@@ -1,4 +1,4 @@
-//! What holds for every document.
+//! Rules that hold for every document.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
