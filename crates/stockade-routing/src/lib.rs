@@ -70,6 +70,6 @@ pub mod __internal {
     pub use crate::dispatch::poll_into;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
-    pub use crate::map::schemas::references;
+    pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
 }

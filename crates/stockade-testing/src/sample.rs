@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
+use stockade_routing::__internal::SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
 
 /// The depth of a schema beyond which no value is sought: recursive types have
@@ -143,7 +144,7 @@ impl<'m> Sample<'m> {
     }
 
     fn referred(self, reference: &str) -> Option<&'m Value> {
-        self.schemas.get(reference.strip_prefix("#/schemas/")?)
+        self.schemas.get(reference.strip_prefix(SCHEMAS)?)
     }
 
     /// Returns an object with the members of all parts.

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
+use stockade_routing::__internal::SCHEMAS;
 use stockade_routing::map::{
     AnswerBodyInfo, AnswerInfo, ContentInfo, HeaderInfo, RouteInfo, RouteMap,
 };
 
-use super::schemas::IN_MAP;
 use super::security;
 use super::shared::Shared;
 
@@ -170,7 +170,7 @@ fn content(answers: &[Cow<'_, AnswerInfo>], map: &RouteMap) -> Map<String, Value
 }
 
 fn error(map: &RouteMap, of_validation: bool) -> Value {
-    json!({ "$ref": format!("{IN_MAP}{}", map.error_schema_name(of_validation)) })
+    json!({ "$ref": format!("{SCHEMAS}{}", map.error_schema_name(of_validation)) })
 }
 
 fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, Value> {

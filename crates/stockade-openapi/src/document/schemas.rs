@@ -1,10 +1,8 @@
 //! The schemas of a document, and the references to them.
 
 use serde_json::{Map, Value, json};
+use stockade_routing::__internal::SCHEMAS;
 use stockade_routing::map::RouteMap;
-
-/// The place of schemas in a map.
-pub(super) const IN_MAP: &str = "#/schemas/";
 
 /// The place of schemas in a document.
 const IN_DOCUMENT: &str = "#/components/schemas/";
@@ -27,7 +25,7 @@ pub(super) fn point_to_components(value: &mut Value) {
             for (key, value) in object.iter_mut() {
                 match value {
                     Value::String(text) if key == "$ref" => {
-                        if let Some(name) = text.strip_prefix(IN_MAP) {
+                        if let Some(name) = text.strip_prefix(SCHEMAS) {
                             *text = format!("{IN_DOCUMENT}{name}");
                         }
                     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use stockade_errors::Mistake;
+use stockade_routing::__internal::SCHEMAS;
 use stockade_routing::map::RouteMap;
 use stockade_validation::{DefinitionId, Export, Names, Schema};
 
 use super::paths::{label, routes_by_id};
-use super::schemas::IN_MAP;
 use crate::options::{OpenApiOptions, Webhook, WebhookBody};
 
 /// Returns the webhooks of a document, and the schemas of their types that the map
@@ -100,7 +100,7 @@ impl<'n> Events<'n> {
         let reference = |id: &DefinitionId| {
             // All definitions were named, or there is a mistake.
             let name = self.names.get(id).unwrap_or("unknown");
-            format!("{IN_MAP}{}", self.name(name))
+            format!("{SCHEMAS}{}", self.name(name))
         };
         export.references(&reference).to_value()
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_routing::__internal::references;
+use stockade_routing::__internal::{SCHEMAS, references};
 
 use super::change::{Change, Changes};
 use super::entry::{FALLBACK, RouteLock};
@@ -14,7 +14,7 @@ use super::pairs::{Pairs, pairs_of};
 use super::rules::{
     FALLBACK_ADDED, FALLBACK_REMOVED, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET, Rule,
 };
-use super::schema::{Direction, PLACE};
+use super::schema::Direction;
 use super::{route, router};
 
 /// Returns the differences of two locks.
@@ -110,13 +110,13 @@ fn add_users(lock: &Lock, users: &mut BTreeMap<(Direction, String), BTreeSet<Str
         for direction in [Direction::Request, Direction::Reply] {
             let mut open = BTreeSet::new();
             let values = values_of(route, direction);
-            values.into_iter().for_each(|value| references(value, PLACE, &mut open));
+            values.into_iter().for_each(|value| references(value, SCHEMAS, &mut open));
             let mut known: BTreeSet<String> = BTreeSet::new();
             while let Some(name) = open.pop_first() {
                 if known.insert(name.clone()) {
                     let mut next = BTreeSet::new();
                     let schema = lock.schemas.get(&name);
-                    schema.into_iter().for_each(|value| references(value, PLACE, &mut next));
+                    schema.into_iter().for_each(|value| references(value, SCHEMAS, &mut next));
                     open.extend(next.into_iter().filter(|name| !known.contains(name)));
                 }
             }

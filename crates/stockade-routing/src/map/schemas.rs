@@ -14,7 +14,7 @@ use super::build::{Judging, judging};
 use super::{Place, RouteInfo};
 
 /// The place of schemas in a map.
-const PLACE: &str = "#/schemas/";
+pub const PLACE: &str = "#/schemas/";
 
 /// The end of the name of a definition that refuses members which it does not
 /// list, where it does not refuse them elsewhere.
@@ -108,39 +108,23 @@ impl Schemas {
 
     /// Returns the schema that a reference points to, or the value itself.
     pub(super) fn in_place(&self, value: Value) -> Value {
-        let name = value.get("$ref").and_then(Value::as_str);
-        let name = name.and_then(|reference| reference.strip_prefix(PLACE));
-        match name.and_then(|name| self.definition(name)) {
-            Some((definition, is_closed)) => self.exported(definition.export(), is_closed),
+        let definition = schema_name(&value)
+            .and_then(|wanted| self.definitions().find(|(name, ..)| *name == wanted));
+        match definition {
+            Some((_, definition, is_closed)) => self.exported(definition.export(), is_closed),
             None => value,
         }
     }
 
-    /// Returns the definition of a name that references have for it, with true if
-    /// it refuses members that it does not list.
-    fn definition(&self, wanted: &str) -> Option<(&Definition, bool)> {
-        self.names.iter().find_map(|(name, definition)| {
+    /// Returns each definition with a name that references have for it, and with
+    /// true if it refuses members that it does not list.
+    fn definitions(&self) -> impl Iterator<Item = (&str, &Definition, bool)> {
+        self.names.iter().flat_map(|(name, definition)| {
             let closed = self.closed.get(name);
             let is_open = closed.is_none() || self.open.contains(name);
-            if name == wanted && is_open {
-                return Some((definition, false));
-            }
-            (closed? == wanted).then_some((definition, true))
+            let open = is_open.then_some((name, definition, false));
+            open.into_iter().chain(closed.map(|closed| (closed.as_str(), definition, true)))
         })
-    }
-
-    /// Returns each definition by the names that references have for it, with
-    /// true if it refuses members that it does not list.
-    fn definitions(&self) -> BTreeMap<&str, (&Definition, bool)> {
-        let mut all = BTreeMap::new();
-        for (name, definition) in self.names.iter() {
-            let closed = self.closed.get(name);
-            if closed.is_none() || self.open.contains(name) {
-                all.insert(name, (definition, false));
-            }
-            all.extend(closed.map(|closed| (closed.as_str(), (definition, true))));
-        }
-        all
     }
 
     /// Returns the schema of a type that is written, as JSON.
@@ -168,6 +152,8 @@ impl Schemas {
         routes: impl Iterator<Item = &'r RouteInfo>,
     ) -> BTreeMap<String, Value> {
         let all = self.definitions();
+        let all: BTreeMap<&str, (&Definition, bool)> =
+            all.map(|(name, definition, is_closed)| (name, (definition, is_closed))).collect();
         let mut names = BTreeSet::new();
         for route in routes {
             route.values().for_each(|value| references(value, PLACE, &mut names));
@@ -197,6 +183,12 @@ fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
         _ => None,
     });
     replies.chain(told.doc.facts().web_socket.iter().filter_map(|fact| fact.sends))
+}
+
+/// Returns the name of the schema of a map that a schema refers to.
+#[must_use]
+pub fn schema_name(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(PLACE)
 }
 
 /// Adds the names behind `place` that a value points to by `$ref`.

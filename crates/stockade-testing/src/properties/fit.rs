@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use stockade_routing::__internal::schema_name;
 
 use crate::contract;
-
-/// The place of named schemas in a map.
-const PLACE: &str = "#/schemas/";
 
 /// The schemas that others of a map point to.
 pub(super) struct Schemas {
@@ -23,7 +21,7 @@ impl Schemas {
 
     /// Returns the schema that a schema points to, if it does.
     pub(super) fn target(&self, schema: &Value) -> Option<(&str, &Value)> {
-        let name = schema.get("$ref")?.as_str()?.strip_prefix(PLACE)?;
+        let name = schema_name(schema)?;
         self.named.get_key_value(name).map(|(name, schema)| (name.as_str(), schema))
     }
 

@@ -11,14 +11,12 @@ mod types;
 mod union;
 
 use serde_json::{Map, Value};
+use stockade_routing::__internal::{SCHEMAS, schema_name};
 
 use self::aspect::{BOUND, CONDITION, Effect, PATTERN, TYPE};
-use self::reference::{Resolved, name_of, resolve, without_reference};
+use self::reference::{Resolved, resolve, without_reference};
 use super::compare::Comparison;
 use super::rules::{SCHEMA_RENAMED, SCHEMA_TEXT, SCHEMA_UNKNOWN};
-
-/// The place of the schemas that have a name.
-pub(super) const PLACE: &str = "#/schemas/";
 
 /// The direction of the values of a schema.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -74,7 +72,7 @@ const KNOWN: [&str; 27] = [
 impl Comparison<'_> {
     /// Compares two schemas, and notes what differs.
     pub(super) fn schema(&mut self, at: &str, old: &Value, new: &Value, direction: Direction) {
-        if let (Some(before), Some(after)) = (name_of(old), name_of(new)) {
+        if let (Some(before), Some(after)) = (schema_name(old), schema_name(new)) {
             self.named(at, (before, after), direction);
             let (old, new) = (without_reference(old), without_reference(new));
             self.keywords(Pair { at, old: &old, new: &new, direction });
@@ -101,7 +99,7 @@ impl Comparison<'_> {
         let routes = self.about_schema(new, direction);
         match (self.old.schemas.get(old), self.new.schemas.get(new)) {
             (Some(before), Some(after)) => {
-                self.schema(&format!("{PLACE}{new}"), before, after, direction);
+                self.schema(&format!("{SCHEMAS}{new}"), before, after, direction);
             }
             (None, None) if old == new => {}
             (before, after) => self.note(SCHEMA_UNKNOWN, at, before, after),

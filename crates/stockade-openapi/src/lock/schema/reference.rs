@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-
-use super::PLACE;
+use stockade_routing::__internal::schema_name;
 
 /// A schema without references at its top.
 pub(super) enum Resolved {
@@ -16,11 +15,6 @@ pub(super) enum Resolved {
 /// The largest number of references behind each other.
 const LONGEST: usize = 32;
 
-/// Returns the name that a schema refers to.
-pub(super) fn name_of(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix(PLACE)
-}
-
 /// Follows the references of a schema. Keywords beside a reference count in the
 /// place of those that it leads to.
 pub(super) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Resolved {
@@ -30,7 +24,7 @@ pub(super) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Reso
         if next.get("$ref").is_none() {
             return Resolved::Known(own);
         }
-        let Some(target) = name_of(next).and_then(|name| schemas.get(name)) else {
+        let Some(target) = schema_name(next).and_then(|name| schemas.get(name)) else {
             return Resolved::Unknown;
         };
         for (keyword, value) in without_reference(target) {

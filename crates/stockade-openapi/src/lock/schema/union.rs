@@ -1,9 +1,10 @@
 //! Unions: values that fit one of several schemas.
 
 use serde_json::{Map, Value};
+use stockade_routing::__internal::schema_name;
 
 use super::aspect::{CONDITION, Effect, VARIANT};
-use super::reference::{Resolved, name_of, resolve};
+use super::reference::{Resolved, resolve};
 use super::types::types_of;
 use super::{NOTES, Pair};
 use crate::lock::compare::Comparison;
@@ -82,7 +83,8 @@ fn matched<'v>(old: &'v [Value], new: &'v [Value], before: &Lock, after: &Lock) 
     let mut gone: Vec<&Value> = old.iter().collect();
     let mut added: Vec<&Value> = new.iter().collect();
     let is_equal = |a: &Value, b: &Value| a == b;
-    let has_name = |a: &Value, b: &Value| name_of(a).is_some() && name_of(a) == name_of(b);
+    let has_name =
+        |a: &Value, b: &Value| schema_name(a).is_some() && schema_name(a) == schema_name(b);
     let has_mark = |a: &Value, b: &Value| mark(before, a) == mark(after, b);
     let ways: [&IsSame<'_>; 3] = [&is_equal, &has_name, &has_mark];
     for is_same in ways {

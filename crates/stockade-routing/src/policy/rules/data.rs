@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
-use super::each;
+use super::{each, referred};
 use crate::map::{ParamInfo, RouteInfo, RouteMap};
 
 /// The largest number of places that a finding names.
@@ -198,9 +198,9 @@ impl Walk<'_> {
     fn visit_combined(&mut self, object: &Map<String, Value>, place: &str, is_bounded: bool) {
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && self.seen.insert((reference.to_owned(), is_bounded))
-            && let Some(target) = self.resolve(reference)
+            && let Some(target) = referred(self.map, self.root, reference)
         {
-            self.visit(&target, place, is_bounded);
+            self.visit(target, place, is_bounded);
         }
         for name in &COMBINED[1..] {
             for branch in object.get(*name).and_then(Value::as_array).into_iter().flatten() {
@@ -250,13 +250,6 @@ impl Walk<'_> {
             || ["anyOf", "oneOf"].iter().any(|name| {
                 branches(name).is_some_and(|any| !any.is_empty() && any.iter().all(bounds))
             })
-    }
-
-    fn resolve(&self, reference: &str) -> Option<Value> {
-        match reference.strip_prefix("#/schemas/") {
-            Some(name) => self.map.schemas.get(name).cloned(),
-            None => self.root.pointer(reference.strip_prefix('#')?).cloned(),
-        }
     }
 
     fn note(&mut self, place: String) {

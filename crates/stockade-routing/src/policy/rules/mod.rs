@@ -7,8 +7,11 @@ mod exposure;
 mod limits;
 mod passwords;
 
+use serde_json::Value;
+
 use super::finding::Finding;
 use super::rule::{BuiltIn, all_routes};
+use crate::map::schemas::PLACE as SCHEMAS;
 use crate::map::{RouteInfo, RouteMap};
 
 /// The rules of `Policy::recommended`.
@@ -43,6 +46,15 @@ pub(super) const STRICT: &[BuiltIn] = &[
 /// Returns what `find` finds about each route and the fallback.
 fn each(map: &RouteMap, find: impl Fn(&RouteInfo) -> Option<Finding>) -> Vec<Finding> {
     all_routes(map).filter_map(find).collect()
+}
+
+/// Returns the schema that a reference leads to: one of the map, or a part of
+/// `root`.
+fn referred<'m>(map: &'m RouteMap, root: &'m Value, reference: &str) -> Option<&'m Value> {
+    match reference.strip_prefix(SCHEMAS) {
+        Some(name) => map.schemas.get(name),
+        None => root.pointer(reference.strip_prefix('#')?),
+    }
 }
 
 /// Returns the first of these routes and the number of the others: `GET /me and

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
-use super::each;
+use super::{each, referred};
 use crate::map::{QuotaInfo, RouteInfo, RouteMap};
 
 /// The most passwords that a client may send in a minute without a reason. It is
@@ -72,10 +72,7 @@ fn find(
     if let Some(reference) = object.get("$ref").and_then(Value::as_str)
         && seen.insert(reference.to_owned())
     {
-        let target = match reference.strip_prefix("#/schemas/") {
-            Some(name) => map.schemas.get(name),
-            None => reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)),
-        };
+        let target = referred(map, root, reference);
         if let Some(found) = target.and_then(|it| find(map, root, it, place, seen)) {
             return Some(found);
         }
