@@ -364,6 +364,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "newsletter": {
+            docs: Tag::new("newsletter", "A letter for those who want to know what is new."),
             POST: {
                 handler: subscribe,
                 middleware: [letter_rules()],
@@ -377,6 +378,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "report": {
+            docs: Tag::new("report", "Sales, for those who run the shop."),
             GET: {
                 handler: report,
                 middleware: [
@@ -390,6 +392,7 @@ fn api(metrics: &Metrics) -> RouteTree {
         },
         // A WebSocket: short messages, and not too many of them.
         "chat": {
+            docs: Tag::new("chat", "Talk among customers."),
             ":topic": {
                 ws: {
                     handler: chat,
