@@ -1,9 +1,11 @@
 //! Statements of documents beside their routes, as the tools of others read them.
 
 use serde_json::json;
+use stockade::middleware::health::Readiness;
 use stockade::middleware::{InputRule, with_input_validation};
 use stockade::openapi::{OpenApiOptions, open_api, tool, with_open_api};
 use stockade::prelude::*;
+use stockade::routing::health_routes;
 use stockade::testing::TestClient;
 use stockade::validation::Unchecked;
 
@@ -141,22 +143,42 @@ fn servers_say_for_whom_they_are() {
 }
 
 #[test]
-fn the_rules_for_spectral_leave_alone_what_is_said_to_be_public() {
+fn the_rules_for_spectral_leave_alone_what_says_why() {
     let api = routes! {
+        ..health_routes(),
+        "chat": { ws: async |_: WebSocket| {} },
         "login": { POST: { async || "x", public: "it gives the token" } },
         "a~b": { ":id": { DELETE: { async || "x", public: "a test" } } },
         "users": { POST: async || "x" },
     };
     let ruleset = |api| {
         let args = ["program", "openapi", "--ruleset"].map(str::to_owned);
-        tool(&app(api), &options(), args).unwrap().unwrap()
+        let router = RouterOptions::new().enable_web_sockets(true).state(Readiness::new());
+        let app = create_router(api, router).build().unwrap();
+        tool(&app, &options(), args).unwrap().unwrap()
     };
     let rules = serde_json::from_str::<Value>(&ruleset(api)).unwrap();
     assert_eq!(rules["extends"], json!(["@stoplight/spectral-owasp-ruleset"]));
     let files = rules["overrides"].as_array().unwrap().iter().map(|it| &it["files"][0]);
     let files: Vec<&Value> = files.collect();
-    assert_eq!(files, ["**#/paths/~1login/post", "**#/paths/~1a~0b~1{id}/delete"]);
-    assert_eq!(rules["overrides"][0]["rules"]["owasp:api2:2023-write-restricted"], "off");
+    let expected = [
+        "**#/paths/~1health~1live/get",
+        "**#/paths/~1health~1ready/get",
+        "**#/paths/~1chat/get",
+        "**#/paths/~1login/post",
+        "**#/paths/~1a~0b~1{id}/delete",
+    ];
+    assert_eq!(files, expected);
+    let public = json!({
+        "owasp:api2:2023-write-restricted": "off",
+        "owasp:api2:2023-read-restricted": "off",
+    });
+    let mut health = public.clone();
+    health["owasp:api4:2023-rate-limit"] = json!("off");
+    assert_eq!(rules["overrides"][0]["rules"], health);
+    assert_eq!(rules["overrides"][3]["rules"], public);
+    let handshake = json!({ "owasp:api8:2023-define-cors-origin": "off" });
+    assert_eq!(rules["overrides"][2]["rules"], handshake);
     let none = ruleset(routes! { "x": { GET: async || "x" } });
     assert!(!none.contains("overrides"), "{none}");
 }

@@ -27,7 +27,7 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// | `explain POST /users/7` | the way of that request, or the routes that nearly take it |
 /// | `audit` | a line for each route, those that are open first: who may call it, limits, findings; by the [policy](App::policy) of the router, or by [`Policy::recommended`] if it has none |
 /// | `openapi` | the document |
-/// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public` |
+/// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public`, for those of `health_routes` and for WebSockets |
 /// | `openapi --3.0` | the document as OpenAPI 3.0, by [`to_3_0`](crate::to_3_0); `x-lost` in it lists what that has no words for |
 /// | `lock` | the [lock](crate::lock) of the routes |
 /// | `lock --check [PATH]` | one line, if the routes are as the file says; `routes.lock` without a path |

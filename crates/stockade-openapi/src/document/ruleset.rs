@@ -1,44 +1,53 @@
 //! The rules of a document for Spectral, a tool that judges documents.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stockade_errors::ConfigError;
-use stockade_routing::map::RouteMap;
+use stockade_routing::map::{RouteInfo, RouteMap};
 
 use super::{document, routes_by_id};
 use crate::options::OpenApiOptions;
 
-/// The rules of OWASP that ask each operation for a user.
-const ASKS_FOR_USER: [&str; 2] =
-    ["owasp:api2:2023-write-restricted", "owasp:api2:2023-read-restricted"];
-
 /// Returns the ruleset of OWASP for Spectral, with an exception for each route
-/// that says why it is public: for no other it can be forgotten.
+/// that says why it needs one: for no other it can be forgotten.
 pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     let document = document(map, options)?;
     let routes = routes_by_id(map);
-    let is_public = |operation: &Value| {
-        let id = operation.get("operationId").and_then(Value::as_str);
-        id.and_then(|id| routes.get(id)).is_some_and(|route| route.access.public.is_some())
-    };
-    let operations = document.get("paths").and_then(Value::as_object).into_iter().flatten();
-    let operations = operations.flat_map(|(path, item)| {
-        let methods = item.as_object().into_iter().flatten();
-        methods.filter(|(_, operation)| is_public(operation)).map(move |(method, _)| (path, method))
-    });
-    let exceptions = operations.map(|(path, method)| {
-        // RFC 6901, section 3.
-        let path = path.replace('~', "~0").replace('/', "~1");
-        let rules = ASKS_FOR_USER.map(|rule| (rule.to_owned(), json!("off")));
-        json!({
-            "files": [format!("**#/paths/{path}/{method}")],
-            "rules": Value::Object(rules.into_iter().collect()),
-        })
-    });
-    let exceptions: Vec<Value> = exceptions.collect();
+    let mut exceptions = Vec::new();
+    for (path, item) in document.get("paths").and_then(Value::as_object).into_iter().flatten() {
+        for (method, operation) in item.as_object().into_iter().flatten() {
+            let id = operation.get("operationId").and_then(Value::as_str);
+            let Some(route) = id.and_then(|id| routes.get(id)) else { continue };
+            let rules: Map<String, Value> =
+                rules_not_for(route).map(|rule| (rule.to_owned(), json!("off"))).collect();
+            // Spectral takes no empty list.
+            if !rules.is_empty() {
+                // RFC 6901, section 3.
+                let path = path.replace('~', "~0").replace('/', "~1");
+                let files = [format!("**#/paths/{path}/{method}")];
+                exceptions.push(json!({ "files": files, "rules": rules }));
+            }
+        }
+    }
     let mut ruleset = json!({ "extends": ["@stoplight/spectral-owasp-ruleset"] });
-    // Spectral takes no empty list.
     if !exceptions.is_empty() {
         ruleset["overrides"] = exceptions.into();
     }
     Ok(ruleset)
+}
+
+/// Returns the rules of OWASP that a route cannot meet.
+fn rules_not_for(route: &RouteInfo) -> impl Iterator<Item = &'static str> {
+    // They ask each operation for a user.
+    let public: &[_] = match route.access.public {
+        Some(_) => &["owasp:api2:2023-write-restricted", "owasp:api2:2023-read-restricted"],
+        None => &[],
+    };
+    // It asks each answer for the headers of a limit.
+    let uncounted = route.limits.rate_exempt_reason.is_some();
+    let uncounted = uncounted.then_some("owasp:api4:2023-rate-limit");
+    // It asks each answer for a header of CORS, which the handshake of a WebSocket
+    // has not.
+    let handshake = route.web_socket.is_some();
+    let handshake = handshake.then_some("owasp:api8:2023-define-cors-origin");
+    public.iter().copied().chain(uncounted).chain(handshake)
 }
