@@ -166,7 +166,7 @@ fn the_rules_for_spectral_leave_alone_what_says_why() {
         "**#/paths/~1health~1ready/get",
         "**#/paths/~1chat/get",
         "**#/paths/~1login/post",
-        "**#/paths/~1a~0b~1{id}/delete",
+        "**#/paths/~1a~0b~1%7Bid%7D/delete",
     ];
     assert_eq!(files, expected);
     let public = json!({

@@ -72,4 +72,5 @@ pub mod __internal {
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
+    pub use crate::url::encode_component;
 }

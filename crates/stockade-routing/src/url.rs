@@ -113,7 +113,7 @@ impl UrlPattern {
                 Segment::Literal(text) => text.clone(),
                 Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
                 Segment::Rest => match param(SPLAT) {
-                    Some(value) => value.split('/').map(encode).collect::<Vec<_>>().join("/"),
+                    Some(value) => value.split('/').map(encode_component).collect::<Vec<_>>().join("/"),
                     None => required(pattern, SPLAT, None)?,
                 },
                 _ => match self.parts(segment, &param)? {
@@ -191,11 +191,13 @@ fn required(
     match value {
         None => Err(UrlError::MissingValue { pattern, name }),
         Some(value) if value.is_empty() => Err(UrlError::EmptyValue { pattern, name }),
-        Some(value) => Ok(encode(&value)),
+        Some(value) => Ok(encode_component(&value)),
     }
 }
 
-fn encode(value: &str) -> String {
+/// Returns a text as `encodeURIComponent` of JavaScript does.
+#[must_use]
+pub fn encode_component(value: &str) -> String {
     utf8_percent_encode(value, COMPONENT).to_string()
 }
 

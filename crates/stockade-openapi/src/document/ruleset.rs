@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use stockade_errors::ConfigError;
+use stockade_routing::__internal::encode_component;
 use stockade_routing::map::{RouteInfo, RouteMap};
 
 use super::{document, routes_by_id};
@@ -21,8 +22,7 @@ pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value,
                 rules_not_for(route).map(|rule| (rule.to_owned(), json!("off"))).collect();
             // Spectral takes no empty list.
             if !rules.is_empty() {
-                // RFC 6901, section 3.
-                let path = path.replace('~', "~0").replace('/', "~1");
+                let path = in_fragment(path);
                 let files = [format!("**#/paths/{path}/{method}")];
                 exceptions.push(json!({ "files": files, "rules": rules }));
             }
@@ -33,6 +33,12 @@ pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value,
         ruleset["overrides"] = exceptions.into();
     }
     Ok(ruleset)
+}
+
+/// Returns a path as one step of a JSON Pointer in a URI fragment (RFC 6901,
+/// section 6). Spectral compares pointers as texts, encoded in this way.
+fn in_fragment(path: &str) -> String {
+    encode_component(&path.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Returns the rules of OWASP that a route cannot meet.
