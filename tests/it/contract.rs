@@ -144,6 +144,19 @@ fn a_class_and_the_default_list_statuses_too() {
     assert!(breach_of(|| Any(500)).contains("the media type is text/plain"));
 }
 
+/// A failure with its status as a value is an error from 400 on, and below that a
+/// reply.
+#[test]
+fn a_failure_of_any_status_keeps_the_contract() {
+    type Outcome<E> = Result<&'static str, E>;
+    let status = |code: u16| StatusCode::from_u16(code).unwrap();
+    for code in [202, 302, 304, 404, 503] {
+        assert_eq!(breach_of(move || Outcome::Err((status(code), "why"))), "", "{code}");
+        assert_eq!(breach_of(move || Outcome::Err((status(code), "why".to_owned()))), "");
+        assert_eq!(breach_of(move || Outcome::Err(status(code))), "", "{code}");
+    }
+}
+
 #[test]
 fn the_documentation_names_the_one_success() {
     let with_docs = |docs: Docs, status: StatusCode| {

@@ -274,9 +274,11 @@ fn errors_describe_themselves() {
     fails::<ApiError>(&[ANY_ERROR]);
     fails::<BoxError>(&[ANY_ERROR]);
     fails::<Infallible>(&[]);
-    fails::<StatusCode>(&[ANY_ERROR]);
-    fails::<(StatusCode, String)>(&[ANY_ERROR]);
-    fails::<(StatusCode, &'static str)>(&[ANY_ERROR]);
+    let other = ["4XX error", "5XX error", "default (An answer that is no error)"];
+    fails::<StatusCode>(&other);
+    let text = "default text/plain: text (An answer that is no error)";
+    fails::<(StatusCode, String)>(&["4XX error", "5XX error", text]);
+    fails::<(StatusCode, &'static str)>(&["4XX error", "5XX error", text]);
     fails::<std::io::Error>(&["500 error"]);
     fails::<Response>(&["default ?"]);
     fails::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);

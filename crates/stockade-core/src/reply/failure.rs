@@ -124,6 +124,15 @@ fn any_error() -> Answer {
     Answer::error(AnswerStatus::Default)
 }
 
+/// Notes the answers of a failure whose status is a value: an error from 400 on,
+/// and below that `reply`.
+fn describe_by_status(doc: &mut RouteDoc, reply: fn(AnswerStatus) -> Answer) {
+    for class in [4, 5] {
+        doc.answers(Answer::error(AnswerStatus::Class(class)));
+    }
+    doc.answers(reply(AnswerStatus::Default).meaning("An answer that is no error"));
+}
+
 /// Makes the answer of a failure, and notes that a 5xx has to be logged.
 ///
 /// # Errors
@@ -182,6 +191,10 @@ impl Failure for StatusCode {
     fn into_answer(self) -> Result<Response, ApiError> {
         if is_error(self) { Err(ApiError::new(self.as_u16(), "")) } else { self.into_response() }
     }
+
+    fn describe(doc: &mut RouteDoc) {
+        describe_by_status(doc, Answer::new);
+    }
 }
 
 /// Returns true for a status that an error has.
@@ -235,6 +248,10 @@ macro_rules! texts_are_messages {
                     return Err(ApiError::new(status.as_u16(), text));
                 }
                 (status, text).into_response()
+            }
+
+            fn describe(doc: &mut RouteDoc) {
+                describe_by_status(doc, |status| Answer::text(status, "text/plain"));
             }
         })*
     };

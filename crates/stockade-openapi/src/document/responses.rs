@@ -117,6 +117,8 @@ fn standard_text(status: &str) -> String {
     let class = match status {
         "2XX" => "Success",
         "3XX" => "A redirect",
+        "4XX" => "An error of the request",
+        "5XX" => "An error of the server",
         "default" => "An error",
         _ => "Another answer",
     };

@@ -190,10 +190,15 @@ fn telling_body(target: Option<&Target>, exchange: &Exchange) -> Option<String> 
 
 /// Returns true if errors of a route have a form that the application chose.
 fn has_own_form(target: Option<&Target>) -> bool {
-    let answers = target.into_iter().flat_map(|target| &target.route.answers);
-    let of_failure = answers.filter(|answer| answer.status == "500" || answer.status == "default");
-    let mut others = of_failure.filter(|answer| answer.body != AnswerBodyInfo::Error);
-    others.next().is_some()
+    let answers = || target.into_iter().flat_map(|target| &target.route.answers);
+    // `default` is no failure where its part says what failures are.
+    let says_failures = |by: &str| answers().any(|it| it.status == "5XX" && it.by == by);
+    let mut of_failure = answers().filter(|answer| match answer.status.as_str() {
+        "500" | "5XX" => true,
+        "default" => !says_failures(&answer.by),
+        _ => false,
+    });
+    of_failure.any(|answer| answer.body != AnswerBodyInfo::Error)
 }
 
 /// A value with a line end and a header behind it.
