@@ -9,7 +9,7 @@ use serde_json::Value;
 ///
 /// JSON is parsed when the user is asked for. Many routes only need to know
 /// that there is one.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct LazyUser {
     /// In a box, because most routes never ask for the user.
     value: OnceLock<Box<Value>>,

@@ -9,6 +9,7 @@
 // Where things are:
 // - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.
 // - `body`: `HttpBody`, the bytes of a message, whole or as they come.
+// - `child`: requests for the parts of a request.
 // - `read`, `media`: a request's body, read once and parsed by its content
 //   type.
 // - `accepts`: `Accepts`, the types that a body may have.
@@ -35,6 +36,7 @@ mod accepts;
 mod body;
 mod bug;
 mod challenge;
+mod child;
 mod client;
 mod clock;
 pub mod description;
@@ -89,11 +91,12 @@ pub use validation::{IntoSchema, Validation};
 pub mod __internal {
     pub use crate::bug::answer_bug;
     pub use crate::challenge::unauthorized;
+    pub use crate::child::ChildExt;
     pub use crate::client::{client_network, shrink_map};
     pub use crate::detached::{Detached, into_body, service_error, start_of_rest};
     pub use crate::endpoint::{
         EndpointExt, EndpointKind, EndpointParts, ErrorContextExt, Overloaded, RunningHandler,
-        Settings, run,
+        Settings, run, run_from,
     };
     pub use crate::error_handler::keep_form;
     pub use crate::list_header::{has_token, list_items};

@@ -53,14 +53,14 @@ pub(crate) struct Inner {
     pub(crate) replaced: Option<Box<Replaced>>,
     /// Not of the user's own type, because roles are read from it.
     pub(crate) user: LazyUser,
-    peer: Option<PeerAddr>,
+    pub(crate) peer: Option<PeerAddr>,
     /// Found by the router behind trusted proxies.
-    client: Option<IpAddr>,
-    id: Option<Arc<str>>,
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) id: Option<Arc<str>>,
     /// True if the body's own hint is all there is to know of its length.
-    is_framed: bool,
-    is_on_tls: bool,
-    has_listed_origin: bool,
+    pub(crate) is_framed: bool,
+    pub(crate) is_on_tls: bool,
+    pub(crate) has_listed_origin: bool,
 }
 
 impl Drop for Inner {

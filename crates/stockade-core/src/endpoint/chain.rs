@@ -38,6 +38,17 @@ pub fn run(endpoint: Arc<Endpoint>, req: Request) -> RunningHandler {
     RunningHandler { chain, settings, method, target, id }
 }
 
+/// Runs an endpoint from the middleware at index `at`, for a part of a request
+/// whose earlier middleware has run for the whole.
+///
+/// The request must have been put on `endpoint` by
+/// `ChildExt::set_part`.
+pub fn run_from(endpoint: Arc<Endpoint>, at: usize, req: Request) -> RunningHandler {
+    let (settings, id) = (req.inner.settings, req.shared_id());
+    let (method, target) = (req.method().clone(), req.uri().path_and_query().cloned());
+    RunningHandler { chain: Chain::start(endpoint, at, req), settings, method, target, id }
+}
+
 /// The future of [`run`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]

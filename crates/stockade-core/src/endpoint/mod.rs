@@ -12,7 +12,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 pub(crate) use chain::Chain;
-pub use chain::{RunningHandler, run};
+pub use chain::{RunningHandler, run, run_from};
 pub use error_answer::{ErrorContext, ErrorContextExt, Overloaded, Settings, error_of};
 pub(crate) use error_answer::{TARGET, respond_with, text};
 use http::Method;
@@ -82,6 +82,11 @@ pub struct EndpointParts {
     pub rate_exempt_reason: Option<&'static str>,
     /// Its kind. Default: HTTP.
     pub kind: EndpointKind,
+    /// Its name in logs and metrics, in the place of the path. Default: none.
+    pub label: Option<Box<str>>,
+    /// True if its requests have parts, such as the calls of a batch, which rate
+    /// limits count one by one. Default: false.
+    pub has_parts: bool,
     /// The file and line where it was declared. Default: those of the call that
     /// makes the parts.
     pub location: &'static Location<'static>,
@@ -126,6 +131,8 @@ impl EndpointParts {
             public: None,
             rate_exempt_reason: None,
             kind: EndpointKind::default(),
+            label: None,
+            has_parts: false,
             location: Location::caller(),
         }
     }
@@ -150,10 +157,14 @@ impl Endpoint {
         &self.parts.pattern
     }
 
-    /// Returns the path as it was declared; `None` for the fallback, which has
-    /// none.
+    /// Returns the name of the route in logs and metrics: its path as it was
+    /// declared, or the label of a route without a path of its own. `None` for the
+    /// fallback.
     pub(crate) fn route(&self) -> Option<&str> {
-        (!self.parts.is_fallback).then_some(&self.parts.pattern)
+        match &self.parts.label {
+            Some(label) => Some(label),
+            None => (!self.parts.is_fallback).then_some(&self.parts.pattern),
+        }
     }
 
     /// Returns the name of the route, if it has one.
@@ -295,6 +306,12 @@ pub trait EndpointExt {
     /// Returns the kind of the route.
     fn kind(&self) -> EndpointKind;
 
+    /// Returns the name in logs and metrics of a route without a path of its own.
+    fn label(&self) -> Option<&str>;
+
+    /// Returns true if rate limits count the parts of its requests one by one.
+    fn has_parts(&self) -> bool;
+
     /// Returns the reason why no rate limit counts the route, where the framework
     /// takes it out.
     fn rate_exempt_reason(&self) -> Option<&'static str>;
@@ -316,6 +333,14 @@ pub trait EndpointExt {
 impl EndpointExt for Endpoint {
     fn kind(&self) -> EndpointKind {
         self.parts.kind
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.parts.label.as_deref()
+    }
+
+    fn has_parts(&self) -> bool {
+        self.parts.has_parts
     }
 
     fn rate_exempt_reason(&self) -> Option<&'static str> {

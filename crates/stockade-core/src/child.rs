@@ -1,0 +1,140 @@
+//! [`ChildExt`]: requests for the parts of a request, such as the calls of a batch.
+//!
+//! A part has the head, the user, the client and the name of the whole, and a body
+//! of its own. It runs within the future of the whole, so that it ends when the
+//! client leaves.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, header};
+
+use crate::Request;
+use crate::endpoint::{Endpoint, Settings};
+use crate::read::Payload;
+use crate::request::{Inner, Replaced};
+
+/// The methods of [`Request`] for routes that hand parts of a request to others.
+pub trait ChildExt: Sized {
+    /// Makes a request with the same head, parameters, user, client and name, and
+    /// without a body. Its extensions are clones.
+    #[must_use]
+    fn child(&self) -> Self;
+
+    /// Puts the request on the endpoint that answers a part of it: JSON, which is
+    /// its body from now on. Its parameters, settings and limits stay.
+    fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes);
+
+    /// Makes a POST of JSON of the request, for parts of it that come by another
+    /// way than its body, such as the messages of a WebSocket.
+    fn carry_json(&mut self);
+
+    /// Returns the settings by which errors are answered.
+    fn settings(&self) -> Settings;
+
+    /// Returns the largest body of its route, in bytes.
+    fn max_body(&self) -> u64;
+}
+
+impl ChildExt for Request {
+    fn child(&self) -> Self {
+        let whole = &*self.inner;
+        let replaced = whole
+            .replaced
+            .as_deref()
+            .map(|it| Box::new(Replaced { params: it.params.clone(), query: it.query.clone() }));
+        let inner = Inner {
+            head: whole.head.clone(),
+            payload: Payload::Bytes(Bytes::new()),
+            params: whole.params.clone(),
+            endpoint: whole.endpoint.clone(),
+            settings: whole.settings,
+            max_body: whole.max_body,
+            // The response of the whole is not that of a part.
+            writer: None,
+            replaced,
+            user: whole.user.clone(),
+            peer: whole.peer,
+            client: whole.client,
+            id: whole.id.clone(),
+            is_framed: true,
+            is_on_tls: whole.is_on_tls,
+            has_listed_origin: whole.has_listed_origin,
+        };
+        Self { inner: Box::new(inner) }
+    }
+
+    fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes) {
+        self.inner.endpoint = Some(endpoint);
+        self.inner.payload = Payload::Bytes(json);
+    }
+
+    fn carry_json(&mut self) {
+        self.inner.head.method = Method::POST;
+        let headers = &mut self.inner.head.headers;
+        headers.remove(header::CONTENT_ENCODING);
+        headers.remove(header::CONTENT_LENGTH);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+
+    fn settings(&self) -> Settings {
+        self.inner.settings
+    }
+
+    fn max_body(&self) -> u64 {
+        self.inner.max_body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::__internal::{EndpointParts, RequestExt as _};
+    use crate::{Handler, PeerAddr};
+
+    fn endpoint(label: &str) -> Arc<Endpoint> {
+        let mut parts = EndpointParts::new(Method::POST, "/rpc", Handler::new(async || ()));
+        parts.label = Some(label.into());
+        Arc::new(parts.build())
+    }
+
+    #[tokio::test]
+    async fn a_child_shares_all_but_the_body() {
+        let sent = http::Request::post("/rpc?a=1").header("x-tenant", "7").body("whole").unwrap();
+        let mut whole = Request::from(sent).with_peer(PeerAddr(([192, 0, 2, 1], 80).into()));
+        whole.set_user_json(json!({ "name": "ada" }).to_string(), None);
+        whole.set_id("r-1");
+        whole.extensions_mut().insert(7_u8);
+        whole.set_query(json!({ "a": 2 }).as_object().cloned().unwrap());
+
+        let mut child = whole.child();
+        child.set_part(endpoint("rpc:add"), Bytes::from_static(b"[1]"));
+        assert_eq!(
+            (child.path(), child.id(), child.route()),
+            ("/rpc", Some("r-1"), Some("rpc:add"))
+        );
+        assert_eq!(child.headers()["x-tenant"], "7");
+        assert_eq!(child.user().unwrap()["name"], "ada");
+        assert_eq!(child.client_ip(), whole.client_ip());
+        assert_eq!(child.extensions().get(), Some(&7_u8));
+        assert_eq!(child.query().unwrap()["a"], 2);
+        assert_eq!(child.bytes().await.unwrap(), "[1]");
+
+        child.set_user(None);
+        child.headers_mut().clear();
+        assert!(whole.user().is_some() && whole.headers().contains_key("x-tenant"));
+        assert_eq!(whole.bytes().await.unwrap(), "whole");
+    }
+
+    #[tokio::test]
+    async fn a_handshake_carries_json() {
+        let sent =
+            http::Request::get("/rpc").header("content-type", "text/plain").body(()).unwrap();
+        let mut child = Request::from(sent).child();
+        child.carry_json();
+        child.set_part(endpoint("rpc:add"), Bytes::from_static(b"{\"a\":1}"));
+        assert_eq!(child.body().await.unwrap()["a"], 1);
+    }
+}
