@@ -44,7 +44,7 @@ rules! {
     u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
     usize => large_integer(Self::MIN, Self::MAX, UNSIGNED).minimum(0);
     f32 => {
-        let rule = Rule::number().minimum(f64::from(Self::MIN)).maximum(f64::from(Self::MAX));
+        let rule = Rule::number().minimum(-LARGEST_SINGLE).maximum(LARGEST_SINGLE);
         rule.documented(json!({ "format": "float" }))
     };
     f64 => Rule::number().documented(json!({ "format": "double" }));
@@ -74,6 +74,11 @@ rules! {
         if is_address { Ok(()) } else { Err("Invalid IP address") }
     }).documented(json!({ "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] }));
 }
+
+/// The shortest text of `f32::MAX`, as a number of 64 bits. It is a little above
+/// `f32::MAX`, which it is read as; a bound of `f32::MAX` itself would refuse the
+/// texts that an `f32` is written as.
+const LARGEST_SINGLE: f64 = 3.402_823_5e38;
 
 /// The formats of `isize` and `usize`, which depend on the machine.
 const SIGNED: &str = if isize::BITS == 64 { "int64" } else { "int32" };

@@ -98,6 +98,26 @@ fn numbers_have_their_real_bounds() {
     assert_eq!((&narrow["minimum"], &narrow["maximum"]), (&json!(5), &json!(u64::MAX)));
 }
 
+/// Each library writes the shortest text of a number, in its own width.
+#[test]
+fn texts_of_numbers_of_32_bits_are_within_their_bounds() {
+    let schema = f32::schema().unwrap();
+    let written = f32::reply_schema().unwrap().to_json_schema();
+    let judge = judge(&written);
+    for value in [f32::MAX, f32::MAX.next_down(), 1e38, f32::MIN_POSITIVE, 0.0] {
+        for value in [value, -value] {
+            let texts = [serde_json::to_string(&value).unwrap(), f64::from(value).to_string()];
+            for text in texts {
+                let data: Value = serde_json::from_str(&text).unwrap();
+                assert!(judge.is_valid(&data), "{text} for {written}");
+                let read = schema.read_json::<f32>(text.as_bytes(), &ValidationOptions::new());
+                assert_eq!(read.ok(), Some(value), "{text}");
+            }
+        }
+    }
+    agrees::<f32>(&["3.4028235e38", "-3.4028235e38", "3.4028236e38", "-3.4028236e38"]);
+}
+
 #[test]
 fn texts_have_their_forms() {
     agrees::<char>(&["\"a\"", "\"ü\"", "\"😀\"", "\"\"", "\"ab\"", "\"e\u{301}\""]);
