@@ -41,7 +41,7 @@ pub struct Validation {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) source: InputFrom,
-    type_id: TypeId,
+    pub(crate) type_id: TypeId,
     pub(crate) schema: Schema,
     pub(crate) shape: ParamShape,
     /// Reads a value of the type, to find its mistakes.

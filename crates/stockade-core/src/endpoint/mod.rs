@@ -20,6 +20,7 @@ use stockade_validation::Schema;
 
 use crate::description::InputFrom;
 use crate::description::RouteFacts;
+use crate::extract::know_schemas;
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
@@ -348,6 +349,7 @@ impl EndpointExt for Endpoint {
     }
 
     fn describe(&self, doc: &mut RouteDoc) {
+        know_schemas(doc, &self.parts.validation.inputs);
         self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
         self.parts.handler.describe(doc);
     }

@@ -62,7 +62,7 @@ pub use typed_header::TypedHeader;
 pub use headers;
 pub use user::User;
 
-pub(crate) use typed::TypeInfo;
+pub(crate) use typed::{TypeInfo, know_schemas};
 
 use std::future::Future;
 

@@ -5,6 +5,7 @@
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -263,8 +264,33 @@ fn describe_type(
     type_name: &str,
     read: fn(&Request) -> Result<(), ApiError>,
 ) {
-    match (info.schema)() {
+    let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
+    match known.schema(&info) {
         Ok(schema) => doc.inputs.push(Input::new(source, &mut info, schema, read)),
         Err(error) => doc.schema_mistakes(type_name, &error),
     }
+}
+
+/// The schemas of the types that the routes of a router take, each compiled once
+/// and shared by the routes.
+#[derive(Clone, Default)]
+struct TypeSchemas(HashMap<TypeId, Schema>);
+
+impl TypeSchemas {
+    /// Returns the schema of a type.
+    fn schema(&mut self, info: &TypeInfo<'_>) -> Result<Schema, ConfigError> {
+        if let Some(schema) = self.0.get(&info.type_id) {
+            return Ok(schema.clone());
+        }
+        let schema = (info.schema)()?;
+        self.0.insert(info.type_id, schema.clone());
+        Ok(schema)
+    }
+}
+
+/// Gives a description the schemas that a compiled route has, so that its types
+/// describe themselves by these.
+pub(crate) fn know_schemas(doc: &mut RouteDoc, inputs: &[Input]) {
+    let known = doc.common_mut().get_or_insert_default::<TypeSchemas>();
+    known.0.extend(inputs.iter().map(|input| (input.type_id, input.schema.clone())));
 }
