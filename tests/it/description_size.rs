@@ -3,12 +3,14 @@
 //! The work is counted in allocations, which repeat exactly where a time does not.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use stockade::middleware::with_auth;
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
+use stockade::validation::{HasSchema, Rule};
 
 /// The largest document of 300 routes, in bytes: 350 KiB.
 const MAX_BYTES: usize = 358_400;
@@ -135,4 +137,29 @@ fn the_work_for_300_routes_stays_bounded() {
     let options = OpenApiOptions::new("Things", "1.0.0");
     let of_document = allocation_counter::measure(|| drop(open_api(&app, &options))).count_total;
     assert!(of_document <= MAX_OF_DOCUMENT, "{of_document} allocations");
+}
+
+static RULES: AtomicUsize = AtomicUsize::new(0);
+
+/// A type that counts the rules that are made of it.
+#[derive(serde::Deserialize, serde::Serialize)]
+struct Counted(String);
+
+impl HasSchema for Counted {
+    fn rule() -> Rule {
+        RULES.fetch_add(1, Ordering::Relaxed);
+        String::rule()
+    }
+}
+
+#[test]
+fn a_type_is_compiled_once_for_all_routes() {
+    let echo = async |Body(value): Body<Counted>| Json(value);
+    let routes = ["one", "two", "three"].into_iter();
+    let api = routes.fold(RouteTree::new(), |tree, name| tree.key(name, routes! { POST: echo }));
+    let app = create_router(api, RouterOptions::new()).build().unwrap();
+    assert_eq!(RULES.swap(0, Ordering::Relaxed), 1, "that of the body");
+    let map = app.route_map();
+    assert_eq!(RULES.swap(0, Ordering::Relaxed), 1, "that of the reply");
+    assert!(map.routes.iter().all(|route| route.body.is_some()));
 }

@@ -23,6 +23,7 @@ const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 /// The description of a route by the stages and by its parts.
 pub(super) struct Told {
     pub(super) doc: RouteDoc,
+    pub(super) pattern: Option<Pattern>,
     /// The answers with their headers, the errors in the form that they are
     /// written in: those of the stages first.
     pub(super) answers: Vec<Answer>,
@@ -42,7 +43,7 @@ impl Told {
             let cors = app.routes.cors_of(endpoint);
             app.stages.describe(cors, endpoint.is_rate_limited(), &mut doc);
         }
-        if pattern.is_some_and(|pattern| is_constrained(&pattern)) {
+        if pattern.as_ref().is_some_and(is_constrained) {
             let answer = Answer::error(404).meaning("No route has a path with such a parameter");
             doc.stage("routing", |doc| doc.answers(answer));
         }
@@ -60,7 +61,7 @@ impl Told {
         let forms = Forms { app, endpoint, facts: doc.facts(), before, behind };
         let order = (0..before).chain(behind..all - 1).chain(before..behind).chain([all - 1]);
         let answers = order.map(|index| forms.answer(index)).collect();
-        Self { doc, answers }
+        Self { doc, pattern, answers }
     }
 }
 

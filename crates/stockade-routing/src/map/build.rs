@@ -118,9 +118,8 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo 
     let doc = &told.doc;
     let facts = doc.facts();
     let method = endpoint.method().as_str();
-    let pattern = Pattern::parse(endpoint.pattern());
-    // The router has read the path, so that it can be read.
-    let pattern = pattern.as_ref().ok();
+    let pattern = told.pattern.as_ref();
+    // The router has read the path, so that there is a pattern.
     let generated = || pattern.map(|pattern| operation_id(method, pattern)).unwrap_or_default();
     let params =
         pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default();
@@ -254,12 +253,14 @@ fn fields_of(facts: &RouteFacts, from: ReadFrom) -> Vec<FieldInfo> {
 
 fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<BodyInfo> {
     let schemas = body_schemas(app, endpoint, doc.facts());
-    let in_place = schemas.iter().map(|schema| app.schemas.value_in_place(*schema));
-    let in_place: Vec<Value> = in_place.collect();
-    let mut schemas = schemas.iter().map(|schema| app.schemas.value(*schema));
+    let takes = |form: &str| {
+        let mut in_place = schemas.iter().map(|schema| app.schemas.in_place(schema));
+        in_place.all(|schema| is_read_from(app, schema, form))
+    };
+    let forms: Vec<&str> = FORMS.into_iter().filter(|form| takes(form)).collect();
     let schema = match schemas.len() {
-        0 | 1 => schemas.next(),
-        _ => Some(json!({ "allOf": schemas.collect::<Value>() })),
+        0 | 1 => schemas.into_iter().next(),
+        _ => Some(json!({ "allOf": schemas })),
     };
     let kind = doc.body();
     if kind.is_none() && schema.is_none() {
@@ -272,11 +273,7 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<Bo
             let open = || json!({ "type": "object" });
             vec![content("multipart/form-data", schema.unwrap_or_else(open))]
         }
-        (_, Some(schema)) => {
-            let takes = |form: &str| in_place.iter().all(|schema| is_read_from(app, schema, form));
-            let forms = FORMS.into_iter().filter(|form| takes(form));
-            forms.map(|form| content(form, schema.clone())).collect()
-        }
+        (_, Some(schema)) => forms.into_iter().map(|form| content(form, schema.clone())).collect(),
         (_, None) => vec![content("*/*", Value::Bool(true))],
     };
     let accepts = endpoint.accepts();
@@ -293,15 +290,20 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<Bo
 
 /// Returns the schemas that a body must follow, of which one that takes any value
 /// says nothing beside others.
-fn body_schemas<'r>(
-    app: Described<'_>,
-    endpoint: &'r Endpoint,
-    facts: &'r RouteFacts,
-) -> Vec<Judging<'r>> {
-    let mut all: Vec<Judging<'_>> = judging(endpoint, facts, InputFrom::Body).collect();
-    let first = all.first().copied();
-    all.retain(|it| ![json!(true), json!({})].contains(&app.schemas.value_in_place(*it)));
-    if all.is_empty() { first.into_iter().collect() } else { all }
+fn body_schemas(app: Described<'_>, endpoint: &Endpoint, facts: &RouteFacts) -> Vec<Value> {
+    let all = judging(endpoint, facts, InputFrom::Body);
+    let mut all: Vec<Value> = all.map(|it| app.schemas.value(it)).collect();
+    let takes_any = |schema: &Value| match app.schemas.in_place(schema) {
+        Value::Bool(any) => *any,
+        Value::Object(keywords) => keywords.is_empty(),
+        _ => false,
+    };
+    if all.iter().all(takes_any) {
+        all.truncate(1);
+    } else {
+        all.retain(|schema| !takes_any(schema));
+    }
+    all
 }
 
 /// The media types that values are read from.
@@ -319,8 +321,7 @@ fn is_read_from(app: Described<'_>, schema: &Value, media_type: &str) -> bool {
             may_be(schema, &["object"])
                 && required.all(|name| {
                     let field = schema.get("properties").and_then(|all| all.get(name));
-                    field
-                        .is_none_or(|field| may_be(&app.schemas.in_place(field.clone()), &IN_FORMS))
+                    field.is_none_or(|field| may_be(app.schemas.in_place(field), &IN_FORMS))
                 })
         }
         "text/plain" => may_be(schema, &["string"]),

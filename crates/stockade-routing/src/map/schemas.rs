@@ -1,12 +1,14 @@
 //! The schemas of a map: those of types with a name stand once, and routes
 //! point to them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::Endpoint;
 use stockade_core::description::{AnswerBody, ContentSchema, InputFrom, SchemaOf};
+use stockade_errors::ConfigError;
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
 use super::answers::Told;
@@ -29,6 +31,10 @@ pub(crate) struct Schemas {
     closed: BTreeMap<String, String>,
     /// The names of definitions where such members are not refused.
     open: HashSet<String>,
+    /// The definitions as JSON, by the names that references have for them.
+    written: BTreeMap<String, Value>,
+    /// The schemas of types that are written, as JSON.
+    replies: HashMap<TypeId, Value>,
     /// The mistakes in the schemas of replies, and in names.
     pub(super) mistakes: Vec<String>,
 }
@@ -39,6 +45,7 @@ impl Schemas {
         let mut schemas = Self::default();
         let mut definitions = Vec::new();
         let mut closed = Vec::new();
+        let mut replied: HashMap<TypeId, Result<Schema, ConfigError>> = HashMap::new();
         for (endpoint, told) in routes {
             let doc = &told.doc;
             for from in [InputFrom::Params, InputFrom::Query, InputFrom::Body] {
@@ -50,16 +57,18 @@ impl Schemas {
             let web_socket = doc.facts().web_socket.as_ref();
             let messages = web_socket.and_then(|fact| fact.receives.as_ref());
             definitions.extend(messages.into_iter().flat_map(Schema::definitions));
-            for schema in replies(told) {
-                match schema.schema() {
-                    Ok(schema) => definitions.extend(schema.definitions()),
-                    Err(error) => {
-                        let (method, path) = (endpoint.method(), endpoint.pattern());
-                        let place = Place::from(endpoint.location());
-                        let told = error.mistakes().iter();
-                        let told = told.map(|it| format!("{method} {path} ({place}): {it}"));
-                        schemas.mistakes.extend(told);
-                    }
+            for reply in replies(told) {
+                let compiled = replied.entry(reply.type_id()).or_insert_with(|| {
+                    let compiled = reply.schema();
+                    definitions.extend(compiled.iter().flat_map(Schema::definitions));
+                    compiled
+                });
+                if let Err(error) = compiled {
+                    let (method, path) = (endpoint.method(), endpoint.pattern());
+                    let place = Place::from(endpoint.location());
+                    let told = error.mistakes().iter();
+                    let told = told.map(|it| format!("{method} {path} ({place}): {it}"));
+                    schemas.mistakes.extend(told);
                 }
             }
         }
@@ -67,11 +76,19 @@ impl Schemas {
             Ok(names) => {
                 schemas.names = names;
                 schemas.close(&definitions, &closed);
+                schemas.written = schemas.definitions();
             }
             Err(error) => {
                 schemas.mistakes.extend(error.mistakes().iter().map(ToString::to_string));
             }
         }
+        let value = |compiled: Result<Schema, ConfigError>| match compiled {
+            Ok(schema) => schemas.exported(schema.export(), false),
+            // Its mistakes are kept.
+            Err(_) => Value::Bool(true),
+        };
+        let replied = replied.into_iter().map(|(id, compiled)| (id, value(compiled)));
+        schemas.replies = replied.collect();
         schemas
     }
 
@@ -103,35 +120,40 @@ impl Schemas {
 
     /// Returns a schema as JSON, itself written out, with references to others.
     pub(super) fn value_in_place(&self, judging: Judging<'_>) -> Value {
-        self.in_place(self.value(judging))
+        let value = self.value(judging);
+        self.definition(&value).cloned().unwrap_or(value)
     }
 
     /// Returns the schema that a reference points to, or the value itself.
-    pub(super) fn in_place(&self, value: Value) -> Value {
-        let definition = schema_name(&value)
-            .and_then(|wanted| self.definitions().find(|(name, ..)| *name == wanted));
-        match definition {
-            Some((_, definition, is_closed)) => self.exported(definition.export(), is_closed),
-            None => value,
-        }
+    pub(super) fn in_place<'v>(&'v self, value: &'v Value) -> &'v Value {
+        self.definition(value).unwrap_or(value)
     }
 
-    /// Returns each definition with a name that references have for it, and with
-    /// true if it refuses members that it does not list.
-    fn definitions(&self) -> impl Iterator<Item = (&str, &Definition, bool)> {
-        self.names.iter().flat_map(|(name, definition)| {
+    fn definition(&self, reference: &Value) -> Option<&Value> {
+        self.written.get(schema_name(reference)?)
+    }
+
+    /// Returns the definitions as JSON, by the names that references have for them:
+    /// one that refuses members which it does not list beside the one that does
+    /// not.
+    fn definitions(&self) -> BTreeMap<String, Value> {
+        let mut definitions = BTreeMap::new();
+        for (name, definition) in self.names.iter() {
             let closed = self.closed.get(name);
-            let is_open = closed.is_none() || self.open.contains(name);
-            let open = is_open.then_some((name, definition, false));
-            open.into_iter().chain(closed.map(|closed| (closed.as_str(), definition, true)))
-        })
+            if closed.is_none() || self.open.contains(name) {
+                definitions.insert(name.to_owned(), self.exported(definition.export(), false));
+            }
+            if let Some(closed) = closed {
+                definitions.insert(closed.clone(), self.exported(definition.export(), true));
+            }
+        }
+        definitions
     }
 
     /// Returns the schema of a type that is written, as JSON.
     pub(super) fn of_reply(&self, schema: SchemaOf) -> Value {
-        // Its mistakes are kept since the names were given.
-        let open = |schema: &Schema| self.exported(schema.export(), false);
-        schema.schema().map_or(Value::Bool(true), |schema| open(&schema))
+        // All replies were compiled.
+        self.replies.get(&schema.type_id()).cloned().unwrap_or(Value::Bool(true))
     }
 
     fn exported(&self, export: Export<'_>, is_closed: bool) -> Value {
@@ -151,21 +173,17 @@ impl Schemas {
         &self,
         routes: impl Iterator<Item = &'r RouteInfo>,
     ) -> BTreeMap<String, Value> {
-        let all = self.definitions();
-        let all: BTreeMap<&str, (&Definition, bool)> =
-            all.map(|(name, definition, is_closed)| (name, (definition, is_closed))).collect();
         let mut names = BTreeSet::new();
         for route in routes {
             route.values().for_each(|value| references(value, PLACE, &mut names));
         }
         let mut used: BTreeMap<String, Value> = BTreeMap::new();
         while let Some(name) = names.pop_first() {
-            if let Some((definition, is_closed)) = all.get(name.as_str())
+            if let Some(value) = self.written.get(&name)
                 && !used.contains_key(&name)
             {
-                let value = self.exported(definition.export(), *is_closed);
-                references(&value, PLACE, &mut names);
-                used.insert(name, value);
+                references(value, PLACE, &mut names);
+                used.insert(name, value.clone());
             }
         }
         used
