@@ -253,6 +253,7 @@ pub mod __internal {
     pub use crate::rate_limit::decision::too_many;
     pub use crate::rate_limit::headers::{LEGACY_REMAINING, RATE_LIMIT};
     pub use crate::rate_limit::limiter::RateLimiterExt;
+    pub use crate::rate_limit::meter::Meter;
     pub use crate::rate_limit::options::{
         GivenRateLimit, RateLimitExt, optional as optional_rate_limit,
     };

@@ -12,11 +12,12 @@ use std::task::{Context, Poll};
 
 use http::{Method, Version};
 use stockade_core::__internal::{
-    ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug, keep_form, run,
+    EndpointExt as _, ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug,
+    keep_form, run,
 };
 use stockade_core::{BodyError, BoxFuture, Endpoint, Request, Response};
 use stockade_errors::ApiError;
-use stockade_middleware::__internal::{Cors, origin_of, too_many};
+use stockade_middleware::__internal::{Cors, Meter, origin_of, too_many};
 use stockade_middleware::cors::CorsDecided;
 use stockade_middleware::rate_limit::{Charge, Decision};
 
@@ -109,9 +110,9 @@ fn charged(
 fn begin(
     app: &Resolved,
     endpoint: Option<Arc<Endpoint>>,
-    req: Request,
+    mut req: Request,
     refusal: Option<Box<ApiError>>,
-    scope: &RequestScope,
+    scope: &mut RequestScope,
 ) -> ResponseState {
     if let Some(decision) = scope.charged.filter(|decision| !decision.allowed) {
         return ResponseState::refused(app, &req, too_many(&decision));
@@ -124,8 +125,25 @@ fn begin(
         Some(_) if req.announces_too_much() => {
             ResponseState::refused(app, &req, BodyError::TooLarge.into())
         }
-        Some(endpoint) => ResponseState::Running(run(endpoint, req)),
+        Some(endpoint) => {
+            if endpoint.has_parts() {
+                scope.meter = Some(meter_of(app, &mut req, scope));
+            }
+            ResponseState::Running(run(endpoint, req))
+        }
     }
+}
+
+/// Puts a meter on a request whose parts are counted one by one. Its key is made a
+/// second time, so that other requests need not keep theirs.
+#[cold]
+fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Meter {
+    let meter = Meter::of(req);
+    if let Some((limiter, decision)) = app.stages.limiter.as_ref().zip(scope.charged) {
+        let key = stages::key_of(limiter, req);
+        meter.add(Arc::clone(limiter), key, app.stages.clock().clone(), decision);
+    }
+    meter
 }
 
 /// Returns the answer to a CORS preflight, on any path, known or not: by the
@@ -232,6 +250,7 @@ pub fn poll_into(future: &mut ResponseFuture, cx: &mut Context<'_>, slot: &mut P
         }
     });
     if let Poll::Ready(response) = slot {
+        future.app.stages.note_parts(&mut future.scope);
         future.app.stages.finish_headers(response, &future.scope);
         finish_response(response, future.is_head, future.version);
         keep_form(response);

@@ -16,12 +16,12 @@ use std::task::{Context, Poll, ready};
 use http::{Method, StatusCode, Version};
 use http_body::{Body, Frame};
 use stockade_core::__internal::{
-    EndpointParts, ErrorContextExt as _, Params, RequestExt as _, RunningHandler, Settings,
-    keep_form, run,
+    EndpointExt as _, EndpointKind, EndpointParts, ErrorContextExt as _, Params, RequestExt as _,
+    RunningHandler, Settings, keep_form, run,
 };
 use stockade_core::{BodyError, Endpoint, Handler, HttpBody, Request, Response};
 use stockade_errors::{ApiError, ConfigError};
-use stockade_middleware::__internal::{Cors, RateLimitExt as _};
+use stockade_middleware::__internal::{Cors, Meter, RateLimitExt as _};
 use stockade_path::{Part, Pattern, SPLAT, Segment, Variant};
 
 use crate::app::{App, Resolved};
@@ -96,6 +96,7 @@ impl HostRoutes {
             known.iter().any(|known| Arc::ptr_eq(known, endpoint))
         };
         let endpoints = self.app.routes.endpoints.iter();
+        let endpoints = endpoints.filter(|endpoint| endpoint.kind() != EndpointKind::RpcMethod);
         let routes = endpoints.map(|endpoint| HostRoute {
             app: Arc::clone(&self.app),
             endpoint: Arc::clone(endpoint),
@@ -141,6 +142,10 @@ impl HostRoutes {
             // The code that asks for the body gets the error at once, and the
             // host does not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
+        }
+        if endpoint.has_parts() {
+            // For the limits of routes: no limit of the router has counted it.
+            Meter::of(&mut req);
         }
         HostState::Running(Box::new(run(endpoint, req)))
     }

@@ -105,7 +105,8 @@ impl OriginHeaders {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
         let charged = limiter.map(|_| decision());
-        let scope = RequestScope { own_cors: None, origin, charged, observation: None };
+        let scope =
+            RequestScope { own_cors: None, origin, charged, meter: None, observation: None };
         stages.write_headers(&mut response, &scope);
         let written = response.headers_mut();
         // Security headers can have any name.
@@ -242,7 +243,8 @@ mod tests {
                     let is_own = own_cors.is_none();
                     let is_charged = stages.limiter.is_none() || allowed.is_some();
                     let own_cors = own_cors.clone();
-                    let scope = RequestScope { own_cors, origin, charged, observation: None };
+                    let scope =
+                        RequestScope { own_cors, origin, charged, meter: None, observation: None };
                     let mut quick = Response::default();
                     for (name, value) in own {
                         quick.headers_mut().append(*name, HeaderValue::from_static(value));
@@ -347,8 +349,13 @@ mod tests {
         for _ in 0..2 {
             for set in &sets {
                 let charged = Some(decision());
-                let scope =
-                    RequestScope { own_cors: None, origin: None, charged, observation: None };
+                let scope = RequestScope {
+                    own_cors: None,
+                    origin: None,
+                    charged,
+                    meter: None,
+                    observation: None,
+                };
                 let mut quick = Response::default();
                 for (index, name) in set.iter().enumerate() {
                     quick.headers_mut().append(*name, index.into());

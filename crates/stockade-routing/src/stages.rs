@@ -21,7 +21,7 @@ use stockade_core::__internal::{RequestExt as _, RouteDocExt as _};
 use stockade_core::{LocalPeer, Request, Response, RouteDoc, upgrade};
 use stockade_errors::{ConfigError, Mistake};
 use stockade_middleware::__internal::{
-    Cors, Observation, Observers, RateLimitExt as _, RateLimiterExt as _, client_address,
+    Cors, Meter, Observation, Observers, RateLimitExt as _, RateLimiterExt as _, client_address,
     client_behind_local_peer, origin_of, trusted_proxies, warn_untrusted,
 };
 use stockade_middleware::cors::CorsDecided;
@@ -167,8 +167,13 @@ impl Stages {
 
     /// Finds the rules for a request that do not depend on the client.
     fn scope_of(&self, req: &Request) -> RequestScope {
-        let mut scope =
-            RequestScope { own_cors: None, origin: None, charged: None, observation: None };
+        let mut scope = RequestScope {
+            own_cors: None,
+            origin: None,
+            charged: None,
+            meter: None,
+            observation: None,
+        };
         if let Some(cors) = &self.cors {
             scope.read_origin(cors, req);
         }
@@ -182,6 +187,14 @@ impl Stages {
 
     pub(crate) fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    /// Takes over the last decision about a part of the request, for the headers.
+    #[inline]
+    pub(crate) fn note_parts(&self, scope: &mut RequestScope) {
+        if let Some((meter, limiter)) = scope.meter.take().zip(self.limiter.as_ref()) {
+            scope.charged = meter.passed(limiter).or(scope.charged);
+        }
     }
 
     /// Adds the headers of every response, but for one that gives the connection
@@ -234,6 +247,8 @@ pub(crate) struct RequestScope {
     pub(crate) origin: Option<HeaderValue>,
     /// By the limit of the router.
     pub(crate) charged: Option<Decision>,
+    /// Counts the parts of the request, if it may have some.
+    pub(crate) meter: Option<Meter>,
     /// Boxed, so that a request without observation is not larger.
     pub(crate) observation: Option<Box<Observation>>,
 }

@@ -103,6 +103,8 @@ pub enum EndpointKind {
     WebSocket,
     /// Hands requests to a tower service.
     Mount,
+    /// Answers calls of a procedure, which another route hands to it.
+    RpcMethod,
 }
 
 impl EndpointParts {

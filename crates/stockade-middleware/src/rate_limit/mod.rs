@@ -53,6 +53,7 @@ pub(crate) mod headers;
 mod key;
 pub(crate) mod limiter;
 mod memory;
+pub(crate) mod meter;
 pub(crate) mod options;
 mod overflow;
 mod own;

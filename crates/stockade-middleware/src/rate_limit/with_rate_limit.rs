@@ -14,6 +14,7 @@ use stockade_errors::{ApiError, ConfigError};
 
 use super::decision::too_many;
 use super::limiter::RateLimiterExt as _;
+use super::meter::Meter;
 use super::{Charge, Decision, RateLimit, RateLimiter};
 
 /// Limits the requests of each client to a route, beside the limit of the
@@ -159,6 +160,11 @@ impl Counting {
     fn now(&self) -> Instant {
         self.clock.get().map_or_else(Instant::now, Clock::now)
     }
+
+    /// Returns the clock, which is the system's outside a router.
+    fn shared_clock(&self) -> Clock {
+        self.clock.get().cloned().unwrap_or_default()
+    }
 }
 
 impl fmt::Debug for RouteLimit {
@@ -174,18 +180,23 @@ impl IntoMiddleware<form::Ready> for RouteLimit {
         Middleware::new(move |req: Request, next: Next| {
             let now = clock.as_ref().map_or_else(|| counting.now(), Clock::now);
             let limiter = counting.limiter();
-            async move { limited(&*limiter?, now, req, next).await }
+            let own = || clock.clone().unwrap_or_else(|| counting.shared_clock());
+            let meter = req.extensions().get::<Meter>().map(|meter| (meter.clone(), own()));
+            async move { limited(limiter?, now, req, next, meter).await }
         })
         .named(HELPER)
         .describing(move |doc| described.describe(doc))
     }
 }
 
+/// Charges a request and runs the rest. A request that has parts is counted on by
+/// its `meter`.
 async fn limited(
-    limiter: &RateLimiter,
+    limiter: Arc<RateLimiter>,
     now: Instant,
     req: Request,
     next: Next,
+    meter: Option<(Meter, Clock)>,
 ) -> Result<Response, ApiError> {
     let key = limiter.key(&req, req.client_ip());
     let decision = match limiter.charge(&key, now) {
@@ -193,14 +204,20 @@ async fn limited(
         Charge::Later(decision) => decision.await?,
     };
     if !decision.allowed {
-        return Err(told(too_many(&decision), limiter, decision));
+        return Err(told(too_many(&decision), &limiter, decision));
     }
-    match next.try_run(req).await {
+    let meter = meter.map(|(meter, clock)| {
+        meter.add(Arc::clone(&limiter), key, clock, decision);
+        meter
+    });
+    let outcome = next.try_run(req).await;
+    let decision = meter.and_then(|meter| meter.passed(&limiter)).unwrap_or(decision);
+    match outcome {
         Ok(mut response) => {
             limiter.write_headers(decision, response.headers_mut());
             Ok(response)
         }
-        Err(error) => Err(told(error, limiter, decision)),
+        Err(error) => Err(told(error, &limiter, decision)),
     }
 }
 

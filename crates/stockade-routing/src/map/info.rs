@@ -112,6 +112,7 @@ impl RouteInfo {
     pub(super) fn shown_method(&self) -> &str {
         match self.kind {
             RouteKind::WebSocket => "WS",
+            RouteKind::RpcMethod => "RPC",
             _ => &self.method,
         }
     }
@@ -144,6 +145,9 @@ pub enum RouteKind {
     Mount,
     /// Takes the requests that no route takes.
     Fallback,
+    /// Answers the calls of a method, which come by another route. Its path is that
+    /// of this route, with `#` and the name of the method behind it.
+    RpcMethod,
 }
 
 impl From<EndpointKind> for RouteKind {
@@ -152,6 +156,7 @@ impl From<EndpointKind> for RouteKind {
             EndpointKind::Http => Self::Http,
             EndpointKind::WebSocket => Self::WebSocket,
             EndpointKind::Mount => Self::Mount,
+            EndpointKind::RpcMethod => Self::RpcMethod,
         }
     }
 }
