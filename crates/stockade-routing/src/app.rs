@@ -13,6 +13,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_middleware::__internal::Cors;
 
 use crate::call_options::CallOptions;
+use crate::calls::BuiltCalls;
 use crate::compile::Compiler;
 use crate::dispatch::{self, ResponseFuture};
 use crate::map::{self, ExplainError, Explanation, RouteMap};
@@ -78,6 +79,8 @@ pub(crate) struct RouteSet {
     pub(crate) states: States,
     /// In the order in which they were added.
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
+    /// The methods of the routes that have some.
+    pub(crate) calls: Vec<BuiltCalls>,
     pub(crate) names: HashMap<String, UrlPattern>,
     /// The rules of CORS of the routes that have others than the router, by
     /// address.
@@ -243,7 +246,8 @@ impl App {
         self.resolved.routes.states.get()
     }
 
-    /// Returns all routes, in the order in which they were added.
+    /// Returns all routes, in the order in which they were added; the methods of
+    /// JSON-RPC stand behind their route.
     #[must_use]
     pub fn routes(&self) -> &[Arc<Endpoint>] {
         &self.resolved.routes.endpoints
@@ -299,6 +303,16 @@ impl App {
         compiler.add_fallback();
         let policy = policy.map(|(policy, _)| Arc::new(policy));
         let app = compiler.finish(policy.clone())?;
+        for (index, calls) in app.resolved.routes.calls.iter().enumerate() {
+            if let Some(inspect) = calls.inspect.clone() {
+                let routes = Arc::clone(&app.resolved.routes);
+                inspectors.push(move |map| {
+                    let methods = routes.calls.get(index).map(|calls| calls.methods_in(map));
+                    inspect(&methods.unwrap_or_default(), map);
+                    Ok(())
+                });
+            }
+        }
         if let Some(policy) = policy {
             let app = app.clone();
             inspectors.push(move |map| policy.enforce(map, app.places()));

@@ -18,6 +18,7 @@ use stockade_validation::Schema;
 use stockade_websockets::__internal::RouterRules;
 
 use crate::app::{App, Resolved, RouteSet, warn_if_exposed};
+use crate::calls::{BuiltCalls, WaitingCalls};
 use crate::deprecation::announcing;
 use crate::entry::RouteEntry;
 use crate::matcher::{InsertError, TableBuilder, Tables};
@@ -42,6 +43,7 @@ pub(crate) struct Compiler<'o> {
     web_sockets: Option<TableBuilder<Arc<Endpoint>>>,
     web_socket_rules: RouterRules,
     endpoints: Vec<Arc<Endpoint>>,
+    calls: Vec<BuiltCalls>,
     fallback: Option<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
@@ -80,6 +82,7 @@ impl<'o> Compiler<'o> {
             web_sockets: None,
             web_socket_rules: web_socket::router_rules(options),
             endpoints: Vec::new(),
+            calls: Vec::new(),
             fallback: None,
             names: HashMap::new(),
             own_cors: Vec::new(),
@@ -124,23 +127,38 @@ impl<'o> Compiler<'o> {
                 return Err(faults);
             }
         }
-        let (method, entry) = (route.method, route.entry);
+        let (method, mut entry) = (route.method, route.entry);
+        let calls = WaitingCalls::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors) = self.parts_of(&method, &pattern, entry, &mut faults);
         let endpoint = self.endpoint_of(parts, cors);
+        self.add_endpoint(Arc::clone(&endpoint));
+        faults.extend(calls.and_then(|calls| self.compile_calls(calls, &endpoint, &pattern)));
         self.mounts.extend(mount.as_ref().map(|_| Arc::clone(&endpoint)));
         for pattern in mount.into_iter().chain([pattern]) {
             if let Err(error) = self.insert(&method, is_web_socket, pattern, &endpoint) {
                 faults.push(error.to_string());
             }
         }
-        self.endpoints.push(endpoint);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    pub(crate) fn note_mistakes(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
+        self.mistakes.extend(mistakes);
+    }
+
+    /// Adds an endpoint to the list of all routes.
+    pub(crate) fn add_endpoint(&mut self, endpoint: Arc<Endpoint>) {
+        self.endpoints.push(endpoint);
+    }
+
+    pub(crate) fn add_calls(&mut self, calls: BuiltCalls) {
+        self.calls.push(calls);
     }
 
     /// Makes the parts of the endpoint of an entry, with its own rules of CORS, and
     /// adds every mistake in it to `faults`.
-    fn parts_of(
+    pub(crate) fn parts_of(
         &mut self,
         method: &Method,
         pattern: &Pattern,
@@ -200,6 +218,7 @@ impl<'o> Compiler<'o> {
                 false if entry.is_mount => EndpointKind::Mount,
                 false => EndpointKind::Http,
             },
+            has_parts: entry.has_parts,
             location: entry.location,
             ..EndpointParts::new(method.clone(), pattern.as_str(), entry.handler)
         };
@@ -207,7 +226,11 @@ impl<'o> Compiler<'o> {
     }
 
     /// Makes an endpoint of its parts, and keeps its own rules of CORS.
-    fn endpoint_of(&mut self, parts: EndpointParts, cors: Option<Arc<Cors>>) -> Arc<Endpoint> {
+    pub(crate) fn endpoint_of(
+        &mut self,
+        parts: EndpointParts,
+        cors: Option<Arc<Cors>>,
+    ) -> Arc<Endpoint> {
         let endpoint = Arc::new(parts.build());
         self.own_cors.extend(cors.map(|cors| (Arc::clone(&endpoint), cors)));
         endpoint
@@ -378,6 +401,7 @@ impl<'o> Compiler<'o> {
             fallback: self.fallback,
             states: self.options.states.clone(),
             endpoints: self.endpoints,
+            calls: self.calls,
             names: self.names,
             own_cors: self.own_cors,
             mounts: self.mounts,

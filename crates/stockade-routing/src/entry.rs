@@ -19,6 +19,7 @@ use stockade_middleware::{
 use stockade_validation::ValidationOptions;
 use stockade_websockets::WebSocketOptions;
 
+use crate::calls::Calls;
 use crate::tags::PlacedTag;
 
 /// Returns the middleware of a list, each with the place where it was added.
@@ -70,6 +71,10 @@ pub struct RouteEntry {
     pub(crate) cors: Option<Box<CorsOptions>>,
     pub(crate) docs: Docs,
     pub(crate) public: Option<String>,
+    /// The methods that its requests call by their names.
+    pub(crate) calls: Option<Box<Calls>>,
+    /// True if rate limits count the parts of its requests one by one.
+    pub(crate) has_parts: bool,
     pub(crate) location: &'static Location<'static>,
     /// The mistakes in the values of its keys.
     pub(crate) mistakes: Vec<Mistake>,
@@ -142,6 +147,8 @@ impl RouteEntry {
             cors: None,
             docs: Docs::default(),
             public: None,
+            calls: None,
+            has_parts: false,
             location: Location::caller(),
             mistakes: Vec::new(),
         }

@@ -18,6 +18,7 @@
 // - `options`, `call_options`: `RouterOptions`, and `CallOptions` that
 //   override them.
 // - `url`: paths of named routes.
+// - `calls`: the methods of a route that are called by a name in its body.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
 // - `map`: `RouteMap`, everything that an application knows about its routes.
@@ -26,6 +27,7 @@
 
 mod app;
 mod call_options;
+mod calls;
 mod compile;
 mod deprecation;
 mod dispatch;
@@ -67,6 +69,7 @@ pub use url::{UrlError, build_url};
 /// Parts for the other crates of stockade; they carry no promise.
 #[doc(hidden)]
 pub mod __internal {
+    pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt};
     pub use crate::dispatch::poll_into;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;

@@ -137,7 +137,8 @@ pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
 /// Returns true for a route that documents list.
 pub(super) fn is_listed(route: &RouteInfo) -> bool {
     let is_known = METHODS.contains(&route.method.as_str());
-    route.docs.hidden.is_none() && route.kind != RouteKind::Mount && is_known
+    let has_operation = !matches!(route.kind, RouteKind::Mount | RouteKind::RpcMethod);
+    route.docs.hidden.is_none() && has_operation && is_known
 }
 
 /// Returns a route for people, with its place.

@@ -156,11 +156,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// Returns the label of a route: method and path, `WS` for a WebSocket, `MOUNT`
-/// for a service that is mounted, `FALLBACK` for requests that no route takes.
+/// for a service that is mounted, `RPC` for a method of JSON-RPC, `FALLBACK` for requests that no route takes.
 pub(super) fn label(route: &RouteInfo) -> String {
     let method = match route.kind {
         RouteKind::WebSocket => "WS",
         RouteKind::Mount => "MOUNT",
+        RouteKind::RpcMethod => "RPC",
         RouteKind::Fallback => FALLBACK,
         _ => &route.method,
     };

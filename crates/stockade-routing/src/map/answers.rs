@@ -127,7 +127,8 @@ impl Forms<'_> {
 /// Returns the answers to parameters, a query or a body that cannot be read or
 /// fail their checks.
 fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)> {
-    if endpoint.kind() != EndpointKind::Http {
+    let is_method = endpoint.kind() == EndpointKind::RpcMethod;
+    if endpoint.kind() != EndpointKind::Http && !is_method {
         return Vec::new();
     }
     let status = endpoint.validation_status();
@@ -141,6 +142,10 @@ fn of_inputs(endpoint: &Endpoint, doc: &RouteDoc) -> Vec<(&'static str, Answer)>
         let mut answer = Answer::error(status).meaning("A value breaks a rule of its schema");
         answer.body = AnswerBody::ValidationError;
         answers.push((VALIDATION, answer));
+    }
+    if is_method {
+        // Its body is a part of one that was read.
+        return answers;
     }
     let mut of_body = |status, meaning| {
         answers.push(("body", Answer::error(status).meaning(meaning)));

@@ -26,6 +26,7 @@ use super::{
     WebSocketInfo, answers,
 };
 use crate::app::Resolved;
+use crate::calls::{name_of, path_of};
 
 /// Makes the map of an application. For the routes of another host, where no
 /// stage of ours runs, none is in it.
@@ -40,7 +41,10 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     let schemas = Schemas::of(all.map(|(endpoint, told)| (&***endpoint, told)));
     let app = Described { app, schemas: &schemas, is_hosted };
     let routes = told.iter().map(|(endpoint, told)| info(app, endpoint, told));
-    let routes: Vec<RouteInfo> = routes.collect();
+    let mut routes: Vec<RouteInfo> = routes.collect();
+    for calls in &app.routes.calls {
+        calls.describe(&app.routes.endpoints, &mut routes);
+    }
     let fallback = fallback.map(|(endpoint, told)| fallback_info(app, endpoint, &told));
     let schemas_in_use = schemas.used_by(routes.iter().chain(&fallback));
     let router = router_of(app);
@@ -123,13 +127,16 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo 
     let generated = || pattern.map(|pattern| operation_id(method, pattern)).unwrap_or_default();
     let params =
         pattern.map(|pattern| params_of(app, endpoint, facts, pattern)).unwrap_or_default();
+    let call = name_of(endpoint);
+    let path = endpoint.pattern();
     RouteInfo {
         kind: endpoint.kind().into(),
         method: method.to_owned(),
-        path: endpoint.pattern().to_owned(),
-        templates: pattern.map(templates).unwrap_or_default(),
+        path: call.map_or_else(|| path.to_owned(), |name| path_of(path, name)),
+        // A method has no path of its own.
+        templates: pattern.filter(|_| call.is_none()).map(templates).unwrap_or_default(),
         name: endpoint.name().map(str::to_owned),
-        operation_id: endpoint.name().map_or_else(generated, str::to_owned),
+        operation_id: call.or_else(|| endpoint.name()).map_or_else(generated, str::to_owned),
         location: endpoint.location().into(),
         query: schema_of(endpoint, facts, InputFrom::Query)
             .map(|it| app.schemas.value_in_place(it)),

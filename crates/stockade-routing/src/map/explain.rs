@@ -13,6 +13,7 @@ use stockade_path::{Pattern, Segment};
 use super::build::info_of;
 use super::{Place, RouteInfo};
 use crate::app::Resolved;
+use crate::calls::name_of;
 use crate::lookup::{find, find_in, is_sound};
 use crate::matcher::TableBuilder;
 
@@ -221,8 +222,13 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
 
 /// Returns all routes that share something with the path, the nearest first.
 fn misses(app: &Resolved, method: &str, path: &str) -> Vec<Miss> {
-    let mut misses: Vec<Miss> =
-        app.routes.endpoints.iter().filter_map(|route| miss(route, method, path)).collect();
+    let mut misses: Vec<Miss> = app
+        .routes
+        .endpoints
+        .iter()
+        .filter(|route| name_of(route).is_none())
+        .filter_map(|route| miss(route, method, path))
+        .collect();
     misses.sort_by_key(|miss| Reverse(miss.nearness));
     misses
 }

@@ -10,7 +10,7 @@ use http::StatusCode;
 use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, Response};
 use stockade_routing::App;
-use stockade_routing::map::{RouteMap, RouterInfo};
+use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
 
 use super::responses;
 use super::shot::Shot;
@@ -65,7 +65,10 @@ impl<'h> Runner<'h> {
                         family: *family,
                         attack: "all attacks".to_owned(),
                         route: Some(label_of(route)),
-                        reason: NO_PATH.to_owned(),
+                        reason: match route.kind {
+                            RouteKind::RpcMethod => RPC_METHOD.to_owned(),
+                            _ => NO_PATH.to_owned(),
+                        },
                     });
                 }),
             }
@@ -311,3 +314,4 @@ const EVERY_ROUTE: &str = "*";
 
 const NO_PATH: &str =
     "no path was found that the route takes; give its parameters by `Hardening::param`";
+const RPC_METHOD: &str = "the calls of a method are not attacked one by one; its route is";

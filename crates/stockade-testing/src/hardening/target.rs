@@ -122,6 +122,7 @@ pub(super) fn json_of(route: &RouteInfo) -> Option<&ContentInfo> {
 pub(super) fn label_of(route: &RouteInfo) -> String {
     match route.kind {
         RouteKind::WebSocket => format!("WS {}", route.path),
+        RouteKind::RpcMethod => format!("RPC {}", route.path),
         _ => format!("{} {}", route.method, route.path),
     }
 }

@@ -104,6 +104,7 @@ impl<'c> RouteCheck<'c> {
         match self.route.kind {
             RouteKind::Http => {}
             RouteKind::WebSocket => return Some("messages of WebSockets are not made".to_owned()),
+            RouteKind::RpcMethod => return Some("calls of JSON-RPC are not made".to_owned()),
             _ => return Some("a service inside of it describes nothing".to_owned()),
         }
         let access = &self.route.access;

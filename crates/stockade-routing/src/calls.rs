@@ -1,0 +1,228 @@
+//! [`Calls`]: the methods of a route that are called by a name in its body.
+//!
+//! A method is compiled as a route is, with the middleware of the route in front of
+//! its own, so that its description, its map and its rules are those of a route.
+//! Its route runs the common middleware once for a request, and then the rest for
+//! each call ([`CallTable::run`]).
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use http::Method;
+use stockade_core::__internal::{
+    ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler, run_from,
+};
+use stockade_core::{Endpoint, Handler, Request};
+use stockade_errors::Mistake;
+use stockade_path::Pattern;
+
+use crate::compile::Compiler;
+use crate::entry::{Inherited, RouteEntry};
+use crate::map::{RouteInfo, RouteMap};
+
+/// A function that looks at the methods of a route in the map.
+pub type Inspect = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
+
+/// The methods of a route, as its protocol declares them.
+#[derive(Clone)]
+pub struct Calls {
+    /// The methods, by their names.
+    pub methods: Vec<(String, RouteEntry)>,
+    /// The mistakes in them.
+    pub mistakes: Vec<Mistake>,
+    /// The place for the compiled methods.
+    pub table: Arc<OnceLock<CallTable>>,
+    /// Describes the body and the answers of the route by its methods.
+    pub describe: fn(&mut RouteInfo, &[RouteInfo]),
+    /// Looks at the methods in the map when the router is built, if it is wanted.
+    pub inspect: Option<Arc<Inspect>>,
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.methods.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// The compiled methods of a route.
+#[derive(Debug)]
+pub struct CallTable {
+    /// Sorted by name.
+    methods: Vec<(Box<str>, Call)>,
+}
+
+/// A compiled method.
+#[derive(Debug)]
+pub(crate) struct Call {
+    endpoint: Arc<Endpoint>,
+    /// The index of the first middleware of its own.
+    own: usize,
+}
+
+impl CallTable {
+    /// Returns the index of a method.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.methods.binary_search_by(|(known, _)| (**known).cmp(name)).ok()
+    }
+
+    /// Returns the endpoint of each method, in the order of their indexes.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
+        self.methods.iter().map(|(_, call)| &call.endpoint)
+    }
+
+    /// Runs the method at this index on a request whose common middleware has run;
+    /// `None` if there is no such method.
+    #[must_use]
+    pub fn run(
+        &self,
+        index: usize,
+        mut req: Request,
+        params: bytes::Bytes,
+    ) -> Option<RunningHandler> {
+        let (_, call) = self.methods.get(index)?;
+        req.set_part(Arc::clone(&call.endpoint), params);
+        Some(run_from(Arc::clone(&call.endpoint), call.own, req))
+    }
+}
+
+/// The methods of a built route, for its map.
+pub(crate) struct BuiltCalls {
+    pub(crate) route: Arc<Endpoint>,
+    pub(crate) methods: Vec<Arc<Endpoint>>,
+    describe: fn(&mut RouteInfo, &[RouteInfo]),
+    pub(crate) inspect: Option<Arc<Inspect>>,
+}
+
+impl BuiltCalls {
+    /// Describes the route by its methods, in a list of all routes.
+    pub(crate) fn describe(&self, endpoints: &[Arc<Endpoint>], routes: &mut [RouteInfo]) {
+        let position = |wanted: &Arc<Endpoint>| {
+            endpoints.iter().position(|endpoint| Arc::ptr_eq(endpoint, wanted))
+        };
+        let methods: Vec<RouteInfo> = self
+            .methods
+            .iter()
+            .filter_map(|method| routes.get(position(method)?).cloned())
+            .collect();
+        let route = position(&self.route).and_then(|index| routes.get_mut(index));
+        if let Some(route) = route {
+            (self.describe)(route, &methods);
+        }
+    }
+
+    /// Returns the methods in the map.
+    pub(crate) fn methods_in<'m>(&self, map: &'m RouteMap) -> Vec<&'m RouteInfo> {
+        let prefix = format!("{}#", self.route.pattern());
+        map.routes.iter().filter(|route| route.path.starts_with(&prefix)).collect()
+    }
+}
+
+/// Methods that wait until their route is compiled.
+pub(crate) struct WaitingCalls {
+    calls: Calls,
+    /// The middleware of the entry of the route, with that of the nodes around it.
+    middleware: Vec<stockade_core::Middleware>,
+    inherited: Inherited,
+}
+
+impl WaitingCalls {
+    /// Takes the methods out of an entry, if it has some.
+    pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
+        let calls = *entry.calls.take()?;
+        let (middleware, inherited) = (entry.middleware.clone(), entry.inherited.clone());
+        Some(Self { calls, middleware, inherited })
+    }
+}
+
+impl Compiler<'_> {
+    /// Compiles the methods of a route, and returns its mistakes: those of the
+    /// methods have their own places.
+    pub(crate) fn compile_calls(
+        &mut self,
+        waiting: WaitingCalls,
+        route: &Arc<Endpoint>,
+        pattern: &Pattern,
+    ) -> Option<String> {
+        let WaitingCalls { calls, middleware, inherited } = waiting;
+        self.note_mistakes(calls.mistakes);
+        let mut methods = Vec::new();
+        for (name, mut entry) in calls.methods {
+            let label = format!("RPC {}", path_of(pattern.as_str(), &name));
+            let location = entry.location;
+            let own = entry.middleware.len();
+            let mistakes = std::mem::take(&mut entry.mistakes);
+            self.note_mistakes(mistakes.into_iter().map(|it| it.on(&label)));
+            entry.inherit(&middleware);
+            entry.inherited.fill(&inherited);
+            let mut faults = Vec::new();
+            let (parts, cors) = self.parts_of(&Method::POST, pattern, entry, &mut faults);
+            let own = parts.middleware.len().saturating_sub(own);
+            let parts = EndpointParts {
+                kind: EndpointKind::RpcMethod,
+                label: Some(format!("{LABEL}{name}").into()),
+                ..parts
+            };
+            let endpoint = self.endpoint_of(parts, cors);
+            self.add_endpoint(Arc::clone(&endpoint));
+            let faults = faults.into_iter().map(|fault| Mistake::new(fault).on(&label));
+            self.note_mistakes(faults.map(|mistake| mistake.at(location)));
+            methods.push((name.into_boxed_str(), Call { endpoint, own }));
+        }
+        let endpoints = methods.iter().map(|(_, call)| Arc::clone(&call.endpoint)).collect();
+        methods.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.add_calls(BuiltCalls {
+            route: Arc::clone(route),
+            methods: endpoints,
+            describe: calls.describe,
+            inspect: calls.inspect,
+        });
+        let is_taken = calls.table.set(CallTable { methods }).is_err();
+        is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
+    }
+}
+
+/// The methods of [`RouteEntry`] for the adapters of protocols.
+pub trait RouteEntryExt: Sized {
+    /// Makes an entry of a handler whose types are erased.
+    fn of_handler(handler: Handler) -> Self;
+
+    /// Makes the requests of a route hand calls to these methods.
+    #[must_use]
+    fn calling(self, calls: Calls) -> Self;
+
+    /// Lets rate limits count the parts of its requests one by one.
+    #[must_use]
+    fn with_parts(self) -> Self;
+}
+
+impl RouteEntryExt for RouteEntry {
+    #[track_caller]
+    fn of_handler(handler: Handler) -> Self {
+        Self::of(handler)
+    }
+
+    fn calling(mut self, calls: Calls) -> Self {
+        self.calls = Some(Box::new(calls));
+        self.with_parts()
+    }
+
+    fn with_parts(mut self) -> Self {
+        self.has_parts = true;
+        self
+    }
+}
+
+/// Returns the name of a method in the map: that of its route, and its own.
+pub(crate) fn path_of(route: &str, name: &str) -> String {
+    format!("{route}#{name}")
+}
+
+/// Returns the name of a method by its endpoint.
+pub(crate) fn name_of(endpoint: &Endpoint) -> Option<&str> {
+    let is_method = endpoint.kind() == EndpointKind::RpcMethod;
+    endpoint.label().filter(|_| is_method)?.strip_prefix(LABEL)
+}
+
+/// The beginning of the names of methods in logs and metrics.
+const LABEL: &str = "rpc:";
