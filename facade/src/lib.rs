@@ -52,6 +52,9 @@ pub use stockade_middleware as middleware;
 pub use stockade_openapi as openapi;
 #[doc(inline)]
 pub use stockade_path as path;
+#[cfg(feature = "rest")]
+#[doc(inline)]
+pub use stockade_rest as rest;
 #[doc(inline)]
 pub use stockade_routing as routing;
 #[doc(inline)]

@@ -24,6 +24,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-middleware", 3),
     ("stockade-websockets", 3),
     ("stockade-routing", 4),
+    ("stockade-rest", 5),
     ("stockade-server", 5),
     ("stockade-openapi", 5),
     ("stockade-axum", 5),

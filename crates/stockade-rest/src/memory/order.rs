@@ -1,0 +1,186 @@
+//! The order of JSON values, by which a memory store filters and sorts.
+
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+use crate::store::{Direction, Filter, Op, Scope, Sort};
+
+/// A JSON value with an order.
+#[derive(Clone, Debug)]
+pub(super) struct Key(pub(super) Value);
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Key {}
+
+/// Compares two values: numbers as numbers, texts by code points, values of
+/// different types by their types.
+pub(super) fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
+        (Value::Number(left), Value::Number(right)) => compare_numbers(left, right),
+        (Value::String(left), Value::String(right)) => left.cmp(right),
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => {
+            left.to_string().cmp(&right.to_string())
+        }
+        _ => rank(left).cmp(&rank(right)),
+    }
+}
+
+fn compare_numbers(left: &Number, right: &Number) -> Ordering {
+    match (integer(left), integer(right)) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        // Numbers of serde_json are finite, and become floats without its arbitrary precision.
+        _ => left.as_f64().partial_cmp(&right.as_f64()).unwrap_or(Ordering::Equal),
+    }
+}
+
+fn integer(number: &Number) -> Option<i128> {
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
+
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Number(_) => 2,
+        Value::String(_) => 3,
+        Value::Array(_) => 4,
+        Value::Object(_) => 5,
+    }
+}
+
+/// Returns the value of a field of an item; null where there is none.
+pub(super) fn field<'v>(item: &'v Value, name: &str) -> &'v Value {
+    item.get(name).unwrap_or(&Value::Null)
+}
+
+/// Returns true if an item is in a scope.
+pub(super) fn is_in(item: &Value, scope: &Scope) -> bool {
+    scope.conditions().iter().all(|(name, expected)| equal(field(item, name), expected))
+}
+
+/// Returns true if an item passes a filter.
+pub(super) fn passes(item: &Value, filter: &Filter) -> bool {
+    let value = field(item, &filter.field);
+    filter.values.iter().any(|right| holds(value, filter.op, right))
+}
+
+fn holds(left: &Value, op: Op, right: &Value) -> bool {
+    let ordering = || {
+        let comparable = !left.is_null() && rank(left) == rank(right);
+        comparable.then(|| compare(left, right))
+    };
+    match op {
+        Op::Eq => equal(left, right),
+        Op::Lt => ordering().is_some_and(Ordering::is_lt),
+        Op::Lte => ordering().is_some_and(Ordering::is_le),
+        Op::Gt => ordering().is_some_and(Ordering::is_gt),
+        Op::Gte => ordering().is_some_and(Ordering::is_ge),
+        Op::Prefix => match (left, right) {
+            (Value::String(left), Value::String(right)) => left.starts_with(right),
+            _ => false,
+        },
+        Op::Null => *right == Value::Bool(left.is_null()),
+    }
+}
+
+/// Returns true if both are equal and not null.
+fn equal(left: &Value, right: &Value) -> bool {
+    !left.is_null() && compare(left, right).is_eq()
+}
+
+/// Compares the keys of an item with those of another place in the order.
+pub(super) fn compare_keys<'k>(
+    left: impl Iterator<Item = &'k Value>,
+    right: impl Iterator<Item = &'k Value>,
+    sorts: &[Sort],
+) -> Ordering {
+    let orderings = left.zip(right).zip(sorts).map(|((left, right), sort)| {
+        let ordering = compare(left, right);
+        match sort.direction {
+            Direction::Ascending => ordering,
+            Direction::Descending => ordering.reverse(),
+        }
+    });
+    orderings.fold(Ordering::Equal, Ordering::then)
+}
+
+/// Returns the keys of an item in an order.
+pub(super) fn keys<'k>(item: &'k Value, sorts: &'k [Sort]) -> impl Iterator<Item = &'k Value> {
+    sorts.iter().map(|sort| field(item, &sort.field))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(left: &Value, op: Op, right: &Value, expected: bool) {
+        assert_eq!(holds(left, op, right), expected, "{left} {op} {right}");
+    }
+
+    #[test]
+    fn values_are_compared_within_their_type() {
+        for (left, right) in [
+            (json!(1), json!(2)),
+            (json!(-1), json!(u64::MAX)),
+            (json!(9_007_199_254_740_992_i64), json!(9_007_199_254_740_993_i64)),
+            (json!(1.5), json!(2)),
+            (json!(false), json!(true)),
+            (json!("Z"), json!("a")),
+            (json!("a"), json!("é")),
+            (json!("\u{ffff}"), json!("\u{10000}")),
+        ] {
+            check(&left, Op::Lt, &right, true);
+            check(&left, Op::Lte, &left, true);
+            check(&right, Op::Gt, &left, true);
+            check(&right, Op::Gte, &left, true);
+            check(&right, Op::Lt, &left, false);
+            check(&left, Op::Eq, &right, false);
+            check(&left, Op::Eq, &left, true);
+        }
+        check(&json!(1), Op::Eq, &json!(1.0), true);
+        check(&json!("1"), Op::Eq, &json!(1), false);
+        check(&json!("1"), Op::Gt, &json!(1), false);
+    }
+
+    #[test]
+    fn null_passes_one_comparison_alone() {
+        for op in Op::ALL {
+            check(&Value::Null, op, &json!(true), op == Op::Null);
+            check(&Value::Null, op, &Value::Null, false);
+            check(&json!(1), op, &Value::Null, false);
+        }
+        check(&json!("tea"), Op::Null, &json!(false), true);
+        check(&json!("tea"), Op::Null, &json!(true), false);
+    }
+
+    #[test]
+    fn a_prefix_has_no_signs_of_its_own() {
+        check(&json!("50%_off"), Op::Prefix, &json!("50%"), true);
+        check(&json!("500 off"), Op::Prefix, &json!("50%"), false);
+        check(&json!("50a"), Op::Prefix, &json!("50_"), false);
+        check(&json!("Tea"), Op::Prefix, &json!("te"), false);
+        check(&json!(50), Op::Prefix, &json!("5"), false);
+    }
+}

@@ -1,0 +1,178 @@
+//! The rows of a memory store, in the order of their ids.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::order::{Key, compare, compare_keys, field, is_in, keys, passes};
+use super::{MemoryStore, next};
+use crate::Entity;
+use crate::store::{Ask, Direction, Expected, Page, Scope, StoreError, Stored, Version};
+
+/// The rows of a memory store.
+pub(super) struct Table<T> {
+    rows: BTreeMap<Key, Row<T>>,
+    /// The number of the last id that was made.
+    last_id: u64,
+    /// The greatest version of any row, also of those that are gone, so that a row
+    /// that comes back with an old id has no old version.
+    last_version: Version,
+}
+
+/// An item with its JSON, by which it is compared.
+struct Row<T> {
+    stored: Stored<T>,
+    json: Value,
+}
+
+impl<T: Entity + Clone> Table<T> {
+    pub(super) fn new() -> Self {
+        Self { rows: BTreeMap::new(), last_id: 0, last_version: Version(0) }
+    }
+
+    /// Makes an id that no row has.
+    pub(super) fn next_id(&mut self, make: &dyn Fn(u64) -> Value) -> Value {
+        loop {
+            self.last_id += 1;
+            let id = Key(make(self.last_id));
+            // Null is refused afterwards: the ids would go on for ever.
+            if id.0.is_null() || !self.rows.contains_key(&id) {
+                return id.0;
+            }
+        }
+    }
+
+    pub(super) fn get(&self, id: &Value, scope: &Scope) -> Option<Stored<T>> {
+        let row = self.rows.get(&Key(id.clone())).filter(|row| is_in(&row.json, scope))?;
+        Some(row.stored.clone())
+    }
+
+    /// Returns the JSON of a row that may be written.
+    pub(super) fn find(
+        &self,
+        id: &Value,
+        expected: Expected,
+        scope: &Scope,
+    ) -> Result<&Value, StoreError> {
+        let row = self.rows.get(&Key(id.clone())).filter(|row| is_in(&row.json, scope));
+        let row = row.ok_or(StoreError::Missing)?;
+        if expected.allows(row.stored.version) { Ok(&row.json) } else { Err(StoreError::Changed) }
+    }
+
+    pub(super) fn create(
+        &mut self,
+        json: Value,
+        item: T,
+        store: &MemoryStore<T>,
+    ) -> Result<Stored<T>, StoreError> {
+        let id = Key(field(&json, T::ID).clone());
+        if id.0.is_null() {
+            return Err(StoreError::failed("there is no id: set `MemoryStore::ids`"));
+        }
+        if self.rows.contains_key(&id) {
+            return Err(StoreError::taken(T::ID));
+        }
+        self.check_unique(&id, &json, &store.unique)?;
+        if self.rows.len() >= store.max_rows {
+            let full = format!("the memory store is full: {} rows", store.max_rows);
+            return Err(StoreError::busy(Duration::from_secs(60), full));
+        }
+        Ok(self.put(id, json, item))
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        id: Value,
+        json: Value,
+        item: T,
+        unique: &[String],
+    ) -> Result<Stored<T>, StoreError> {
+        let id = Key(id);
+        self.check_unique(&id, &json, unique)?;
+        Ok(self.put(id, json, item))
+    }
+
+    pub(super) fn delete(&mut self, id: Value) {
+        self.rows.remove(&Key(id));
+    }
+
+    fn put(&mut self, id: Key, json: Value, value: T) -> Stored<T> {
+        // One above that of any row: so it is new for each of them.
+        let earlier = self.rows.get(&id).map(|row| row.stored.version);
+        let version = next(earlier.unwrap_or(self.last_version));
+        self.last_version = self.last_version.max(version);
+        let stored = Stored::new(value, version);
+        self.rows.insert(id, Row { stored: stored.clone(), json });
+        stored
+    }
+
+    fn check_unique(&self, id: &Key, json: &Value, unique: &[String]) -> Result<(), StoreError> {
+        for name in unique {
+            let value = field(json, name);
+            let is_same = |row: &Row<T>| compare(field(&row.json, name), value).is_eq();
+            let mut others = self.rows.iter().filter(|(known, _)| *known != id);
+            if !value.is_null() && others.any(|(_, row)| is_same(row)) {
+                return Err(StoreError::taken(name));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn list(&self, ask: &Ask) -> Page<T> {
+        let total = ask.count.map(|most| self.count(ask, most));
+        let (items, more) = match ask.sorts.as_slice() {
+            [only] if only.field == T::ID => self.in_order_of_id(ask, only.direction),
+            _ => self.sorted(ask),
+        };
+        Page { items, more, total }
+    }
+
+    fn count(&self, ask: &Ask, most: u64) -> u64 {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        self.rows.values().filter(|row| row.is_asked_for(ask)).take(most).count() as u64
+    }
+
+    fn in_order_of_id(&self, ask: &Ask, direction: Direction) -> (Vec<Stored<T>>, bool) {
+        let after = ask.after.as_ref().and_then(|keys| keys.first());
+        let bound = after.map_or(Bound::Unbounded, |key| Bound::Excluded(Key(key.clone())));
+        match direction {
+            Direction::Ascending => page(self.rows.range((bound, Bound::Unbounded)), ask),
+            Direction::Descending => page(self.rows.range((Bound::Unbounded, bound)).rev(), ask),
+        }
+    }
+
+    fn sorted(&self, ask: &Ask) -> (Vec<Stored<T>>, bool) {
+        let is_behind = |row: &Row<T>| {
+            let keys = keys(&row.json, &ask.sorts);
+            let after = ask.after.as_ref();
+            after.is_none_or(|after| compare_keys(keys, after.iter(), &ask.sorts).is_gt())
+        };
+        let asked_for = |row: &&Row<T>| row.is_asked_for(ask) && is_behind(row);
+        let mut rows: Vec<&Row<T>> = self.rows.values().filter(asked_for).collect();
+        rows.sort_by(|left, right| -> Ordering {
+            compare_keys(keys(&left.json, &ask.sorts), keys(&right.json, &ask.sorts), &ask.sorts)
+        });
+        let more = rows.len() > ask.limit;
+        (rows.into_iter().take(ask.limit).map(|row| row.stored.clone()).collect(), more)
+    }
+}
+
+impl<T> Row<T> {
+    /// Returns true if it is in the scope and passes the filters.
+    fn is_asked_for(&self, ask: &Ask) -> bool {
+        is_in(&self.json, &ask.scope) && ask.filters.iter().all(|filter| passes(&self.json, filter))
+    }
+}
+
+/// Returns the first items of rows that are in order, and true if there are more.
+fn page<'r, T: Clone + 'r>(
+    rows: impl Iterator<Item = (&'r Key, &'r Row<T>)>,
+    ask: &Ask,
+) -> (Vec<Stored<T>>, bool) {
+    let mut rows = rows.map(|(_, row)| row).filter(|row| row.is_asked_for(ask));
+    let items = rows.by_ref().take(ask.limit).map(|row| row.stored.clone()).collect();
+    (items, rows.next().is_some())
+}

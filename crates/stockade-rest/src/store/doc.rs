@@ -1,0 +1,81 @@
+//! [`StoreDoc`]: the check of a resource by its store.
+
+use super::Op;
+
+/// The demands of a resource, and the mistakes that its store finds in them while
+/// the router is built.
+///
+/// ```
+/// use stockade::rest::{Op, StoreDoc};
+///
+/// /// Notes a mistake for each field that a store of these columns cannot sort by.
+/// fn describe(columns: &[&str], doc: &mut StoreDoc) {
+///     let unknown = doc.sorts().iter().filter(|field| !columns.contains(&&***field));
+///     let mistakes: Vec<_> = unknown.map(|field| format!("there is no column {field}")).collect();
+///     mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+/// }
+///
+/// let mut doc = StoreDoc::new([("name", vec![Op::Eq])], ["name", "price"]);
+/// describe(&["id", "name"], &mut doc);
+/// assert_eq!(doc.mistakes(), ["there is no column price"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StoreDoc {
+    filters: Vec<(String, Vec<Op>)>,
+    sorts: Vec<String>,
+    scopes: bool,
+    mistakes: Vec<String>,
+}
+
+impl StoreDoc {
+    /// Makes the demands of a resource with these filters and sorts.
+    #[must_use]
+    pub fn new<F: Into<String>, S: Into<String>>(
+        filters: impl IntoIterator<Item = (F, Vec<Op>)>,
+        sorts: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            filters: filters.into_iter().map(|(field, ops)| (field.into(), ops)).collect(),
+            sorts: sorts.into_iter().map(Into::into).collect(),
+            scopes: false,
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// Says that the resource has a scope.
+    #[must_use]
+    pub fn with_scope(mut self) -> Self {
+        self.scopes = true;
+        self
+    }
+
+    /// Returns the fields that clients may filter by, each with its comparisons.
+    #[must_use]
+    pub fn filters(&self) -> &[(String, Vec<Op>)] {
+        &self.filters
+    }
+
+    /// Returns the fields that clients may sort by, without the id.
+    #[must_use]
+    pub fn sorts(&self) -> &[String] {
+        &self.sorts
+    }
+
+    /// Returns true if the resource has a scope, whose fields are known with a
+    /// request alone.
+    #[must_use]
+    pub fn has_scope(&self) -> bool {
+        self.scopes
+    }
+
+    /// Notes a mistake: lower case, no full stop.
+    pub fn mistake(&mut self, message: impl Into<String>) {
+        self.mistakes.push(message.into());
+    }
+
+    /// Returns the mistakes.
+    #[must_use]
+    pub fn mistakes(&self) -> &[String] {
+        &self.mistakes
+    }
+}

@@ -1,0 +1,115 @@
+//! [`Draft`]: the values that are to be written.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::StoreError;
+
+/// The values of an item that are to be written: what a client may write and has
+/// sent, judged by the schema, and what hooks have [set](Self::set).
+///
+/// ```
+/// use stockade::prelude::*;
+/// use stockade::rest::Draft;
+///
+/// # struct Note;
+/// let mut draft = Draft::<Note>::new([("text", json!("be kind"))]);
+/// draft.set("owner", "ada");
+/// assert_eq!(draft.get("owner"), Some(&json!("ada")));
+/// assert_eq!(draft.fields().collect::<Vec<_>>(), ["text", "owner"]);
+/// ```
+pub struct Draft<T> {
+    values: Map<String, Value>,
+    /// The fields that a client may write, of the resource.
+    writable: Arc<[String]>,
+    /// The fields that the client has sent, or changes by a patch.
+    sent: Arc<[String]>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Draft<T> {
+    /// Makes a draft of these values, for tests of a store.
+    #[must_use]
+    pub fn new<N: Into<String>>(values: impl IntoIterator<Item = (N, Value)>) -> Self {
+        let values: Map<_, _> =
+            values.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        let sent: Arc<[String]> = values.keys().cloned().collect();
+        Self { values, writable: Arc::clone(&sent), sent, of: PhantomData }
+    }
+
+    /// Returns the value of a field, if the draft has one.
+    #[must_use]
+    pub fn get(&self, field: &str) -> Option<&Value> {
+        self.values.get(field)
+    }
+
+    /// Sets the value of a field, also of one that clients may not write. No schema
+    /// judges it.
+    pub fn set(&mut self, field: impl Into<String>, value: impl Into<Value>) {
+        self.values.insert(field.into(), value.into());
+    }
+
+    /// Takes the value of a field away; a field that clients may write becomes null
+    /// or its default.
+    pub fn remove(&mut self, field: &str) -> Option<Value> {
+        self.values.shift_remove(field)
+    }
+
+    /// Returns true if the client has sent the field, and with PATCH if the patch
+    /// changes it. So a hook tells a new password from the hash of the old one.
+    #[must_use]
+    pub fn has_sent(&self, field: &str) -> bool {
+        self.sent.iter().any(|sent| sent == field)
+    }
+
+    /// Returns the values.
+    #[must_use]
+    pub fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// Returns the names of the fields that are to be written: those that clients may
+    /// write, with a value or without, and those that hooks have set.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let set = self.values.keys().filter(|name| !self.writable.contains(name));
+        self.writable.iter().chain(set).map(String::as_str)
+    }
+
+    /// Returns the values as a JSON object.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        Value::Object(self.values)
+    }
+
+    /// Reads the values into a type, such as one without the fields of the server.
+    ///
+    /// # Errors
+    /// Fails with [`StoreError::Failed`] if they do not fit, which is a mistake of the
+    /// program: the schema has judged them.
+    pub fn read<New: DeserializeOwned>(self) -> Result<New, StoreError> {
+        serde_json::from_value(self.into_value()).map_err(StoreError::failed)
+    }
+}
+
+impl<T> Clone for Draft<T> {
+    fn clone(&self) -> Self {
+        Self {
+            values: self.values.clone(),
+            writable: Arc::clone(&self.writable),
+            sent: Arc::clone(&self.sent),
+            of: PhantomData,
+        }
+    }
+}
+
+/// Shows the names of its fields, because a value may be a secret.
+impl<T> fmt::Debug for Draft<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.values.keys().collect();
+        f.debug_tuple("Draft").field(&names).finish()
+    }
+}
