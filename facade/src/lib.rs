@@ -64,6 +64,9 @@ pub use stockade_serialization as serialization;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use stockade_server as server;
+#[cfg(feature = "sql")]
+#[doc(inline)]
+pub use stockade_sql as sql;
 #[cfg(feature = "testing")]
 #[doc(inline)]
 pub use stockade_testing as testing;

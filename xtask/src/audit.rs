@@ -30,6 +30,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-axum", 5),
     ("stockade-actix", 5),
     ("stockade-testing", 6),
+    ("stockade-sql", 6),
     ("stockade", 7),
 ];
 

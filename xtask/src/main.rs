@@ -336,7 +336,7 @@ const FACADE_FEATURES: &[&str] = &[
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.
-const FACADE_CRATES: &[&str] = &["actix", "axum", "testing"];
+const FACADE_CRATES: &[&str] = &["actix", "axum", "sql", "sqlite", "testing"];
 
 /// Features that give schemas to the types of a crate. From the facade they are
 /// compiled together by `lint`; each is compiled alone by `test-alone`.

@@ -1,0 +1,65 @@
+//! Databases for the stockade framework: an embedded SQLite, and a trait for
+//! other drivers.
+//!
+//! [`Sqlite`] is state like any other. Its readers and its one writer are threads
+//! of their own, so that no thread of the runtime waits for a disk:
+//!
+//! ```
+//! use stockade::prelude::*;
+//! use stockade::sql::{SqlError, Sqlite};
+//!
+//! async fn visits(db: State<Sqlite>) -> Result<Value, SqlError> {
+//!     let count: i64 = db
+//!         .write(|tx| -> Result<i64, SqlError> {
+//!             let next = "UPDATE visits SET count = count + 1 RETURNING count";
+//!             Ok(tx.query_row(next, (), |row| row.get(0))?)
+//!         })
+//!         .await?;
+//!     Ok(json!({ "visits": count }))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), BoxError> {
+//!     let folder = std::env::temp_dir().join(format!("visits-{}", std::process::id()));
+//!     std::fs::create_dir_all(&folder)?;
+//!     let db = Sqlite::open(folder.join("visits.db"))?;
+//!     db.write(|tx| -> Result<(), SqlError> {
+//!         tx.execute_batch("CREATE TABLE visits (count INTEGER); INSERT INTO visits VALUES (0)")?;
+//!         Ok(())
+//!     })
+//!     .await?;
+//!
+//!     let api = routes! { "visits": { POST: visits } };
+//!     let app = create_router(api, RouterOptions::new().state(db)).build()?;
+//!     let response = app.handle(stockade::http::Request::post("/visits").body(())?).await;
+//!     assert_eq!(response.status(), 200);
+//!     # std::fs::remove_dir_all(folder)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Features
+//!
+//! - `sqlite`: [`Sqlite`], with the SQLite that rusqlite brings. The crate
+//!   `sqlx-sqlite` links another one, so that both do not build in one program.
+
+// Where things are:
+// - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
+// - `error`: `SqlError`, the errors of every database in one form.
+// - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups,
+//   `readers.rs` reads, `failure.rs` classifies the errors of rusqlite.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod driver;
+mod error;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+#[cfg(feature = "sqlite")]
+#[doc(no_inline)]
+pub use rusqlite;
+
+pub use driver::{Dialect, Driver, Row, Statement};
+pub use error::SqlError;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Sqlite, SqliteOptions};

@@ -1,0 +1,87 @@
+//! The classes of the errors of rusqlite.
+
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+use stockade_errors::BoxError;
+
+use crate::SqlError;
+
+impl From<rusqlite::Error> for SqlError {
+    fn from(error: rusqlite::Error) -> Self {
+        classify(&Class::of(&error), error)
+    }
+}
+
+impl SqlError {
+    /// Classifies an error that several writes get.
+    pub(super) fn from_shared(error: &Arc<rusqlite::Error>) -> Self {
+        classify(&Class::of(error), Arc::clone(error))
+    }
+}
+
+enum Class {
+    Taken(String),
+    Invalid(Option<String>),
+    Unavailable,
+    Failed,
+}
+
+impl Class {
+    fn of(error: &rusqlite::Error) -> Self {
+        let rusqlite::Error::SqliteFailure(cause, text) = error else {
+            return Self::Failed;
+        };
+        let subject = || {
+            let text = text.as_deref()?;
+            text.split_once("constraint failed: ").map(|(_, subject)| subject)
+        };
+        match cause.extended_code {
+            ffi::SQLITE_CONSTRAINT_UNIQUE
+            | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+            | ffi::SQLITE_CONSTRAINT_ROWID => {
+                // SQLite always names the columns or the index.
+                Self::Taken(subject().unwrap_or("unknown").to_owned())
+            }
+            // `table.column`
+            ffi::SQLITE_CONSTRAINT_NOTNULL => {
+                let column = subject().and_then(|subject| subject.rsplit_once('.'));
+                Self::Invalid(column.map(|(_, column)| column.to_owned()))
+            }
+            ffi::SQLITE_CONSTRAINT_CHECK
+            | ffi::SQLITE_CONSTRAINT_DATATYPE
+            | ffi::SQLITE_CONSTRAINT_FOREIGNKEY
+            | ffi::SQLITE_CONSTRAINT_TRIGGER
+            | ffi::SQLITE_MISMATCH
+            | ffi::SQLITE_TOOBIG => Self::Invalid(None),
+            _ => match cause.code {
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::OperationInterrupted
+                | ErrorCode::OutOfMemory
+                | ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::CannotOpen
+                | ErrorCode::FileLockingProtocolFailed => Self::Unavailable,
+                _ => Self::Failed,
+            },
+        }
+    }
+}
+
+fn classify(class: &Class, source: impl Into<BoxError>) -> SqlError {
+    let source = source.into();
+    match class {
+        Class::Taken(constraint) => SqlError::Taken { constraint: constraint.clone(), source },
+        Class::Invalid(column) => SqlError::Invalid { column: column.clone(), source },
+        Class::Unavailable => SqlError::unavailable(source),
+        Class::Failed => SqlError::Failed(source),
+    }
+}
+
+/// Makes the error of all writes of a transaction that ended too early.
+pub(super) fn transaction_ended() -> rusqlite::Error {
+    let text = "the transaction ended while one of its writes ran";
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(text.to_owned()))
+}

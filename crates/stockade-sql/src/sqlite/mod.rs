@@ -1,0 +1,210 @@
+//! [`Sqlite`]: one file, one writer, several readers.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use stockade_core::BoxFuture;
+use stockade_errors::__internal::setters;
+
+use crate::{Dialect, Driver, Row, SqlError, Statement};
+use connection::{Role, connect, create_file};
+use readers::Readers;
+use worker::Deadline;
+use writer::Writer;
+
+mod connection;
+mod failure;
+mod readers;
+mod worker;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+/// A SQLite database in a file. Clones share it.
+///
+/// One thread writes. It commits the writes that wait together, so that they share
+/// one flush to the disk, and answers each after the commit. Readers are threads
+/// too; the writer does not wait for them, nor they for it. So a process never
+/// locks itself out.
+///
+/// The file is in WAL mode, which needs a local disk. A new file can be read and
+/// written by its owner alone. Each connection has `synchronous = FULL`,
+/// `foreign_keys` on and `trusted_schema` off.
+///
+/// When the last clone is dropped, the writes that wait are done, and the threads
+/// end.
+#[derive(Clone)]
+pub struct Sqlite {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    writer: Writer,
+    readers: Readers,
+}
+
+/// Options of a [`Sqlite`].
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    readers: usize,
+    queue: usize,
+    busy_timeout: Duration,
+    statement_timeout: Duration,
+}
+
+impl SqliteOptions {
+    /// Makes the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Sets the number of readers, at least 1. Default: 4, or the number of
+        /// processors if it is lower.
+        readers: usize;
+
+        /// Sets how many writes may wait, and how many reads; beyond it each is
+        /// [`SqlError::Unavailable`] at once. Default: 1,024.
+        queue: usize;
+
+        /// Sets how long the writer waits for another process that writes to the
+        /// file. Default: 5 s.
+        busy_timeout: Duration;
+
+        /// Sets the time of one call of [`Sqlite::read`] or [`Sqlite::write`], of
+        /// which only its statements are interrupted. Default: 5 s.
+        statement_timeout: Duration;
+    }
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            // One processor where the system does not tell.
+            readers: available_parallelism().map_or(1, usize::from).min(4),
+            queue: 1_024,
+            busy_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Sqlite {
+    /// Opens a file, or makes it, with the default options.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be opened or made, or cannot be in WAL mode, such
+    /// as a database in memory.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, SqlError> {
+        Self::open_with(path, &SqliteOptions::new())
+    }
+
+    /// Opens a file, or makes it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<Self, SqlError> {
+        let path = path.into();
+        create_file(&path)?;
+        // First the writer: it brings the file into WAL mode.
+        let (connection, deadline) = open(&path, Role::Writer, options)?;
+        let writer = Writer::start(connection, deadline, options.queue)?;
+        let readers = (0..options.readers.max(1)).map(|_| open(&path, Role::Reader, options));
+        let readers = Readers::start(readers.collect::<Result<_, _>>()?, options.queue)?;
+        Ok(Self { inner: Arc::new(Inner { path, writer, readers }) })
+    }
+
+    /// Runs `work` on one state of the database, which no writer changes.
+    ///
+    /// `work` runs on the thread of a reader, where it may block. It cannot write.
+    /// A `work` that panics makes this method panic.
+    ///
+    /// # Errors
+    /// Fails with the error of `work`, and with [`SqlError::Unavailable`] if too
+    /// many reads wait.
+    pub async fn read<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqlError> + Send + 'static,
+    {
+        self.inner.readers.transaction(work).await
+    }
+
+    /// Runs `work` as the only writer. Its changes are kept if it succeeds, and
+    /// none of them if it fails or panics.
+    ///
+    /// `work` runs on the thread of the writer, where it may block; until it ends
+    /// nothing else is written. It is called within a transaction, which it must
+    /// not end. This method returns when the changes are on the disk. If it is
+    /// dropped before its turn, `work` does not run.
+    ///
+    /// A `work` that panics makes this method panic.
+    ///
+    /// # Errors
+    /// Fails with the error of `work`, with [`SqlError::Unavailable`] if too many
+    /// writes wait, or with the error of the commit.
+    pub async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqlError> + Send + 'static,
+    {
+        self.inner.writer.run(work).await
+    }
+}
+
+impl Driver for Sqlite {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>> {
+        Box::pin(async move {
+            let writes = statement.writes;
+            let work = move |connection: &Connection| rows(connection, &statement);
+            if writes {
+                self.inner.writer.run(work).await
+            } else {
+                self.inner.readers.statement(work).await
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite").field("path", &self.inner.path).finish_non_exhaustive()
+    }
+}
+
+/// Runs a statement of a store.
+fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, SqlError> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    let read = |row: &rusqlite::Row<'_>| Ok(Row { json: row.get(0)?, number: row.get(1)? });
+    let rows = prepared.query_map([&statement.parameter], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Opens a connection whose statements end at a deadline.
+fn open(
+    path: &std::path::Path,
+    role: Role,
+    options: &SqliteOptions,
+) -> Result<(Connection, Deadline), SqlError> {
+    let mut connection = connect(path, role, options.busy_timeout)?;
+    let deadline = Deadline::new(options.statement_timeout);
+    deadline.watch(&mut connection)?;
+    Ok((connection, deadline))
+}

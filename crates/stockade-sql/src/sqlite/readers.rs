@@ -1,0 +1,86 @@
+//! The readers: threads with a connection each, which take from one queue.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crossbeam_channel::{Receiver, bounded};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::worker::{Deadline, Workers};
+use crate::SqlError;
+
+type Job = Box<dyn FnOnce(&Connection) + Send>;
+
+pub(super) struct Readers {
+    workers: Workers<Job>,
+}
+
+impl Readers {
+    pub(super) fn start(
+        connections: Vec<(Connection, Deadline)>,
+        queue: usize,
+    ) -> Result<Self, SqlError> {
+        let (sender, jobs) = bounded(queue);
+        let mut workers = Workers::new(sender);
+        for (connection, deadline) in connections {
+            let jobs = jobs.clone();
+            workers.start("sqlite-reader", move || serve(&connection, &deadline, &jobs))?;
+        }
+        Ok(Self { workers })
+    }
+
+    /// Runs work of one statement.
+    pub(super) async fn statement<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqlError> + Send + 'static,
+    {
+        let (answer, result) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            // Nobody waits for the result of a request that is gone.
+            if !answer.is_closed() {
+                let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
+                let _ = answer.send(outcome);
+            }
+        });
+        self.workers.run(job, result).await
+    }
+
+    /// Runs work on one state of the database.
+    pub(super) async fn transaction<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqlError> + Send + 'static,
+    {
+        self.statement(move |connection| {
+            execute(connection, "BEGIN").map_err(SqlError::from)?;
+            work(connection)
+            // `serve` ends the transaction, also after a panic.
+        })
+        .await
+    }
+}
+
+fn serve(connection: &Connection, deadline: &Deadline, jobs: &Receiver<Job>) {
+    for job in jobs {
+        deadline.begin();
+        job(connection);
+        if !connection.is_autocommit() {
+            deadline.lift();
+            if let Err(error) = execute(connection, "ROLLBACK") {
+                log::error!("a transaction that reads cannot be ended: {error}");
+            }
+        }
+    }
+}
+
+/// Runs a statement without parameters and rows.
+pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute(()).map(|_| ())
+}

@@ -1,0 +1,354 @@
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use super::{Sqlite, SqliteOptions};
+use crate::{Driver as _, Row, SqlError, Statement};
+
+type Done = Result<(), SqlError>;
+
+const TABLE: &str = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("test.db")
+    }
+}
+
+async fn open(options: &SqliteOptions) -> (Folder, Sqlite) {
+    let folder = Folder::new();
+    let db = Sqlite::open_with(folder.path(), options).unwrap();
+    db.write(|tx| -> Done { Ok(tx.execute_batch(TABLE)?) }).await.unwrap();
+    (folder, db)
+}
+
+async fn add(db: &Sqlite, text: impl Into<String>) -> Done {
+    let text = text.into();
+    let insert = "INSERT INTO notes (text) VALUES (?1)";
+    db.write(move |tx| -> Done { Ok(tx.execute(insert, [text]).map(|_| ())?) }).await
+}
+
+async fn count(db: &Sqlite) -> i64 {
+    let select = "SELECT count(*) FROM notes";
+    db.read(move |tx| -> Result<i64, SqlError> { Ok(tx.query_row(select, (), |row| row.get(0))?) })
+        .await
+        .unwrap()
+}
+
+/// Holds the writer until the sender is dropped.
+async fn hold(db: &Sqlite) -> Sender<()> {
+    let (release, released) = mpsc::channel::<()>();
+    let (started, starts) = tokio::sync::oneshot::channel();
+    let db = db.clone();
+    tokio::spawn(async move {
+        db.write(move |_| -> Done {
+            started.send(()).unwrap();
+            released.recv().unwrap_err();
+            Ok(())
+        })
+        .await
+    });
+    starts.await.unwrap();
+    release
+}
+
+/// Waits until so many writes are in the queue.
+async fn spawn_adds(db: &Sqlite, texts: &[&'static str]) -> JoinSet<(&'static str, Done)> {
+    let mut adds = JoinSet::new();
+    for &text in texts {
+        let db = db.clone();
+        adds.spawn(async move { (text, add(&db, text).await) });
+    }
+    // Each has put its write into the queue when it was polled once.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    adds
+}
+
+#[tokio::test]
+async fn a_write_of_a_group_that_fails_takes_back_its_own_changes_alone() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let release = hold(&db).await;
+    let mut adds = spawn_adds(&db, &["a", "b", "b ", "c"]).await;
+    let failing = tokio::spawn({
+        let db = db.clone();
+        async move {
+            let insert = "INSERT INTO notes (text) VALUES ('half')";
+            db.write(move |tx| -> Done {
+                tx.execute(insert, ())?;
+                Err(SqlError::failed("a reason of the program"))
+            })
+            .await
+        }
+    });
+    tokio::task::yield_now().await;
+    drop(release);
+    while let Some(done) = adds.join_next().await {
+        done.unwrap().1.unwrap();
+    }
+    let error = failing.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the database failed: a reason of the program");
+    assert_eq!(count(&db).await, 4);
+
+    let error = add(&db, "a").await.unwrap_err();
+    let SqlError::Taken { constraint, .. } = error else { panic!("{error}") };
+    assert_eq!(constraint, "notes.text");
+}
+
+#[tokio::test]
+async fn a_panic_reaches_its_caller_and_nobody_else() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    for is_write in [true, false] {
+        let db = db.clone();
+        let work = |tx: &Connection| -> Done {
+            // A reader refuses the statement.
+            let _ = tx.execute("INSERT INTO notes (text) VALUES ('half')", ());
+            panic!("in the middle")
+        };
+        let task = tokio::spawn(AssertUnwindSafe(async move {
+            if is_write { db.write(work).await } else { db.read(work).await }
+        }));
+        let panic = task.await.unwrap_err().into_panic();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"in the middle"));
+    }
+    add(&db, "after").await.unwrap();
+    assert_eq!(count(&db).await, 1);
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_at_once() {
+    let (_folder, db) = open(&SqliteOptions::new().queue(2)).await;
+    let release = hold(&db).await;
+    let mut adds = spawn_adds(&db, &["a", "b", "c"]).await;
+    let (text, refused) = adds.join_next().await.unwrap().unwrap();
+    assert_eq!(text, "c");
+    assert!(matches!(refused, Err(SqlError::Unavailable { .. })), "{refused:?}");
+    drop(release);
+    while let Some(done) = adds.join_next().await {
+        done.unwrap().1.unwrap();
+    }
+    assert_eq!(count(&db).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_that_nobody_waits_for_does_not_begin() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let release = hold(&db).await;
+    let mut adds = spawn_adds(&db, &["a", "b"]).await;
+    adds.shutdown().await;
+    drop(release);
+    add(&db, "c").await.unwrap();
+    assert_eq!(count(&db).await, 1);
+}
+
+#[tokio::test]
+async fn statements_end_at_their_time() {
+    const FOREVER: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+        SELECT count(*) FROM n";
+    let (_folder, db) =
+        open(&SqliteOptions::new().statement_timeout(Duration::from_millis(50))).await;
+    let count_forever = |tx: &Connection| -> Result<i64, SqlError> {
+        Ok(tx.query_row(FOREVER, (), |row| row.get(0))?)
+    };
+    for error in [db.read(count_forever).await, db.write(count_forever).await] {
+        assert!(matches!(error, Err(SqlError::Unavailable { .. })), "{error:?}");
+    }
+    add(&db, "after").await.unwrap();
+    assert_eq!(count(&db).await, 1);
+}
+
+#[tokio::test]
+async fn all_reads_of_a_call_see_one_state() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let select = "SELECT count(*) FROM notes";
+    let count_of = move |tx: &Connection| tx.query_row(select, (), |row| row.get::<_, i64>(0));
+    let (seen, sees) = mpsc::channel::<()>();
+    let (begun, begins) = tokio::sync::oneshot::channel();
+    let reader = tokio::spawn({
+        let db = db.clone();
+        async move {
+            db.read(move |tx| -> Result<_, SqlError> {
+                let before = count_of(tx)?;
+                begun.send(()).unwrap();
+                sees.recv().unwrap();
+                Ok((before, count_of(tx)?))
+            })
+            .await
+        }
+    });
+    begins.await.unwrap();
+    add(&db, "while it reads").await.unwrap();
+    seen.send(()).unwrap();
+    assert_eq!(reader.await.unwrap().unwrap(), (0, 0));
+    assert_eq!(count(&db).await, 1);
+
+    let error = db.read(|tx| -> Done { Ok(tx.execute_batch("DELETE FROM notes")?) }).await;
+    assert!(error.unwrap_err().to_string().contains("readonly"));
+}
+
+#[tokio::test]
+async fn work_that_ends_the_transaction_fails() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let error = db.write(|tx| -> Done { Ok(tx.execute_batch("COMMIT")?) }).await.unwrap_err();
+    assert!(error.to_string().contains("the transaction ended"), "{error}");
+    add(&db, "after").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reference_that_breaks_at_the_commit_spoils_one_group_at_most() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let table = "CREATE TABLE lines (
+        note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)";
+    db.write(move |tx| -> Done { Ok(tx.execute_batch(table)?) }).await.unwrap();
+    let mut refused = 0;
+    for _ in 0..2 {
+        let release = hold(&db).await;
+        let mut adds = spawn_adds(&db, &["a", "b"]).await;
+        let broken = tokio::spawn({
+            let db = db.clone();
+            async move {
+                let insert = "INSERT INTO lines VALUES (42)";
+                db.write(move |tx| -> Done { Ok(tx.execute_batch(insert)?) }).await
+            }
+        });
+        tokio::task::yield_now().await;
+        drop(release);
+        while let Some(done) = adds.join_next().await {
+            refused += usize::from(done.unwrap().1.is_err());
+        }
+        let error = broken.await.unwrap().unwrap_err();
+        assert!(matches!(error, SqlError::Invalid { column: None, .. }), "{error}");
+        if count(&db).await == 0 {
+            continue;
+        }
+        assert_eq!((refused, count(&db).await), (2, 2));
+        return;
+    }
+    panic!("each group was spoilt");
+}
+
+#[tokio::test]
+async fn the_last_clone_waits_for_the_writes_of_the_queue() {
+    let (folder, db) = open(&SqliteOptions::new()).await;
+    let release = hold(&db).await;
+    let adds = spawn_adds(&db, &["a", "b"]).await;
+    drop(db);
+    drop(release);
+    assert!(adds.join_all().await.into_iter().all(|(_, done)| done.is_ok()));
+    let db = Sqlite::open(folder.path()).unwrap();
+    assert_eq!(count(&db).await, 2);
+
+    // The work has the last clone, so that the writer drops it.
+    let (started, starts) = tokio::sync::oneshot::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let (ended, ends) = tokio::sync::oneshot::channel();
+    let task = tokio::spawn(async move {
+        let last = db.clone();
+        let work = move |_: &Connection| -> Done {
+            started.send(()).unwrap();
+            released.recv().unwrap_err();
+            drop(last);
+            ended.send(()).unwrap();
+            Ok(())
+        };
+        db.write(work).await
+    });
+    starts.await.unwrap();
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    drop(release);
+    ends.await.unwrap();
+}
+
+#[tokio::test]
+async fn another_process_that_writes_is_waited_for() {
+    let (folder, db) = open(&SqliteOptions::new().busy_timeout(Duration::from_millis(50))).await;
+    let other = Connection::open(folder.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = add(&db, "a").await.unwrap_err();
+    assert!(matches!(error, SqlError::Unavailable { .. }), "{error}");
+    other.execute_batch("COMMIT").unwrap();
+    add(&db, "a").await.unwrap();
+}
+
+#[tokio::test]
+async fn rules_of_a_table_make_values_invalid() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let table = "CREATE TABLE strict (n INTEGER NOT NULL CHECK (n > 0),
+        note INTEGER REFERENCES notes (id)) STRICT";
+    db.write(move |tx| -> Done { Ok(tx.execute_batch(table)?) }).await.unwrap();
+    for (values, expected) in
+        [("NULL, NULL", Some("n")), ("0, NULL", None), ("'x', NULL", None), ("1, 7", None)]
+    {
+        let insert = format!("INSERT INTO strict VALUES ({values})");
+        let done = db.write(move |tx| -> Done { Ok(tx.execute_batch(&insert)?) }).await;
+        let Err(SqlError::Invalid { column, .. }) = done else { panic!("{values}: {done:?}") };
+        assert_eq!(column.as_deref(), expected, "{values}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_its_owners_and_no_memory() {
+    let (folder, db) = open(&SqliteOptions::new()).await;
+    #[cfg(unix)]
+    for file in std::fs::read_dir(folder.0.path()).unwrap() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    }
+    let text = format!("{db:?}");
+    assert!(text.starts_with("Sqlite { path: "), "{text}");
+    let missing = folder.0.path().join("missing/test.db");
+    let error = Sqlite::open(missing).unwrap_err().to_string();
+    assert!(error.contains("missing/test.db: "), "{error}");
+}
+
+#[tokio::test]
+async fn a_statement_of_a_store_gives_text_and_number() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let insert = "INSERT INTO notes (text) SELECT json_extract(?1, '$.text') \
+        RETURNING json_object('id', id, 'text', text), 7";
+    let rows = db.run(Statement::writing(insert, r#"{"text":"tea"}"#)).await.unwrap();
+    assert_eq!(rows, [Row::new(r#"{"id":1,"text":"tea"}"#, 7)]);
+    let select = "SELECT json_object('n', count(*)), count(*) FROM notes WHERE ?1 = '{}'";
+    let rows = db.run(Statement::reading(select, "{}")).await.unwrap();
+    assert_eq!(rows, [Row::new(r#"{"n":1}"#, 1)]);
+    let error = db.run(Statement::reading("SELECT nothing", "{}")).await.unwrap_err();
+    assert!(matches!(error, SqlError::Failed(_)), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_clients_lose_nothing() {
+    let (_folder, db) = open(&SqliteOptions::new()).await;
+    let kept = Arc::new(AtomicUsize::new(0));
+    let mut clients = JoinSet::new();
+    for client in 0..64 {
+        let (db, kept) = (db.clone(), Arc::clone(&kept));
+        clients.spawn(async move {
+            for number in 0..20 {
+                // Every fifth one is taken.
+                let text =
+                    if number % 5 == 4 { "same".into() } else { format!("{client} {number}") };
+                kept.fetch_add(usize::from(add(&db, text).await.is_ok()), Ordering::Relaxed);
+            }
+        });
+    }
+    clients.join_all().await;
+    let kept = kept.load(Ordering::Relaxed);
+    assert_eq!(kept, 64 * 16 + 1);
+    assert_eq!(count(&db).await, i64::try_from(kept).unwrap());
+}

@@ -1,0 +1,121 @@
+//! Threads that run work on a connection, and the time that they have for it.
+
+use std::any::Any;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Sender, TrySendError};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::SqlError;
+
+/// The result of work that may have panicked.
+pub(super) type Outcome<T, E> = Result<Result<T, E>, Box<dyn Any + Send>>;
+
+/// Threads that end when their queue is dropped and empty.
+pub(super) struct Workers<J> {
+    // `None` while this is being dropped.
+    queue: Option<Sender<J>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<J: Send + 'static> Workers<J> {
+    /// Makes workers without threads, which take from the other end of `queue`.
+    pub(super) fn new(queue: Sender<J>) -> Self {
+        Self { queue: Some(queue), threads: Vec::new() }
+    }
+
+    /// Starts a thread.
+    pub(super) fn start(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<(), SqlError> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+        self.threads.push(thread.map_err(SqlError::failed)?);
+        Ok(())
+    }
+
+    /// Puts a job into the queue, and waits for its result.
+    pub(super) async fn run<T, E: From<SqlError>>(
+        &self,
+        job: J,
+        result: oneshot::Receiver<Outcome<T, E>>,
+    ) -> Result<T, E> {
+        let sent = self.queue.as_ref().map(|queue| queue.try_send(job));
+        match sent {
+            Some(Ok(())) => {}
+            Some(Err(TrySendError::Full(_))) => {
+                return Err(SqlError::unavailable("the queue of the database is full").into());
+            }
+            Some(Err(TrySendError::Disconnected(_))) | None => return Err(ended().into()),
+        }
+        match result.await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(_) => Err(ended().into()),
+        }
+    }
+}
+
+impl<J> Drop for Workers<J> {
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            // Work that owns the last clone drops it here, and cannot wait for itself.
+            if thread.thread().id() != thread::current().id() {
+                // A thread that panicked has ended too.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn ended() -> SqlError {
+    SqlError::failed("the thread of the database has ended: this is a bug in stockade")
+}
+
+/// The time at which the statements of a connection are interrupted.
+#[derive(Clone, Debug)]
+pub(super) struct Deadline {
+    base: Instant,
+    allowed: Duration,
+    /// In microseconds after `base`.
+    at: Arc<AtomicU64>,
+}
+
+/// The steps of SQLite's machine between two looks at the clock, about 50 µs.
+const STEPS: i32 = 4_000;
+
+impl Deadline {
+    pub(super) fn new(allowed: Duration) -> Self {
+        Self { base: Instant::now(), allowed, at: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
+    /// Gives the work that begins now its time.
+    pub(super) fn begin(&self) {
+        let at = self.base.elapsed().saturating_add(self.allowed);
+        self.at.store(micros(at), Ordering::Relaxed);
+    }
+
+    /// Takes the limit away, for statements that end work.
+    pub(super) fn lift(&self) {
+        self.at.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// Interrupts the statements of this connection after the deadline.
+    pub(super) fn watch(&self, connection: &mut Connection) -> rusqlite::Result<()> {
+        let Self { base, at, .. } = self.clone();
+        let is_over = move || micros(base.elapsed()) > at.load(Ordering::Relaxed);
+        connection.progress_handler(STEPS, Some(is_over))
+    }
+}
+
+/// Half a million years fit.
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,182 @@
+//! The writer: one thread that commits in groups.
+//!
+//! A commit waits for the disk, and writes queue up meanwhile. They become one
+//! transaction, in which each has a savepoint of its own, so that one that fails
+//! takes back its own changes alone. None is answered before the commit.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot;
+
+use super::readers::execute;
+use super::worker::{Deadline, Outcome, Workers};
+use crate::SqlError;
+
+/// The most writes of a transaction.
+const GROUP: usize = 64;
+
+/// The time after which a transaction takes no further write.
+const GROUP_TIME: Duration = Duration::from_millis(2);
+
+pub(super) struct Writer {
+    workers: Workers<Box<dyn Job>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        deadline: Deadline,
+        queue: usize,
+    ) -> Result<Self, SqlError> {
+        let (sender, jobs) = bounded(queue);
+        let mut workers = Workers::new(sender);
+        let group = Group { connection, deadline, jobs, most: GROUP };
+        workers.start("sqlite-writer", move || group.serve())?;
+        Ok(Self { workers })
+    }
+
+    pub(super) async fn run<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SqlError> + Send + 'static,
+    {
+        let (answer, result) = oneshot::channel();
+        let job = Write { work: Some(work), outcome: None, answer };
+        self.workers.run(Box::new(job), result).await
+    }
+}
+
+/// A write in the queue.
+trait Job: Send {
+    /// Returns true if nobody waits for the result.
+    fn is_abandoned(&self) -> bool;
+
+    /// Runs the work, and returns true if it succeeded.
+    fn run(&mut self, connection: &Connection) -> bool;
+
+    /// Answers, with this error if the changes could not be kept.
+    fn answer(self: Box<Self>, failure: Option<SqlError>);
+}
+
+struct Write<F, T, E> {
+    work: Option<F>,
+    outcome: Option<Outcome<T, E>>,
+    answer: oneshot::Sender<Outcome<T, E>>,
+}
+
+impl<F, T, E> Job for Write<F, T, E>
+where
+    F: FnOnce(&Connection) -> Result<T, E> + Send,
+    T: Send,
+    E: From<SqlError> + Send,
+{
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    fn run(&mut self, connection: &Connection) -> bool {
+        let work = self.work.take();
+        self.outcome = work.map(|work| catch_unwind(AssertUnwindSafe(|| work(connection))));
+        matches!(self.outcome, Some(Ok(Ok(_))))
+    }
+
+    fn answer(self: Box<Self>, failure: Option<SqlError>) {
+        let outcome = match (self.outcome, failure) {
+            // An error or a panic of the work itself is the better answer.
+            (Some(outcome @ (Ok(Err(_)) | Err(_))), _) | (Some(outcome), None) => outcome,
+            (_, Some(failure)) => Ok(Err(failure.into())),
+            // The receiver reports an answer that does not come.
+            (None, None) => return,
+        };
+        // Whoever waited may be gone.
+        let _ = self.answer.send(outcome);
+    }
+}
+
+/// The state of the thread.
+struct Group {
+    connection: Connection,
+    deadline: Deadline,
+    jobs: Receiver<Box<dyn Job>>,
+    /// The most writes of a transaction; 1 when each must be committed alone.
+    most: usize,
+}
+
+impl Group {
+    fn serve(mut self) {
+        while let Ok(job) = self.jobs.recv() {
+            if !job.is_abandoned() {
+                self.commit_with(job);
+            }
+        }
+    }
+
+    /// Commits this write together with those that wait.
+    fn commit_with(&mut self, first: Box<dyn Job>) {
+        self.deadline.lift();
+        if let Err(error) = execute(&self.connection, "BEGIN IMMEDIATE") {
+            return first.answer(Some(error.into()));
+        }
+        let begun = Instant::now();
+        let mut done = Vec::new();
+        let mut next = Some(first);
+        let mut outcome = Ok(());
+        while let Some(mut job) = next {
+            outcome = self.run(&mut *job);
+            done.push(job);
+            let is_full = done.len() >= self.most || begun.elapsed() >= GROUP_TIME;
+            if outcome.is_err() || is_full {
+                break;
+            }
+            next = self.jobs.try_iter().find(|job| !job.is_abandoned());
+        }
+        self.deadline.lift();
+        let outcome = outcome.and_then(|()| execute(&self.connection, "COMMIT"));
+        if let Err(error) = &outcome {
+            self.give_up(error, done.len());
+        }
+        let error = outcome.err().map(Arc::new);
+        for job in done {
+            job.answer(error.as_ref().map(SqlError::from_shared));
+        }
+    }
+
+    /// Runs one write within a savepoint of its own; fails if the transaction
+    /// cannot go on.
+    fn run(&self, job: &mut dyn Job) -> rusqlite::Result<()> {
+        execute(&self.connection, "SAVEPOINT one_write")?;
+        self.deadline.begin();
+        let is_kept = job.run(&self.connection);
+        self.deadline.lift();
+        if self.connection.is_autocommit() {
+            // By the work itself, or by SQLite when the disk is full.
+            return Err(super::failure::transaction_ended());
+        }
+        if !is_kept {
+            execute(&self.connection, "ROLLBACK TO one_write")?;
+        }
+        execute(&self.connection, "RELEASE one_write")
+    }
+
+    /// Takes everything back after a transaction that cannot be committed.
+    fn give_up(&mut self, error: &rusqlite::Error, writes: usize) {
+        if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) && writes > 1 {
+            // A reference that is checked at the commit is broken, and nothing
+            // tells by which of the writes.
+            log::warn!("writes are committed one by one from now on: {error}");
+            self.most = 1;
+        }
+        if !self.connection.is_autocommit()
+            && let Err(error) = execute(&self.connection, "ROLLBACK")
+        {
+            log::error!("a transaction cannot be rolled back: {error}");
+        }
+    }
+}
