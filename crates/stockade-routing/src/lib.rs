@@ -75,5 +75,6 @@ pub mod __internal {
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
-    pub use crate::url::encode_component;
+pub use crate::policy::secrets::secret_fields;
+pub use crate::url::encode_component;
 }

@@ -104,7 +104,7 @@ const ROWS: [Row; 20] = [
         change: ("text of a 5xx, hidden", "text of a 5xx"),
         caught_by: "hardening: responses",
     },
-    row("an answer has the hash of a password", "secret", "lock: `reply-field-added` (compatible)"),
+    row("an answer has the hash of a password", "secret", "lock: `reply-secret-added`"),
 ];
 
 /// Returns the credentials of a user of the shop who has these roles.

@@ -1,9 +1,10 @@
 //! Answers and their bodies.
 
+use stockade::RouteDoc;
 use stockade::description::{Answer, AnswerStatus, Content, ContentSchema, HeaderDoc};
 use stockade::prelude::*;
 
-use super::{Mutation, answers, mutation, sends};
+use super::{Mutation, answers, api, mutation, nothing, sends};
 
 /// A reply with a field `a` of this schema.
 fn field(schema: Value) -> Router {
@@ -15,7 +16,13 @@ fn object(fields: Value, required: &[&str]) -> Value {
 }
 
 pub fn all() -> Vec<Mutation> {
-    fields().into_iter().chain(values()).chain(unions()).chain(statuses()).collect()
+    fields()
+        .into_iter()
+        .chain(secrets())
+        .chain(values())
+        .chain(unions())
+        .chain(statuses())
+        .collect()
 }
 
 fn fields() -> Vec<Mutation> {
@@ -69,6 +76,75 @@ fn fields() -> Vec<Mutation> {
             ),
             "BW schema-unknown-changed",
             "BW schema-unknown-changed",
+        ),
+    ]
+}
+
+/// A secret that is new in an answer, by each way in which it can come.
+fn secrets() -> Vec<Mutation> {
+    let text = || json!({ "type": "string" });
+    let account = |fields: Value| sends(object(json!({ "account": object(fields, &[]) }), &[]));
+    let key_of =
+        |name: &str, schema: Value| sends(object(json!({ "a": text(), name: schema }), &[]));
+    let plain = || sends(object(json!({ "a": text() }), &[]));
+    let answer = |status: u16, fields: Value| {
+        let schema = ContentSchema::Json(object(fields, &[]));
+        Answer::new(status).content(Content::new("application/json", schema))
+    };
+    let both = |other: Answer| {
+        let describe = move |doc: &mut RouteDoc| {
+            doc.answers(answer(200, json!({ "a": { "type": "string" } })));
+            doc.answers(other.clone());
+        };
+        let middleware = Middleware::new(nothing).named("answers").describing(describe);
+        api(routes! { "x": { GET: { handler: async || (), middleware: [middleware] } } })
+    };
+    vec![
+        mutation(
+            "a hash of a password comes",
+            (plain(), key_of("password_hash", text())),
+            "W reply-field-added reply-secret-added",
+            "B reply-field-removed",
+        ),
+        mutation(
+            "a secret comes within a field",
+            (account(json!({})), account(json!({ "apiKey": text() }))),
+            "W reply-field-added reply-secret-added",
+            "B reply-field-removed",
+        ),
+        mutation(
+            "a whole account comes, with its token",
+            (plain(), key_of("account", object(json!({ "token": text() }), &[]))),
+            "W reply-field-added reply-secret-added",
+            "B reply-field-removed",
+        ),
+        mutation(
+            "an answer with a secret comes",
+            (both(answer(202, json!({}))), both(answer(201, json!({ "secret": text() })))),
+            "BW reply-secret-added success-added success-removed",
+            "B success-added success-removed",
+        ),
+        mutation(
+            "a route with a secret comes",
+            (api(routes! {}), sends(object(json!({ "token": text() }), &[]))),
+            "W reply-secret-added route-added",
+            "B route-removed",
+        ),
+        mutation(
+            "a number and a mark with names of secrets come",
+            (
+                plain(),
+                sends(object(
+                    json!({
+                        "a": text(),
+                        "max_tokens": { "type": "integer" },
+                        "has_password": { "type": "boolean" },
+                    }),
+                    &[],
+                )),
+            ),
+            "- reply-field-added",
+            "B reply-field-removed",
         ),
     ]
 }

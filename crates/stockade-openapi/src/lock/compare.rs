@@ -15,7 +15,7 @@ use super::rules::{
     FALLBACK_ADDED, FALLBACK_REMOVED, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET, Rule,
 };
 use super::schema::Direction;
-use super::{route, router};
+use super::{route, router, secrets};
 
 /// Returns the differences of two locks.
 pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
@@ -37,12 +37,16 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
         comparison.routes = vec![label.clone()];
         let rule = if label.starts_with(FALLBACK) { FALLBACK_ADDED } else { ROUTE_ADDED };
         comparison.note(rule, "", Value::Null, label);
+        if let Some(route) = new.routes.get(label) {
+            secrets::added(&mut comparison, route);
+        }
     }
     for (old_label, new_label) in same {
         comparison.routes = vec![new_label.clone()];
         if let (Some(before), Some(after)) = (old.routes.get(old_label), new.routes.get(new_label))
         {
             route::compare(&mut comparison, (old_label, before), (new_label, after));
+            secrets::compare(&mut comparison, before, after);
         }
     }
     Changes::of(comparison.found)
@@ -128,7 +132,7 @@ fn add_users(lock: &Lock, users: &mut BTreeMap<(Direction, String), BTreeSet<Str
 }
 
 /// Returns the schemas of a route, of one direction.
-fn values_of(route: &RouteLock, direction: Direction) -> Vec<&Value> {
+pub(super) fn values_of(route: &RouteLock, direction: Direction) -> Vec<&Value> {
     let web_socket = route.web_socket.iter();
     match direction {
         Direction::Request => {

@@ -49,6 +49,7 @@ mod route;
 mod router;
 mod rules;
 mod schema;
+mod secrets;
 mod write;
 
 pub use change::{Change, Changes};

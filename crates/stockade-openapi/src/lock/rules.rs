@@ -131,6 +131,7 @@ rules! {
     REPLY_HEADER_REMOVED "reply-header-removed" BREAKING "a header of an answer is gone, or not always there";
 
     OUT_FIELD_ADDED "reply-field-added" COMPATIBLE "a field is new";
+    OUT_SECRET_ADDED "reply-secret-added" WEAKENING "a field is new whose name says that it holds a secret, such as `token` or `password_hash`";
     OUT_FIELD_REMOVED "reply-field-removed" BREAKING "a field is gone";
     OUT_FIELD_REQUIRED "reply-field-required" COMPATIBLE "a field is always there now";
     OUT_FIELD_OPTIONAL "reply-field-optional" BREAKING "a field may be absent now";

@@ -21,9 +21,11 @@
 
 mod allowance;
 mod audit;
+mod fields;
 mod finding;
 mod rule;
 mod rules;
+pub(crate) mod secrets;
 
 pub use audit::{Audit, AuditedRoute, Exception};
 pub use finding::Finding;

@@ -198,7 +198,7 @@ impl Walk<'_> {
     fn visit_combined(&mut self, object: &Map<String, Value>, place: &str, is_bounded: bool) {
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && self.seen.insert((reference.to_owned(), is_bounded))
-            && let Some(target) = referred(self.map, self.root, reference)
+            && let Some(target) = referred(&self.map.schemas, self.root, reference)
         {
             self.visit(target, place, is_bounded);
         }

@@ -7,6 +7,8 @@ mod exposure;
 mod limits;
 mod passwords;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::finding::Finding;
@@ -48,11 +50,15 @@ fn each(map: &RouteMap, find: impl Fn(&RouteInfo) -> Option<Finding>) -> Vec<Fin
     all_routes(map).filter_map(find).collect()
 }
 
-/// Returns the schema that a reference leads to: one of the map, or a part of
+/// Returns the schema that a reference leads to: one of `schemas`, or a part of
 /// `root`.
-fn referred<'m>(map: &'m RouteMap, root: &'m Value, reference: &str) -> Option<&'m Value> {
+pub(super) fn referred<'s>(
+    schemas: &'s BTreeMap<String, Value>,
+    root: &'s Value,
+    reference: &str,
+) -> Option<&'s Value> {
     match reference.strip_prefix(SCHEMAS) {
-        Some(name) => map.schemas.get(name),
+        Some(name) => schemas.get(name),
         None => root.pointer(reference.strip_prefix('#')?),
     }
 }

@@ -1,13 +1,10 @@
 //! The rule about routes that read a password: each of them can be used to guess
 //! one, and makes a hash that is dear on purpose.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
-
+use super::super::fields::fields_of;
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
-use super::{each, referred};
+use super::each;
 use crate::map::{QuotaInfo, RouteInfo, RouteMap};
 
 /// The most passwords that a client may send in a minute without a reason. It is
@@ -41,42 +38,11 @@ fn is_low(quota: &QuotaInfo) -> bool {
 
 /// Returns the place of a password in the body of a route.
 fn password_of(map: &RouteMap, route: &RouteInfo) -> Option<String> {
-    let mut contents = route.body.iter().flat_map(|body| &body.content);
-    contents.find_map(|content| {
-        let mut seen = BTreeSet::new();
-        find(map, &content.schema, &content.schema, "body", &mut seen)
-    })
-}
-
-/// Finds a field in a schema whose name says that it is a password.
-/// `seen` has the references that were followed.
-fn find(
-    map: &RouteMap,
-    root: &Value,
-    schema: &Value,
-    place: &str,
-    seen: &mut BTreeSet<String>,
-) -> Option<String> {
-    let object = schema.as_object()?;
-    let properties = object.get("properties").and_then(Value::as_object);
-    for (name, schema) in properties.into_iter().flatten() {
-        let place = format!("{place}.{name}");
-        let last = name.to_lowercase();
-        if last.ends_with("password") || last.ends_with("passphrase") {
-            return Some(place);
-        }
-        if let Some(found) = find(map, root, schema, &place, seen) {
-            return Some(found);
-        }
-    }
-    if let Some(reference) = object.get("$ref").and_then(Value::as_str)
-        && seen.insert(reference.to_owned())
-    {
-        let target = referred(map, root, reference);
-        if let Some(found) = target.and_then(|it| find(map, root, it, place, seen)) {
-            return Some(found);
-        }
-    }
-    let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|it| object.get(*it)?.as_array());
-    branches.flatten().find_map(|branch| find(map, root, branch, place, seen))
+    let contents = route.body.iter().flat_map(|body| &body.content);
+    let fields = contents.flat_map(|content| fields_of(&map.schemas, &content.schema, "body"));
+    let is_password = |name: &str| {
+        let name = name.to_lowercase();
+        name.ends_with("password") || name.ends_with("passphrase")
+    };
+    fields.into_iter().find(|field| is_password(field.name)).map(|field| field.place)
 }
