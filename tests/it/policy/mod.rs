@@ -8,6 +8,7 @@ mod exceptions;
 mod exposure;
 mod facts;
 mod passwords;
+mod secrets;
 
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{Auth, SessionCookie, with_auth};

@@ -6,6 +6,7 @@ mod documents;
 mod exposure;
 mod limits;
 mod passwords;
+mod secrets;
 
 use std::collections::BTreeMap;
 
@@ -42,6 +43,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     documents::DEPRECATED_HAS_SUNSET,
     access::NO_BASIC,
     passwords::PASSWORDS_LIMITED,
+    secrets::SECRETS_UNCACHED,
     access::GET_WITHOUT_EFFECTS,
 ];
 
