@@ -71,6 +71,7 @@
 // - `has_schema`: `HasSchema`, types with a schema; `text_form`: types that
 //   judge their own text; `inner`: rules made of other rules.
 // - `direction`: what is read and what is written, where the two differ.
+// - `fields`: the properties of an object rule, for further rules.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
 // - `build`: reading the notations, finding the mistakes, compiling.
 // - `node`: the compiled form of a schema, and the rules that judge.
@@ -92,6 +93,7 @@ mod direction;
 mod document;
 mod equal;
 mod export;
+mod fields;
 #[cfg(any(
     feature = "bigdecimal",
     feature = "bytes",
@@ -155,6 +157,7 @@ pub mod __internal {
         Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Slot, Target, TypedReader, fit_of,
         read_nothing, read_texts_into, shape_of, too_many_values,
     };
+    pub use crate::suggest::did_you_mean;
 
     /// All formats, in the order of the specification.
     pub const FORMATS: &[Format] = Format::ALL;

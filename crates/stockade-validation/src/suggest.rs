@@ -3,7 +3,8 @@
 use strsim::osa_distance;
 
 /// Returns `, did you mean …?`, or nothing if no known word is near.
-pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+#[must_use]
+pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
         Some(near) => format!(", did you mean `{near}`?"),
         None => String::new(),
