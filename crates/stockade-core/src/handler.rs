@@ -46,7 +46,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone)]
 pub struct Handler {
     call: Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync>,
-    describe: fn(&mut RouteDoc),
+    describe: Arc<dyn Fn(&mut RouteDoc) + Send + Sync>,
 }
 
 impl Handler {
@@ -58,10 +58,12 @@ impl Handler {
         F::Future: Send,
         Args: Send + 'static,
     {
+        // As a pointer, so that all handlers share one table of functions.
+        let describe: fn(&mut RouteDoc) = <F::Signature as Signature>::describe;
         Self {
             // The one allocation for each request.
             call: Arc::new(move |req| Box::pin(answer(function.clone(), req))),
-            describe: <F::Signature as Signature>::describe,
+            describe: Arc::new(describe),
         }
     }
 
@@ -73,9 +75,9 @@ impl Handler {
     /// [`Upgrade`](crate::upgrade::Upgrade).
     pub fn erased(
         call: impl Fn(Request) -> BoxFuture<'static, Result<Response, ApiError>> + Send + Sync + 'static,
-        describe: fn(&mut RouteDoc),
+        describe: impl Fn(&mut RouteDoc) + Send + Sync + 'static,
     ) -> Self {
-        Self { call: Arc::new(call), describe }
+        Self { call: Arc::new(call), describe: Arc::new(describe) }
     }
 
     /// Runs the handler on a request.

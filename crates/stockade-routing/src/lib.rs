@@ -23,8 +23,10 @@
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes.
 // - `map`: `RouteMap`, everything that an application knows about its routes.
 // - `policy`: `Policy`, rules over all routes, read from their map.
+// - `adapter`: doors of adapters that make routes.
 // - `host`: `HostRoutes`, the routes alone, for adapters of other hosts.
 
+mod adapter;
 mod app;
 mod call_options;
 mod calls;
@@ -69,7 +71,8 @@ pub use url::{UrlError, build_url};
 /// Parts for the other crates of stockade; they carry no promise.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt};
+pub use crate::adapter::{add_mistake, entry_of};
+pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt};
     pub use crate::dispatch::poll_into;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
