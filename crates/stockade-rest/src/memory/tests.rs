@@ -1,3 +1,5 @@
+//! Rows in memory: ids, versions, unique fields, order and scope.
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_validation::Schema;

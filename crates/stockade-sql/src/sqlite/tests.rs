@@ -1,3 +1,5 @@
+//! The writer and the readers of a file: order, failures, panics and the end.
+
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
