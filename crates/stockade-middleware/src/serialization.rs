@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::Extensions;
 use stockade_core::reply::ResponseWriter;
-use stockade_core::{FromRequest, Middleware, Request};
+use stockade_core::{FromRequest, Middleware, Request, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_serialization::{Deserialization, Serialization, SerializationOptions};
 
@@ -114,6 +114,8 @@ impl FromRequest for DeserializeHelpers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(Self(req.deserialize()))
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 /// The helpers that write, as an argument of a handler; it dereferences to
@@ -133,4 +135,6 @@ impl FromRequest for SerializeHelpers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(Self(Attached::of(req.extensions()).serialization))
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use stockade::FromRequest;
+use stockade::extract::OptionalFromRequest;
 use stockade::middleware::{
     ErrorHandlerOptions, InputRule, Metrics, create_api_middleware, create_error_handler, layered,
     with_body_hooks, with_compression, with_concurrency_limit, with_cors,
@@ -15,7 +17,7 @@ use stockade::prelude::*;
 use stockade::serialization::SerializationOptions;
 use stockade::validation::schema;
 
-use super::quiet;
+use super::{quiet, row};
 
 fn helpers() -> Vec<Middleware> {
     let any = || schema!({ "id": { "type": "string" } });
@@ -103,4 +105,52 @@ fn functions_of_the_program_and_layers_are_opaque() {
         assert!(facts.middleware.iter().all(|fact| fact.is_opaque == expected), "{facts:?}");
         assert_eq!(facts.middleware[4].name, "a layer");
     }
+}
+
+/// An extractor of a program, which says nothing about itself.
+struct Paid;
+
+impl FromRequest for Paid {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        match req.headers().get("x-credit") {
+            Some(_) => Ok(Self),
+            None => Err(ApiError::new(402, "No credit")),
+        }
+    }
+}
+
+impl OptionalFromRequest for Paid {
+    async fn from_request_optional(_: &mut Request) -> Result<Option<Self>, ApiError> {
+        Err(ApiError::new(423, "locked"))
+    }
+}
+
+async fn with_paid(_: Paid, _: &mut Request) {}
+
+#[test]
+fn extractors_of_the_program_may_refuse_with_any_status() {
+    let told = Middleware::new(with_paid).named("with_paid").describing(|_| {});
+    let rows = [
+        (row!([], async |_: Paid| "x", "GET /x/7"), 402, "handler"),
+        (row!([], async |_: Option<Paid>| "x", "GET /x/7"), 423, "handler"),
+        (row!([told], async || "x", "GET /x/7"), 402, "with_paid"),
+    ];
+    for (row, status, by) in rows {
+        let response = row.send();
+        assert_eq!(response.status().as_u16(), status);
+        row.check_document(&response);
+        let map = row.app.route_map();
+        let [argument] = &map.routes[0].opaque_arguments[..] else { panic!("{map:?}") };
+        assert!(argument.contains("Paid"), "{argument}");
+        let answer = map.routes[0].answers.iter().find(|it| it.status == "default").unwrap();
+        assert_eq!(answer.by, by);
+    }
+    // The documentation may name the status, and several arguments are one answer.
+    let mut router = Router::new();
+    let docs = stockade::Docs::new("A report").response(402, "No credit");
+    router.get("/x", async |_: Paid, _: Option<Paid>| "x").docs(docs);
+    let map = router.build().unwrap().route_map();
+    let answers = &map.routes[0].answers;
+    assert_eq!(answers.iter().filter(|answer| answer.status == "default").count(), 1);
+    assert_eq!(map.routes[0].opaque_arguments.len(), 2);
 }

@@ -35,6 +35,10 @@ pub struct RouteFacts {
     pub timeout: Option<TimeoutFact>,
     /// The middleware.
     pub middleware: Vec<MiddlewareFact>,
+    /// The types of the arguments that do not describe themselves, so that they may
+    /// refuse a request with any status. Each is the path of the type, which may
+    /// change from one compiler to the next.
+    pub opaque_arguments: Vec<&'static str>,
     /// The headers that middleware adds to the answers of what comes behind it.
     pub added_headers: Vec<AddedHeader>,
     /// The schemas by which middleware checks parts of the request.

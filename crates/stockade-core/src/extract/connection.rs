@@ -25,6 +25,8 @@ impl FromRequest for Headers {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(Self(req.headers().clone()))
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 /// The id of the event that a client of [`Sse`](crate::reply::Sse) saw last,
@@ -57,24 +59,32 @@ impl FromRequest for ClientIp {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         req.client_ip().map(Self).ok_or_else(|| unknown("client"))
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl OptionalFromRequest for ClientIp {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.client_ip().map(Self))
     }
+
+    fn describe_optional(_doc: &mut RouteDoc) {}
 }
 
 impl FromRequest for PeerAddr {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         req.peer().ok_or_else(|| unknown("peer"))
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl OptionalFromRequest for PeerAddr {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.peer())
     }
+
+    fn describe_optional(_doc: &mut RouteDoc) {}
 }
 
 impl FromRequest for PeerCredentials {
@@ -82,12 +92,16 @@ impl FromRequest for PeerCredentials {
         let unknown = || ApiError::new(500, "the host does not tell the process of the peer");
         req.extensions().get().copied().ok_or_else(unknown)
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl OptionalFromRequest for PeerCredentials {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.extensions().get().copied())
     }
+
+    fn describe_optional(_doc: &mut RouteDoc) {}
 }
 
 /// Returns the 500 of a host that does not tell the address of `party`.
@@ -100,16 +114,22 @@ impl FromRequest for Method {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(req.method().clone())
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl FromRequest for Uri {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(req.uri().clone())
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl FromRequest for Version {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(req.version())
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }

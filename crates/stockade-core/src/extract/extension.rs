@@ -6,7 +6,7 @@ use std::ops::Deref;
 use stockade_errors::ApiError;
 
 use super::OptionalFromRequest;
-use crate::{FromRequest, Request};
+use crate::{FromRequest, Request, RouteDoc};
 
 /// A value that middleware put on the request, by its type.
 ///
@@ -55,10 +55,14 @@ impl<T: Clone + Send + Sync + 'static> FromRequest for Extension<T> {
         };
         req.extensions().get().cloned().map(Self).ok_or_else(missing)
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl<T: Clone + Send + Sync + 'static> OptionalFromRequest for Extension<T> {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.extensions().get().cloned().map(Self))
     }
+
+    fn describe_optional(_doc: &mut RouteDoc) {}
 }

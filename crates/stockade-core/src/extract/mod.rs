@@ -76,7 +76,7 @@ use crate::{Request, RouteDoc};
 /// application reads the request, and may wait:
 ///
 /// ```
-/// use stockade::{ApiError, FromRequest, Request};
+/// use stockade::{ApiError, FromRequest, Request, RouteDoc};
 ///
 /// struct Tenant(String);
 ///
@@ -86,6 +86,12 @@ use crate::{Request, RouteDoc};
 ///             Some(tenant) => Ok(Self(tenant.to_owned())),
 ///             None => Err(ApiError::new(400, "the header x-tenant is missing")),
 ///         }
+///     }
+///
+///     // For the map of the routes and for documents.
+///     fn describe(doc: &mut RouteDoc) {
+///         doc.reads_header("X-Tenant", true);
+///         doc.may_answer(400, "The header x-tenant is missing");
 ///     }
 /// }
 ///
@@ -116,10 +122,17 @@ pub trait FromRequest: Sized + Send {
     /// When the request does not have the argument: the error is the answer.
     fn from_request(req: &mut Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 
-    /// Tells the router, while it is built, what the argument needs. An
-    /// extractor that is made of others calls their `describe`: only then the
-    /// schemas of their types are compiled once, and not for each request.
-    fn describe(_doc: &mut RouteDoc) {}
+    /// Tells the router, while it is built, the needs of the argument and the
+    /// answers by which it refuses a request. An extractor that is made of others
+    /// calls their `describe`: only then the schemas of their types are compiled
+    /// once, and not for each request.
+    ///
+    /// Without this function an extractor is opaque: it may refuse a request with
+    /// any status, which documents show as `default`. An empty one says that it
+    /// refuses no request.
+    fn describe(doc: &mut RouteDoc) {
+        doc.takes_opaque_argument::<Self>();
+    }
 }
 
 /// An argument that may be absent: `Option<A>` is an argument of a handler where
@@ -130,7 +143,7 @@ pub trait FromRequest: Sized + Send {
 ///
 /// ```
 /// use stockade::extract::OptionalFromRequest;
-/// use stockade::{ApiError, Request};
+/// use stockade::{ApiError, Request, RouteDoc};
 ///
 /// struct Tenant(String);
 ///
@@ -139,6 +152,11 @@ pub trait FromRequest: Sized + Send {
 ///         let Some(value) = req.headers().get("x-tenant") else { return Ok(None) };
 ///         let wrong = |_| ApiError::new(400, "the header x-tenant is no text");
 ///         Ok(Some(Self(value.to_str().map_err(wrong)?.to_owned())))
+///     }
+///
+///     fn describe_optional(doc: &mut RouteDoc) {
+///         doc.reads_header("X-Tenant", false);
+///         doc.may_answer(400, "The header x-tenant is no text");
 ///     }
 /// }
 ///
@@ -171,9 +189,11 @@ pub trait OptionalFromRequest: Sized + Send {
         req: &mut Request,
     ) -> impl Future<Output = Result<Option<Self>, ApiError>> + Send;
 
-    /// Tells the router, while it is built, what the argument needs, as
-    /// [`FromRequest::describe`] does.
-    fn describe_optional(_doc: &mut RouteDoc) {}
+    /// Tells the router, while it is built, the needs and the answers of the
+    /// argument, as [`FromRequest::describe`] does.
+    fn describe_optional(doc: &mut RouteDoc) {
+        doc.takes_opaque_argument::<Option<Self>>();
+    }
 }
 
 impl<T: OptionalFromRequest> FromRequest for Option<T> {
@@ -194,6 +214,8 @@ impl<T: JsonArgument + Send> FromRequest for crate::reply::Json<T> {
         // No type of this trait exists.
         T::never(req)
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 /// A trait of no type, for the message of the compiler.
@@ -217,4 +239,6 @@ impl FromRequest for Request {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         Ok(req.take())
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }

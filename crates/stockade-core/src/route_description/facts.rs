@@ -1,5 +1,6 @@
 //! The notes of a [`RouteDoc`] that documents are made of.
 
+use std::any::type_name;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -129,6 +130,19 @@ impl RouteDoc {
         self.mistake(format!(
             "{part} no middleware before it finds, so that it can only answer 401: add `with_auth`"
         ));
+    }
+
+    /// Notes an argument of this type that does not describe itself: it may refuse a
+    /// request with any status. [`FromRequest::describe`](crate::FromRequest::describe)
+    /// does so by default.
+    pub fn takes_opaque_argument<A>(&mut self) {
+        self.facts.opaque_arguments.push(type_name::<A>());
+        let refusal = Answer::error(AnswerStatus::Default).meaning("The request is refused");
+        let by = &self.describer;
+        let is_told = |it: &Answer| it.by == *by && it.meaning == refusal.meaning;
+        if !self.facts.answers.iter().any(is_told) {
+            self.answers(refusal);
+        }
     }
 
     /// Notes a rate limit that counts the requests to the route. Two limits of

@@ -311,4 +311,6 @@ impl OptionalFromRequest for CurrentSession {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(Self::read(req))
     }
+
+    fn describe_optional(_doc: &mut RouteDoc) {}
 }

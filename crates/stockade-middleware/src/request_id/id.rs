@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use stockade_core::{ApiError, FromRequest, Request};
+use stockade_core::{ApiError, FromRequest, Request, RouteDoc};
 
 /// The id of a request, 1 to 128 visible ASCII characters; an argument of a
 /// handler.
@@ -82,6 +82,8 @@ impl FromRequest for RequestId {
         };
         Self::of(req).cloned().ok_or_else(missing)
     }
+
+    fn describe(_doc: &mut RouteDoc) {}
 }
 
 impl fmt::Display for RequestId {

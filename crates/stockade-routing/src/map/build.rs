@@ -150,6 +150,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo 
         web_socket: facts.web_socket.as_ref().map(|fact| web_socket_of(app.schemas, fact)),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
+        opaque_arguments: facts.opaque_arguments.iter().map(|&name| name.to_owned()).collect(),
         docs: docs_of(endpoint),
     }
 }

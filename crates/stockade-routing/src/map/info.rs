@@ -103,6 +103,10 @@ pub struct RouteInfo {
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order in which it runs.
     pub middleware: Vec<MiddlewareInfo>,
+    /// The types of the arguments that do not describe themselves, so that they may
+    /// refuse a request with any status. Each is the path of the type, which may
+    /// change from one compiler to the next.
+    pub opaque_arguments: Vec<String>,
     /// Its documentation for people.
     pub docs: DocsInfo,
 }

@@ -49,8 +49,12 @@ pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
         each(map, |route| {
             let is_untyped = handler_answers(route).any(|answer| answer.status == "default");
             is_untyped.then(|| {
-                Finding::on(route, "its errors may have any status")
-                    .mend("return an error that says its statuses: `#[derive(ApiError)]`")
+                let mut mend =
+                    "return an error that says its statuses: `#[derive(ApiError)]`".to_owned();
+                if let Some(argument) = route.opaque_arguments.first() {
+                    mend += &format!(", and let `{argument}` describe itself");
+                }
+                Finding::on(route, "its errors may have any status").mend(mend)
             })
         })
     },
