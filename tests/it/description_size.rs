@@ -18,12 +18,12 @@ const MAX_BYTES: usize = 358_400;
 /// The largest document of 300 routes in gzip, in bytes.
 const MAX_COMPRESSED: usize = 30_000;
 
-/// The most allocations of the map of 300 routes: 204,576 and a tenth.
-const MAX_OF_MAP: u64 = 225_000;
+/// The most allocations of the map of 300 routes: 86,807 and a tenth.
+const MAX_OF_MAP: u64 = 95_500;
 
-/// The most allocations of the document of 300 routes, its map included: 490,509
+/// The most allocations of the document of 300 routes, its map included: 159,836
 /// and a tenth.
-const MAX_OF_DOCUMENT: u64 = 540_000;
+const MAX_OF_DOCUMENT: u64 = 176_000;
 
 #[derive(serde::Deserialize, Schema)]
 struct Page {

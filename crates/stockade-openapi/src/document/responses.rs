@@ -38,12 +38,19 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     let mut responses = Map::new();
     for (status, answers) in route.answers_by_status() {
         let meaning = documented(route, &status);
-        let response = response(&status, &answers, meaning, route, map, shared);
+        let demand = security::demand(&route.access).filter(|_| status == "403");
+        let write = |demand: Option<&str>| {
+            let description = match meaning {
+                Some(meaning) => meaning.clone(),
+                None => meanings(&status, &answers, demand),
+            };
+            response(&description, &answers, map, shared)
+        };
         let has_example = route.docs.reply_examples.iter().any(|(it, _)| it.to_string() == status);
         let is_own = meaning.is_some() || has_example;
         let response = match shared_name(&status, &answers).filter(|_| !is_own) {
-            Some(name) => shared.response(&name, response),
-            None => response,
+            Some(name) => shared.response(&name, &answers, demand, write),
+            None => write(demand.as_deref()),
         };
         responses.insert(status, response);
     }
@@ -74,17 +81,11 @@ fn shared_name(status: &str, answers: &[Cow<'_, AnswerInfo>]) -> Option<Cow<'sta
 }
 
 fn response(
-    status: &str,
+    description: &str,
     answers: &[Cow<'_, AnswerInfo>],
-    meaning: Option<&String>,
-    route: &RouteInfo,
     map: &RouteMap,
     shared: &Shared,
 ) -> Value {
-    let description = match meaning {
-        Some(meaning) => meaning.clone(),
-        None => meanings(status, answers, route),
-    };
     let mut response = json!({ "description": description });
     let headers = headers_of(answers, shared);
     if !headers.is_empty() {
@@ -97,17 +98,16 @@ fn response(
     response
 }
 
-/// Returns the meanings of a status, or its standard text.
-fn meanings(status: &str, answers: &[Cow<'_, AnswerInfo>], route: &RouteInfo) -> String {
+/// Returns the meanings of a status, with the words for those who are let through,
+/// or its standard text.
+fn meanings(status: &str, answers: &[Cow<'_, AnswerInfo>], demand: Option<&str>) -> String {
     let mut seen = BTreeSet::new();
     let texts = answers.iter().map(|answer| answer.meaning.as_str());
     let mut texts: Vec<String> = texts
         .filter(|text| !text.is_empty() && seen.insert(text.to_owned()))
         .map(str::to_owned)
         .collect();
-    if status == "403" {
-        texts.extend(security::demand(&route.access));
-    }
+    texts.extend(demand.map(str::to_owned));
     if texts.is_empty() { standard_text(status) } else { texts.join(". ") }
 }
 
@@ -183,7 +183,7 @@ fn headers_of(answers: &[Cow<'_, AnswerInfo>], shared: &Shared) -> Map<String, V
                 continue;
             }
             let on_all = answers.iter().all(|answer| has(answer, &header.name));
-            let object = shared.header(&header.name, header_object(header, on_all));
+            let object = shared.header(header, on_all, || header_object(header, on_all));
             headers.insert(header.name.clone(), object);
         }
     }

@@ -216,7 +216,8 @@ pub fn references(value: &Value, place: &str, names: &mut BTreeSet<String>) {
             for (key, value) in object {
                 match value {
                     Value::String(text) if key == "$ref" => {
-                        names.extend(text.strip_prefix(place).map(str::to_owned));
+                        let name = text.strip_prefix(place).filter(|name| !names.contains(*name));
+                        names.extend(name.map(str::to_owned));
                     }
                     value => references(value, place, names),
                 }
