@@ -18,7 +18,7 @@ pub struct NewComment {
 
 #[derive(Deserialize, Schema)]
 struct CommentText {
-    #[schema(required, trim, max_length = 10_000)]
+    #[schema(required, trim, max_length = 4_000)]
     body: String,
 }
 
@@ -54,26 +54,38 @@ impl Comment {
     }
 }
 
-/// Reads comments of an article with their authors: one of them, or the newest.
-/// The API has no pages of comments, so that there is a bound.
+/// The page of comments that is wanted.
+#[derive(Deserialize, Schema)]
+pub struct Page {
+    /// The comments are older than this one.
+    #[schema(minimum = 1)]
+    before: Option<i64>,
+}
+
+/// Reads comments of an article with their authors: one of them, or a page. Who
+/// asks for none, as the API does, gets the newest.
 const SELECT: &str = "
     SELECT c.id, c.created_at, c.updated_at, c.body, u.username, u.bio, u.image, EXISTS (
         SELECT 1 FROM follows WHERE follower_id = :viewer AND followed_id = u.id
     ) AS following
     FROM comments c JOIN users u ON u.id = c.author_id
-    WHERE c.article_id = :article AND c.id = ifnull(:id, c.id)
-    ORDER BY c.id DESC LIMIT 1000";
+    WHERE c.article_id = :article AND c.id BETWEEN :first AND :last
+    ORDER BY c.id DESC LIMIT 100";
 
 pub async fn list(
     db: State<Db>,
     viewer: Option<User<Viewer>>,
     Path(slug): Path<String>,
+    Query(page): Query<Page>,
 ) -> Result<Comments> {
     let viewer = viewer.map(|User(viewer)| viewer.id);
     let work = move |tx: &Transaction<'_>| {
         let (article, _) = ids(tx, &slug)?;
         let mut statement = tx.prepare_cached(SELECT)?;
-        let params = named_params! { ":viewer": viewer, ":article": article, ":id": None::<i64> };
+        let last = page.before.map_or(i64::MAX, |before| before - 1);
+        let params = named_params! {
+            ":viewer": viewer, ":article": article, ":first": 0, ":last": last,
+        };
         let comments = statement.query_map(params, Comment::of)?.collect::<Result<_, _>>()?;
         Ok(Comments { comments })
     };
@@ -93,7 +105,9 @@ pub async fn create(
             params![article, viewer.id, new.comment.body],
         )?;
         let id = tx.last_insert_rowid();
-        let params = named_params! { ":viewer": viewer.id, ":article": article, ":id": id };
+        let params = named_params! {
+            ":viewer": viewer.id, ":article": article, ":first": id, ":last": id,
+        };
         let comment = tx.prepare_cached(SELECT)?.query_row(params, Comment::of)?;
         Ok(Created::new(CommentReply { comment }))
     };

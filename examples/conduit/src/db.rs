@@ -1,7 +1,10 @@
 //! The database: one SQLite file, a pool of connections to it, and migrations.
 
+use std::fs::OpenOptions;
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
@@ -13,11 +16,25 @@ use crate::errors::{ConduitError, Result};
 
 /// The steps that make the tables, oldest first. A step that a release had is
 /// never changed: a new one comes behind it.
-pub const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/1_tables.sql"), include_str!("../migrations/2_indexes.sql")];
+pub const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/1_tables.sql"),
+    include_str!("../migrations/2_indexes.sql"),
+    include_str!("../migrations/3_sessions.sql"),
+];
 
 /// The time that a connection waits for the lock of another one.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time that one call may take, without that in which it waits: a statement
+/// that is slower ends, so that a few of them cannot hold all connections.
+const WORK_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The most pages of 4 KiB that the file may have: 4 GiB. Accounts cost nothing, so
+/// that no limit of an account keeps the disk from being filled.
+pub const MAX_PAGES: u32 = 1 << 20;
+
+/// The bytes to which the journal shrinks again after a large transaction.
+const JOURNAL_SIZE: u32 = 64 << 20;
 
 /// A pool of connections. Each call of [`read`](Self::read) and
 /// [`write`](Self::write) is one transaction.
@@ -31,10 +48,16 @@ impl Db {
     ///
     /// At most `size` calls run at a time; others wait, at most for `wait`.
     pub fn open(path: &Path, size: usize, wait: Duration) -> Result<Self, BoxError> {
+        create(path)?;
         let mut connection = connect(path)?;
         // Kept in the file: readers and the writer do not wait for each other.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         migrate(&mut connection, MIGRATIONS)?;
+        Self::unopened(path, size, wait)
+    }
+
+    /// Makes the pool alone, which opens the file when it is used.
+    pub fn unopened(path: &Path, size: usize, wait: Duration) -> Result<Self, BoxError> {
         let pool = Pool::builder(Connections { path: path.to_owned() })
             .max_size(size)
             .wait_timeout(Some(wait))
@@ -75,6 +98,9 @@ impl Db {
         // The connection moves along, so that it is back in the pool when the
         // work is done, also when the request is gone before that.
         let done = spawn_blocking(move || {
+            let started = Instant::now();
+            // Asked after each 10,000 steps of SQLite, which are less than a millisecond.
+            connection.progress_handler(10_000, Some(move || started.elapsed() > WORK_TIMEOUT))?;
             let tx = connection.transaction_with_behavior(behavior)?;
             let value = work(&tx)?;
             tx.commit()?;
@@ -111,6 +137,17 @@ impl Manager for Connections {
     }
 }
 
+/// Makes the file, if it is not there, for its owner alone: it has the hashes of
+/// the passwords. SQLite gives its other files the same mode.
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    options.open(path)?;
+    Ok(())
+}
+
 /// Opens a connection with the settings that SQLite keeps for each.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
@@ -118,6 +155,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // With WAL a crash of the machine may lose the last commits, and breaks nothing.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "max_page_count", MAX_PAGES)?;
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE)?;
     Ok(connection)
 }
 

@@ -23,8 +23,12 @@ pub enum ConduitError {
     NotFound(&'static str),
     #[status(409, "has already been taken")]
     Taken(&'static str),
+    #[status(429, "too many passwords were tried")]
+    Guesses,
     #[status(503, "no connection to the database, or none that could write, in time")]
     Busy,
+    #[status(507, "the database may not grow")]
+    Full,
     #[status(500, "the database failed")]
     Database(#[source] rusqlite::Error),
     #[status(500, "work on the database ended early")]
@@ -42,7 +46,7 @@ impl ConduitError {
     /// Returns the name under which the API lists the error.
     fn subject(&self) -> &'static str {
         match self {
-            Self::Credentials => "credentials",
+            Self::Credentials | Self::Guesses => "credentials",
             Self::UnknownUser => "token",
             Self::Forbidden(subject) | Self::NotFound(subject) | Self::Taken(subject) => subject,
             _ => "body",
@@ -61,6 +65,9 @@ impl From<rusqlite::Error> for ConduitError {
             // All other ids of rows come from the database, and not from a request.
             SQLITE_CONSTRAINT_FOREIGNKEY => Self::UnknownUser,
             _ if cause.code == ErrorCode::DatabaseBusy => Self::Busy,
+            // It took too long.
+            _ if cause.code == ErrorCode::OperationInterrupted => Self::Busy,
+            _ if cause.code == ErrorCode::DiskFull => Self::Full,
             _ => Self::Database(error),
         }
     }
@@ -82,6 +89,10 @@ pub fn conduit_form(error: &mut ErrorReply) {
     error.set_json(json!({ "errors": errors }));
     if error.status() == StatusCode::SERVICE_UNAVAILABLE {
         error.headers_mut().insert(header::RETRY_AFTER, 1.into());
+    }
+    // A rate limit says it by itself.
+    if error.status() == StatusCode::TOO_MANY_REQUESTS {
+        error.headers_mut().entry(header::RETRY_AFTER).or_insert(3600.into());
     }
 }
 

@@ -25,6 +25,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use stockade::auth::generate_token;
+use stockade::middleware::SecurityHeaders;
 use stockade::openapi::{OpenApiOptions, tool, with_open_api};
 use stockade::policy::Policy;
 use stockade::prelude::*;
@@ -37,8 +38,13 @@ use self::users::TokenKey;
 
 fn router(db: Db, secret: Secret) -> Router {
     let token = Auth::secret(secret.clone()).scheme("Token");
-    let signed_in = with_auth(token.clone());
-    let anybody = with_auth(token.required(false));
+    let check = || {
+        Middleware::new(users::check_session).named("check_session").describing(|doc| {
+            doc.may_answer(401, "The session of the token is over");
+        })
+    };
+    let signed_in = vec![with_auth(token.clone()), check()];
+    let anybody = vec![with_auth(token.required(false)), check()];
     let api = routes! {
         "api": {
             "users": {
@@ -59,7 +65,7 @@ fn router(db: Db, secret: Secret) -> Router {
                 },
             },
             "user": {
-                middleware: [signed_in.clone()],
+                middleware: signed_in.clone(),
                 GET: { users::show_current, docs: "Show the current user" },
                 PUT: {
                     users::update_current,
@@ -68,56 +74,59 @@ fn router(db: Db, secret: Secret) -> Router {
                 },
             },
             "profiles/:username": {
-                GET: { profiles::show, docs: "Show a profile", middleware: [anybody.clone()] },
+                GET: { profiles::show, docs: "Show a profile", middleware: anybody.clone() },
                 "follow": {
-                    middleware: [signed_in.clone()],
+                    middleware: signed_in.clone(),
                     POST: { profiles::follow, docs: "Follow a user" },
                     DELETE: { profiles::unfollow, docs: "Unfollow a user" },
                 },
             },
             "articles": {
-                GET: { articles::list, docs: "List articles", middleware: [anybody.clone()] },
+                GET: { articles::list, docs: "List articles", middleware: anybody.clone() },
                 POST: {
                     articles::create,
                     docs: "Publish an article",
-                    middleware: [signed_in.clone()],
+                    rate_limit: 30 / MINUTE,
+                    middleware: signed_in.clone(),
                 },
                 "feed": {
                     GET: {
                         articles::feed,
                         docs: "List the articles of followed users",
-                        middleware: [signed_in.clone()],
+                        middleware: signed_in.clone(),
                     },
                 },
                 ":slug": {
-                    GET: { articles::show, docs: "Show an article", middleware: [anybody.clone()] },
+                    GET: { articles::show, docs: "Show an article", middleware: anybody.clone() },
                     PUT: {
                         articles::update,
                         docs: "Change an article",
-                        middleware: [signed_in.clone()],
+                        rate_limit: 30 / MINUTE,
+                        middleware: signed_in.clone(),
                     },
                     DELETE: {
                         articles::delete,
                         docs: "Delete an article",
-                        middleware: [signed_in.clone()],
+                        middleware: signed_in.clone(),
                     },
                     "favorite": {
-                        middleware: [signed_in.clone()],
+                        middleware: signed_in.clone(),
                         POST: { articles::favorite, docs: "Favorite an article" },
                         DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
                     },
                     "comments": {
-                        GET: { comments::list, docs: "List comments", middleware: [anybody] },
+                        GET: { comments::list, docs: "List comments", middleware: anybody },
                         POST: {
                             comments::create,
                             docs: "Comment on an article",
-                            middleware: [signed_in.clone()],
+                            rate_limit: 30 / MINUTE,
+                            middleware: signed_in.clone(),
                         },
                         ":id": {
                             DELETE: {
                                 comments::delete,
                                 docs: "Delete a comment",
-                                middleware: [signed_in],
+                                middleware: signed_in,
                             },
                         },
                     },
@@ -131,6 +140,8 @@ fn router(db: Db, secret: Secret) -> Router {
         .validation_status(422)
         // Pages of every origin: users are known by a header, and not by a cookie.
         .cors_origin("*")
+        // Answers have tokens, or depend on who asks.
+        .security_headers(SecurityHeaders::new().no_store())
         .rate_limit(600 / MINUTE)
         .access_log(true)
         .state(db)
@@ -176,11 +187,14 @@ async fn main() -> Result<(), BoxError> {
     let proxies: u8 = env::var("CONDUIT_PROXIES").map_or(Ok(0), |proxies| proxies.parse())?;
     let path = env::var("CONDUIT_DB").unwrap_or_else(|_| "conduit.db".to_owned());
     let secret = match env::var("CONDUIT_SECRET") {
+        Ok(secret) if secret.len() < 32 => return Err("CONDUIT_SECRET needs 32 bytes".into()),
         Ok(secret) => secret,
         Err(_) => generate_token(32)?,
     };
+    // A command asks the routes alone, and makes no file.
+    let open = if env::args().len() > 1 { Db::unopened } else { Db::open };
     // One writer at a time, and some readers beside it.
-    let db = Db::open(Path::new(&path), 8, Duration::from_secs(2))?;
+    let db = open(Path::new(&path), 8, Duration::from_secs(2))?;
     let app = router(db, Secret::new(secret)?).build()?;
     // `conduit routes`, `conduit explain POST /api/users`, `conduit openapi`.
     if let Some(text) = tool(&app, &document_options(), env::args()) {

@@ -1,8 +1,10 @@
 //! Accounts: register, log in, the current user.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 use serde::{Deserialize, Serialize};
-use stockade::auth::{PasswordHasher, generate_jwt};
+use stockade::auth::{PasswordHasher, generate_jwt, generate_token};
 use stockade::middleware::{hash_password_with_async, verify_password_async};
 use stockade::prelude::*;
 use stockade::reply::Created;
@@ -11,16 +13,50 @@ use stockade::validation::{Optional, Patch};
 use crate::db::Db;
 use crate::errors::{ConduitError, Result};
 
-/// The claims of a token, and so the user of a request.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+/// The user of a request, as handlers take it.
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Viewer {
     pub id: i64,
 }
 
-/// The key that signs tokens. A token holds for seven days, also where the
-/// password changes: the API has no logout, and a token is judged without the
-/// database. A new key ends all of them.
+/// The claims of a token, and so everything that is known of the user of a request.
+#[derive(Debug, Deserialize)]
+pub struct Claims {
+    id: i64,
+    session: String,
+    exp: u64,
+}
+
+/// The time after which somebody has to log in again, in seconds: seven days.
+const TOKEN_LIFETIME: u64 = 7 * 24 * 60 * 60;
+
+/// The key that signs tokens. A new key ends all of them.
 pub struct TokenKey(pub Secret);
+
+impl TokenKey {
+    /// Returns a token of an account that is valid for some seconds.
+    fn sign(&self, account: &Account, seconds: u64) -> Result<String> {
+        let claims = json!({ "id": account.id, "session": account.session });
+        let lifetime = Duration::from_secs(seconds);
+        Ok(generate_jwt(claims, lifetime, &self.0).map_err(ApiError::internal)?)
+    }
+}
+
+/// Refuses a token whose session is over: its user has a new password, or is gone.
+/// It comes behind `with_auth`.
+pub async fn check_session(
+    claims: Option<User<Claims>>,
+    db: State<Db>,
+    _req: &mut Request,
+) -> Result<()> {
+    let Some(User(Claims { id, session, .. })) = claims else { return Ok(()) };
+    let current = move |tx: &Transaction<'_>| {
+        let mut statement =
+            tx.prepare_cached("SELECT 1 FROM users WHERE id = ? AND session = ?")?;
+        Ok(statement.exists(params![id, session])?)
+    };
+    if db.read(current).await? { Ok(()) } else { Err(ConduitError::UnknownUser) }
+}
 
 /// The object that requests about users have around their fields.
 #[derive(Deserialize, Schema)]
@@ -38,7 +74,9 @@ pub struct Credentials {
 
 #[derive(Deserialize, Schema)]
 pub struct NewUser {
-    #[schema(required, trim, max_length = 50, pattern = r"^[^\x00-\x1F\x7F]*$")]
+    // Letters of other scripts look like these, and some signs like nothing at all:
+    // nobody shall pass for somebody else.
+    #[schema(required, trim, max_length = 50, pattern = "^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$")]
     username: String,
     #[schema(required, trim, kind = "email", max_length = 254)]
     email: String,
@@ -48,7 +86,12 @@ pub struct NewUser {
 
 #[derive(Deserialize, Schema)]
 pub struct UserChange {
-    #[schema(trim, min_length = 1, max_length = 50, pattern = r"^[^\x00-\x1F\x7F]*$")]
+    #[schema(
+        trim,
+        min_length = 1,
+        max_length = 50,
+        pattern = "^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$"
+    )]
     username: Optional<String>,
     #[schema(trim, kind = "email", max_length = 254)]
     email: Optional<String>,
@@ -56,8 +99,12 @@ pub struct UserChange {
     password: Optional<String>,
     #[schema(max_length = 2_000)]
     bio: Patch<String>,
-    // Pages show it as an image, and perhaps as a link: no `javascript:`.
-    #[schema(max_length = 2_000, pattern = r"^(https?://[^\s]+)?$")]
+    // Pages show it as an image, and perhaps as a link: no `javascript:`, no quotes
+    // that end an attribute, and no names in front of the host.
+    #[schema(
+        max_length = 2_000,
+        pattern = r"^(https?://[A-Za-z0-9.:-]+([/?#][!#-&(-;=?-\[\]^_a-~]*)?)?$"
+    )]
     image: Patch<String>,
 }
 
@@ -65,6 +112,7 @@ pub struct UserChange {
 struct Account {
     id: i64,
     password_hash: String,
+    session: String,
     user: CurrentUser,
 }
 
@@ -92,12 +140,13 @@ impl Account {
             bio: row.get("bio")?,
             image: row.get("image")?,
         };
-        Ok(Self { id: row.get("id")?, password_hash: row.get("password_hash")?, user })
+        let (id, session) = (row.get("id")?, row.get("session")?);
+        Ok(Self { id, password_hash: row.get("password_hash")?, session, user })
     }
 
-    fn reply(self, key: &TokenKey) -> Result<UserReply> {
-        let token =
-            generate_jwt(Viewer { id: self.id }, "7d", &key.0).map_err(ApiError::internal)?;
+    /// Returns the account with a token that is valid for some seconds.
+    fn reply(self, key: &TokenKey, seconds: u64) -> Result<UserReply> {
+        let token = key.sign(&self, seconds)?;
         Ok(UserReply { user: CurrentUser { token, ..self.user } })
     }
 }
@@ -108,11 +157,36 @@ pub async fn register(
     Body(UserBody { user: new }): Body<UserBody<NewUser>>,
 ) -> Result<Created<UserReply>> {
     let hash = hash_password_with_async(new.password, PasswordHasher::argon2id()).await?;
+    let session = generate_token(16).map_err(ApiError::internal)?;
     let work = move |tx: &Transaction<'_>| {
-        let sql = "INSERT INTO users (username, email, password_hash) VALUES (?, ?, ?) RETURNING *";
-        Ok(tx.query_row(sql, [new.username, new.email, hash], Account::of)?)
+        let sql = "INSERT INTO users (username, email, password_hash, session)
+                   VALUES (?, ?, ?, ?) RETURNING *";
+        Ok(tx.query_row(sql, [new.username, new.email, hash, session], Account::of)?)
     };
-    Ok(Created::new(db.write(work).await?.reply(&key)?))
+    Ok(Created::new(db.write(work).await?.reply(&key, TOKEN_LIFETIME)?))
+}
+
+/// The most passwords that are tried for an address in an hour, from wherever they
+/// come. Who knows an address can use them up, and then nobody logs in with it for
+/// an hour; tokens that are out remain valid.
+const GUESSES: i64 = 100;
+
+/// Counts a password that is tried for an address. It is counted before it is
+/// verified, so that requests at the same time count too, and whoever has no
+/// account is counted as everybody else.
+fn count_guess(tx: &Transaction<'_>, email: &str) -> Result<()> {
+    const HOUR: u64 = 60 * 60;
+    let now = unix_time();
+    tx.execute("DELETE FROM guesses WHERE since <= ?", [now.saturating_sub(HOUR)])?;
+    let sql = "INSERT INTO guesses (email, tried, since) VALUES (?, 1, ?)
+               ON CONFLICT DO UPDATE SET tried = tried + 1 RETURNING tried";
+    let tried: i64 = tx.query_row(sql, params![email, now], |row| row.get(0))?;
+    if tried <= GUESSES { Ok(()) } else { Err(ConduitError::Guesses) }
+}
+
+fn unix_time() -> u64 {
+    // A clock before 1970 counts as 1970.
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 /// A hash to verify where nobody has the email: the answer takes as long as that
@@ -125,11 +199,22 @@ pub async fn log_in(
     key: State<TokenKey>,
     Body(UserBody { user: Credentials { email, password } }): Body<UserBody<Credentials>>,
 ) -> Result<UserReply> {
-    let account = db.read(move |tx| find(tx, "email", &email)).await?;
+    let account = {
+        let email = email.clone();
+        let work = move |tx: &Transaction<'_>| {
+            count_guess(tx, &email)?;
+            find(tx, "email", &email)
+        };
+        db.write(work).await?
+    };
     let stored = account.as_ref().map_or(NOBODY, |account| &account.password_hash);
     let is_right = verify_password_async(password, stored).await?;
     match account {
-        Some(account) if is_right => account.reply(&key),
+        Some(account) if is_right => {
+            db.write(move |tx| Ok(tx.execute("DELETE FROM guesses WHERE email = ?", [email])?))
+                .await?;
+            account.reply(&key, TOKEN_LIFETIME)
+        }
         _ => Err(ConduitError::Credentials),
     }
 }
@@ -137,43 +222,49 @@ pub async fn log_in(
 pub async fn show_current(
     db: State<Db>,
     key: State<TokenKey>,
-    User(viewer): User<Viewer>,
+    User(claims): User<Claims>,
 ) -> Result<UserReply> {
-    db.read(move |tx| by_id(tx, viewer)).await?.reply(&key)
+    // The token is a new one, and ends when the old one does: a stolen token cannot
+    // be made to hold for ever.
+    let seconds = claims.exp.saturating_sub(unix_time());
+    db.read(move |tx| by_id(tx, claims.id)).await?.reply(&key, seconds)
 }
 
 pub async fn update_current(
     db: State<Db>,
     key: State<TokenKey>,
-    User(viewer): User<Viewer>,
+    User(claims): User<Claims>,
     Body(UserBody { user: change }): Body<UserBody<UserChange>>,
 ) -> Result<UserReply> {
-    let new_hash = match change.password.value() {
-        Some(password) => {
-            Some(hash_password_with_async(password, PasswordHasher::argon2id()).await?)
-        }
-        None => None,
-    };
+    let (mut new_hash, mut new_session) = (None, None);
+    let mut seconds = claims.exp.saturating_sub(unix_time());
+    if let Some(password) = change.password.value() {
+        new_hash = Some(hash_password_with_async(password, PasswordHasher::argon2id()).await?);
+        // All other tokens of the user are over.
+        new_session = Some(generate_token(16).map_err(ApiError::internal)?);
+        seconds = TOKEN_LIFETIME;
+    }
     let work = move |tx: &Transaction<'_>| {
-        let Account { mut password_hash, mut user, .. } = by_id(tx, viewer)?;
+        let Account { mut password_hash, mut session, mut user, .. } = by_id(tx, claims.id)?;
         change.username.apply(&mut user.username);
         change.email.apply(&mut user.email);
         change.bio.apply(&mut user.bio);
         change.image.apply(&mut user.image);
         Optional::from(new_hash).apply(&mut password_hash);
+        Optional::from(new_session).apply(&mut session);
         // The API takes an empty text for no biography and no image.
-        let sql = "UPDATE users SET username = ?, email = ?, password_hash = ?,
+        let sql = "UPDATE users SET username = ?, email = ?, password_hash = ?, session = ?,
                    bio = nullif(?, ''), image = nullif(?, '') WHERE id = ? RETURNING *";
         let CurrentUser { username, email, bio, image, .. } = user;
-        let params = params![username, email, password_hash, bio, image, viewer.id];
+        let params = params![username, email, password_hash, session, bio, image, claims.id];
         Ok(tx.query_row(sql, params, Account::of)?)
     };
-    db.write(work).await?.reply(&key)
+    db.write(work).await?.reply(&key, seconds)
 }
 
-fn by_id(tx: &Transaction<'_>, viewer: Viewer) -> Result<Account> {
+fn by_id(tx: &Transaction<'_>, id: i64) -> Result<Account> {
     // The token outlived its user.
-    find(tx, "id", viewer.id)?.ok_or(ConduitError::UnknownUser)
+    find(tx, "id", id)?.ok_or(ConduitError::UnknownUser)
 }
 
 fn find(tx: &Transaction<'_>, column: &str, value: impl ToSql) -> Result<Option<Account>> {

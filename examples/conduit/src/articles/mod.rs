@@ -22,27 +22,54 @@ pub struct ArticleBody<T> {
 #[derive(Deserialize, Schema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewArticle {
-    #[schema(required, trim, max_length = 200)]
+    // No signs that are invisible, or that turn the text around them.
+    #[schema(
+        required,
+        trim,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1F\x7F-\x9F\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{FEFF}]*$"
+    )]
     pub title: String,
     #[schema(required, trim, max_length = 1_000)]
     pub description: String,
     #[schema(required, max_length = 200_000)]
     pub body: String,
     #[serde(default)]
-    #[schema(max_items = 20, items(trim, min_length = 1, max_length = 50))]
+    #[schema(
+        max_items = 20,
+        items(
+            trim,
+            min_length = 1,
+            max_length = 50,
+            pattern = r"^[^\x00-\x1F\x7F-\x9F\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{FEFF}]*$"
+        )
+    )]
     pub tag_list: Vec<String>,
 }
 
 #[derive(Deserialize, Schema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArticleChange {
-    #[schema(trim, min_length = 1, max_length = 200)]
+    #[schema(
+        trim,
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1F\x7F-\x9F\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{FEFF}]*$"
+    )]
     pub title: Optional<String>,
     #[schema(trim, min_length = 1, max_length = 1_000)]
     pub description: Optional<String>,
     #[schema(min_length = 1, max_length = 200_000)]
     pub body: Optional<String>,
-    #[schema(max_items = 20, items(trim, min_length = 1, max_length = 50))]
+    #[schema(
+        max_items = 20,
+        items(
+            trim,
+            min_length = 1,
+            max_length = 50,
+            pattern = r"^[^\x00-\x1F\x7F-\x9F\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{FEFF}]*$"
+        )
+    )]
     pub tag_list: Optional<Vec<String>>,
 }
 
@@ -57,7 +84,8 @@ pub struct Filter {
     favorited: Option<String>,
     #[schema(minimum = 1, maximum = 100, default = 20)]
     limit: i64,
-    #[schema(minimum = 0, default = 0)]
+    // What is skipped is read too.
+    #[schema(minimum = 0, maximum = 10_000, default = 0)]
     offset: i64,
 }
 

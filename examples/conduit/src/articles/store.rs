@@ -2,7 +2,7 @@
 //! a part of, so that a handler can put several of them together.
 
 use rusqlite::types::FromSqlError;
-use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
+use rusqlite::{OptionalExtension, Row, ToSql, Transaction, named_params, params};
 use serde::{Deserialize, Serialize};
 use stockade::auth::generate_token;
 use stockade::prelude::*;
@@ -74,14 +74,19 @@ const SELECT: &str = "
             WHERE follower_id = :viewer AND followed_id = u.id) AS following
     FROM articles a JOIN users u ON u.id = a.author_id";
 
-/// The condition of a list. The inner selects run once, and not for each row.
-const SELECTED: &str = "
-    WHERE (:tag IS NULL OR a.id IN (SELECT article_id FROM article_tags WHERE tag = :tag))
-    AND (:author IS NULL OR a.author_id = (SELECT id FROM users WHERE username = :author))
-    AND (:favorited IS NULL OR a.id IN (SELECT article_id FROM favorites
-        WHERE user_id = (SELECT id FROM users WHERE username = :favorited)))
-    AND (NOT :is_feed OR a.author_id IN (SELECT followed_id FROM follows
-        WHERE follower_id = :viewer))";
+/// The conditions of a list, each with the name of its parameter. One that is not
+/// asked for is left out: with it, no index could be used for the others.
+const TAGGED: (&str, &str) =
+    (":tag", "a.id IN (SELECT article_id FROM article_tags WHERE tag = :tag)");
+const WRITTEN: (&str, &str) =
+    (":author", "a.author_id = (SELECT id FROM users WHERE username = :author)");
+const FAVORITED: (&str, &str) = (
+    ":favorited",
+    "a.id IN (SELECT article_id FROM favorites
+        WHERE user_id = (SELECT id FROM users WHERE username = :favorited))",
+);
+const FOLLOWED: (&str, &str) =
+    (":follower", "a.author_id IN (SELECT followed_id FROM follows WHERE follower_id = :follower)");
 
 /// Reads a page of a list: of all articles, or of those of users whom the viewer
 /// follows.
@@ -93,19 +98,34 @@ pub fn list(
 ) -> Result<Articles> {
     let Filter { tag, author, favorited, limit, offset } = filter;
     let viewer = viewer.map(|viewer| viewer.id);
-    let condition: &[_] = named_params! {
-        ":viewer": viewer, ":tag": tag, ":author": author, ":favorited": favorited,
-        ":is_feed": is_feed,
-    };
-    let page: &[_] = named_params! { ":with_body": false, ":limit": limit, ":offset": offset };
+    let follower = viewer.filter(|_| is_feed);
+    let mut ids = "SELECT a.id FROM articles a WHERE true".to_owned();
+    let mut condition: Vec<(&str, &dyn ToSql)> = Vec::new();
+    let asked: [(_, Option<&dyn ToSql>); 4] = [
+        (TAGGED, tag.as_ref().map(|it| it as _)),
+        (WRITTEN, author.as_ref().map(|it| it as _)),
+        (FAVORITED, favorited.as_ref().map(|it| it as _)),
+        (FOLLOWED, follower.as_ref().map(|it| it as _)),
+    ];
+    for ((name, text), value) in asked {
+        if let Some(value) = value {
+            ids = format!("{ids} AND {text}");
+            condition.push((name, value));
+        }
+    }
     let articles_count = tx
-        .prepare_cached(&format!("SELECT count(*) FROM articles a {SELECTED}"))?
-        .query_row(condition, |row| row.get(0))?;
+        .prepare_cached(&format!("SELECT count(*) FROM ({ids})"))?
+        .query_row(&*condition, |row| row.get(0))?;
+    let page: &[_] = named_params! {
+        ":with_body": false, ":viewer": viewer, ":limit": limit, ":offset": offset,
+    };
+    // What belongs to an article is read of those of the page alone.
     let articles = tx
         .prepare_cached(&format!(
-            "{SELECT} {SELECTED} ORDER BY a.id DESC LIMIT :limit OFFSET :offset"
+            "{SELECT} WHERE a.id IN ({ids} ORDER BY a.id DESC LIMIT :limit OFFSET :offset)
+             ORDER BY a.id DESC"
         ))?
-        .query_map(&*[condition, page].concat(), Article::of)?
+        .query_map(&*[&condition, page].concat(), Article::of)?
         .collect::<Result<_, _>>()?;
     Ok(Articles { articles, articles_count })
 }
@@ -207,10 +227,12 @@ pub fn mark(tx: &Transaction<'_>, sql: &str, viewer: Viewer, slug: &str) -> Resu
     find(tx, Some(viewer), slug)
 }
 
-/// Returns the tags with the most articles, at most 200.
+/// Returns the tags with the most articles among the 10,000 newest, at most 200.
 pub fn tags(tx: &Transaction<'_>) -> Result<Vec<String>> {
     let mut statement = tx.prepare_cached(
-        "SELECT tag FROM article_tags GROUP BY tag
+        // The sign keeps the index of all tags from being read.
+        "SELECT tag FROM article_tags
+         WHERE article_id > (SELECT max(id) FROM articles) - 10000 GROUP BY +tag
          ORDER BY count(*) DESC, max(article_id) DESC, tag LIMIT 200",
     )?;
     Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)

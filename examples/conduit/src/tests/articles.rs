@@ -187,3 +187,17 @@ async fn an_article_counts_each_user_who_likes_it_once() {
     let missing = conduit.delete("/articles/none/favorite", &ada).await;
     missing.assert_errors(404, json!({ "article": ["not found"] }));
 }
+
+#[tokio::test]
+async fn titles_and_tags_show_what_they_are() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    for sign in ["\0", "\u{202E}", "\u{200B}", "\u{FEFF}", "\u{85}"] {
+        let text = format!("a{sign}b");
+        let article = json!({ "title": text, "description": "d", "body": "b", "tagList": [text] });
+        let refused = conduit.post("/articles", &ada, json!({ "article": article })).await;
+        let invalid = ["Invalid format"];
+        refused.assert_errors(422, json!({ "title": invalid, "tagList[0]": invalid }));
+    }
+    conduit.publish(&ada, "Ζωή, \u{5D0}\u{5D1} and \u{1F469}\u{200D}\u{1F680}", &["c++"]).await;
+}

@@ -71,3 +71,25 @@ async fn what_is_wrong_with_a_comment_is_told() {
     let list: Value = conduit.get(&path, "").await.json();
     assert_eq!(list["comments"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn comments_come_in_pages() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    let path = format!("/articles/{}/comments", conduit.publish(&ada, "One", &[]).await);
+    let sql = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 150)
+               INSERT INTO comments (article_id, author_id, body) SELECT 1, 1, n FROM n";
+    conduit.connection().execute_batch(sql).unwrap();
+    let check = async |query: &str, first: i64, count: usize| {
+        let list: Value = conduit.get(&format!("{path}{query}"), "").await.json();
+        let comments = list["comments"].as_array().unwrap();
+        assert_eq!((&comments[0]["id"], comments.len()), (&json!(first), count), "{query}");
+    };
+    check("", 150, 100).await;
+    check("?before=51", 50, 50).await;
+    check("?before=9223372036854775807", 150, 100).await;
+    let refused = conduit.get(&format!("{path}?before=0"), "").await;
+    refused.assert_errors(422, json!({ "before": ["Number must be at least 1"] }));
+    let long = conduit.post(&path, &ada, comment(&"x".repeat(4_001))).await;
+    long.assert_errors(422, json!({ "body": ["String must be at most 4000 characters"] }));
+}

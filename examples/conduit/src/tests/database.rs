@@ -8,7 +8,7 @@ use stockade::prelude::*;
 use tokio::sync::oneshot;
 
 use super::{Conduit, ConduitErrors, registration};
-use crate::db::{Db, MIGRATIONS, migrate};
+use crate::db::{Db, MAX_PAGES, MIGRATIONS, migrate};
 use crate::errors::ConduitError;
 
 const INSERT: &str = "INSERT INTO users (username, email, password_hash) VALUES ('ada', 'a', '')";
@@ -78,7 +78,8 @@ async fn a_request_without_a_connection_is_503() {
     let holder = tokio::spawn(async move {
         let hold = move |_: &Transaction<'_>| {
             taken.send(()).unwrap();
-            Ok(released.recv().unwrap())
+            released.recv().unwrap();
+            Ok(())
         };
         db.read(hold).await
     });
@@ -158,4 +159,50 @@ async fn a_server_that_starts_again_has_what_was_written() {
     let mode: String =
         conduit.connection().pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
+async fn work_that_takes_too_long_ends() {
+    let conduit = Conduit::with_pool(1, Duration::ZERO);
+    let endless = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n)
+                   SELECT count(*) FROM n";
+    let work = move |tx: &Transaction<'_>| {
+        tx.execute(INSERT, [])?;
+        Ok(tx.query_row(endless, [], |row| row.get::<_, i64>(0))?)
+    };
+    assert!(matches!(conduit.db.write(work).await, Err(ConduitError::Busy)));
+    // The connection is as good as new, and nothing was written.
+    assert_eq!(users(&conduit).await, 0);
+}
+
+#[tokio::test]
+async fn the_file_does_not_grow_without_end() {
+    let conduit = Conduit::new();
+    let grow = |tx: &Transaction<'_>| {
+        let limit: u32 = tx.pragma_query_value(None, "max_page_count", |row| row.get(0))?;
+        assert_eq!(limit, MAX_PAGES);
+        // As many as there are.
+        tx.pragma_update(None, "max_page_count", 1)?;
+        tx.execute_batch("CREATE TABLE large (x); INSERT INTO large VALUES (zeroblob(1000000))")?;
+        Ok(())
+    };
+    assert!(matches!(conduit.db.write(grow).await, Err(ConduitError::Full)));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_are_those_of_their_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let conduit = Conduit::new();
+    conduit.register("ada").await;
+    let files = std::fs::read_dir(conduit.folder.path()).unwrap();
+    let modes: Vec<u32> =
+        files.map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777).collect();
+    assert!(modes.len() >= 2 && modes.iter().all(|mode| *mode == 0o600), "{modes:?}");
+
+    // A command makes no file.
+    let path = conduit.folder.path().join("none.db");
+    Db::unopened(&path, 1, Duration::ZERO).unwrap();
+    assert!(!path.exists());
 }

@@ -95,7 +95,9 @@ fn errors_of_sqlite_become_those_of_the_api() {
     check(ffi::SQLITE_CONSTRAINT_UNIQUE, taken, |it| matches!(it, ConduitError::Taken("email")));
     check(ffi::SQLITE_BUSY, "", |it| matches!(it, ConduitError::Busy));
     check(ffi::SQLITE_BUSY_SNAPSHOT, "", |it| matches!(it, ConduitError::Busy));
-    check(ffi::SQLITE_FULL, "", |it| matches!(it, ConduitError::Database(_)));
+    check(ffi::SQLITE_INTERRUPT, "", |it| matches!(it, ConduitError::Busy));
+    check(ffi::SQLITE_FULL, "", |it| matches!(it, ConduitError::Full));
+    check(ffi::SQLITE_CORRUPT, "", |it| matches!(it, ConduitError::Database(_)));
     check(ffi::SQLITE_CONSTRAINT_UNIQUE, "articles.slug", |it| {
         matches!(it, ConduitError::Database(_))
     });

@@ -12,7 +12,7 @@ async fn no_attack_gets_through() {
     let router = crate::router(conduit.db.clone(), conduit.secret.clone());
     let report = Hardening::new(router)
         .users(move |_| Some(Credentials::header("authorization", format!("Token {token}"))))
-        .tokens(conduit.secret.clone(), json!({ "id": 1 }))
+        .tokens(conduit.secret.clone(), json!({ "id": 1, "session": "" }))
         .run()
         .await;
     report.assert();

@@ -52,7 +52,7 @@ async fn lists_have_pages() {
     check("?limit=2&offset=2", &["19", "18"]).await;
     check("?limit=2&offset=20", &["1"]).await;
     check("?limit=2&offset=21", &[]).await;
-    check("?offset=9223372036854775807", &[]).await;
+    check("?offset=10000", &[]).await;
     assert_eq!(titles(&conduit.get("/articles", "").await).len(), 20);
 
     let refused = async |query: &str, field: &str, expected: &str| {
@@ -62,6 +62,7 @@ async fn lists_have_pages() {
     refused("?limit=0", "limit", "Number must be at least 1").await;
     refused("?limit=101", "limit", "Number must be at most 100").await;
     refused("?offset=-1", "offset", "Number must be at least 0").await;
+    refused("?offset=10001", "offset", "Number must be at most 10000").await;
     refused("?limit=many", "limit", "Expected integer, got string").await;
 }
 

@@ -9,6 +9,7 @@ mod hardened;
 mod lists;
 mod profiles;
 mod schemas;
+mod sessions;
 mod users;
 
 use std::path::PathBuf;
@@ -95,7 +96,7 @@ impl Conduit {
 
     /// A token with a good signature, of a user of any id.
     fn forge(&self, id: i64) -> String {
-        generate_jwt(json!({ "id": id }), "1h", &self.secret).unwrap()
+        generate_jwt(json!({ "id": id, "session": "" }), "1h", &self.secret).unwrap()
     }
 }
 

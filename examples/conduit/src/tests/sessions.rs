@@ -1,0 +1,99 @@
+//! How long tokens hold, and how many passwords are tried.
+
+use std::time::Duration;
+
+use stockade::prelude::*;
+use stockade::testing::TestResponse;
+
+use super::{Conduit, ConduitErrors, registration, text};
+
+fn token(response: &TestResponse) -> String {
+    text(&response.json(), "/user/token")
+}
+
+fn claims(conduit: &Conduit, token: &str) -> Value {
+    stockade::auth::verify_token(token, &conduit.secret).unwrap().into()
+}
+
+async fn log_in(conduit: &Conduit, name: &str, password: &str) -> TestResponse {
+    let user = json!({ "email": format!("{name}@example.org"), "password": password });
+    conduit.post("/users/login", "", json!({ "user": user })).await
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_other_tokens() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    let other = token(&log_in(&conduit, "ada", "password1").await);
+    let change = json!({ "user": { "password": "bonjour1" } });
+    let new = token(conduit.put("/user", &ada, change).await.assert_status(200));
+    for old in [&ada, &other] {
+        let invalid = json!({ "token": ["is invalid"] });
+        conduit.get("/user", old).await.assert_errors(401, invalid.clone());
+        conduit.get("/articles", old).await.assert_errors(401, invalid);
+    }
+    conduit.get("/user", &new).await.assert_status(200);
+    // Another change leaves them alone.
+    conduit.put("/user", &new, json!({ "user": { "bio": "b" } })).await.assert_status(200);
+    conduit.get("/user", &new).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn the_number_of_a_user_who_is_gone_lets_nobody_in() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    conduit.connection().execute_batch("DELETE FROM users").unwrap();
+    let eve = conduit.register("eve").await;
+    assert_eq!(claims(&conduit, &ada)["id"], claims(&conduit, &eve)["id"]);
+    conduit.get("/user", &ada).await.assert_errors(401, json!({ "token": ["is invalid"] }));
+}
+
+#[tokio::test]
+async fn a_token_is_not_made_to_hold_longer() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    let session = claims(&conduit, &ada)["session"].clone();
+    let old = json!({ "id": 1, "session": session });
+    let old = stockade::auth::generate_jwt(old, Duration::from_secs(60), &conduit.secret).unwrap();
+    let end = claims(&conduit, &old)["exp"].as_u64().unwrap();
+    let shown = token(&conduit.get("/user", &old).await);
+    let change = json!({ "user": { "bio": "b" } });
+    let changed = token(&conduit.put("/user", &old, change).await);
+    for new in [shown, changed] {
+        let new = claims(&conduit, &new)["exp"].as_u64().unwrap();
+        assert!(end.abs_diff(new) <= 2, "{end} {new}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_not_tried_without_end() {
+    let conduit = Conduit::new();
+    conduit.post("/users", "", registration("ada")).await.assert_status(201);
+    let tried = "INSERT INTO guesses VALUES ('ADA@example.org', 98, unixepoch()),
+                 ('nobody@example.org', 100, unixepoch())";
+    conduit.connection().execute_batch(tried).unwrap();
+    let refused = json!({ "credentials": ["too many passwords were tried"] });
+    let limited = log_in(&conduit, "nobody", "password1").await;
+    limited.assert_header("retry-after", "3600").assert_errors(429, refused.clone());
+    log_in(&conduit, "ada", "wrong password").await.assert_status(401);
+    log_in(&conduit, "ada", "wrong password").await.assert_status(401);
+    log_in(&conduit, "ada", "password1").await.assert_errors(429, refused);
+    // An hour later, and after the right password.
+    let later = "UPDATE guesses SET since = unixepoch() - 3600";
+    conduit.connection().execute_batch(later).unwrap();
+    log_in(&conduit, "ada", "wrong password").await.assert_status(401);
+    log_in(&conduit, "ada", "password1").await.assert_status(200);
+    let left = conduit.connection();
+    let left: i64 = left.query_row("SELECT count(*) FROM guesses", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn no_cache_keeps_an_answer() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    for path in ["/user", "/articles", "/articles/none", "/tags"] {
+        conduit.get(path, &ada).await.assert_header("cache-control", "no-store");
+    }
+    log_in(&conduit, "ada", "password1").await.assert_header("cache-control", "no-store");
+}
