@@ -1,5 +1,44 @@
-//! Databases for the stockade framework: an embedded SQLite, and a trait for
-//! other drivers.
+//! Databases for the stockade framework: stores of REST resources in tables, an
+//! embedded SQLite, and a trait for other drivers.
+//!
+//! A [`SqlStore`] keeps the items of a type in a table:
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use stockade::prelude::*;
+//! use stockade::rest::{Ask, Draft, Entity, Store};
+//! use stockade::sql::{SqlError, Sqlite};
+//!
+//! #[derive(Serialize, Deserialize, Schema)]
+//! struct Product {
+//!     id: i64,
+//!     #[schema(min_length = 1, max_length = 200)]
+//!     name: String,
+//!     price_cents: u32,
+//! }
+//!
+//! impl Entity for Product {
+//!     type Id = i64;
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), BoxError> {
+//!     let path = std::env::temp_dir().join(format!("products-{}.db", std::process::id()));
+//!     let db = Sqlite::open(&path)?;
+//!     let table = db.create_table_sql::<Product>("products")?;
+//!     db.write(move |tx| -> Result<(), SqlError> { Ok(tx.execute_batch(&table)?) }).await?;
+//!
+//!     let store = db.table::<Product>("products")?;
+//!     let tea = Draft::new([("name", json!("tea")), ("price_cents", json!(450))]);
+//!     assert_eq!(store.create(tea).await?.value.id, 1);
+//!     assert_eq!(store.list(&Ask::new("id", 20)).await?.items.len(), 1);
+//!     # drop((store, db));
+//!     # std::fs::remove_file(path)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Statements of the program
 //!
 //! [`Sqlite`] is state like any other. Its readers and its one writer are threads
 //! of their own, so that no thread of the runtime waits for a disk:
@@ -44,6 +83,10 @@
 //!   `sqlx-sqlite` links another one, so that both do not build in one program.
 
 // Where things are:
+// - `store`: `SqlStore`.
+// - `table/`: the fields of a type (`field.rs`), the columns of its table and their
+//   comparison (`check.rs`), `create_table_sql` (`create.rs`).
+// - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups,
@@ -52,8 +95,11 @@
 
 mod driver;
 mod error;
+mod plan;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store;
+mod table;
 
 #[cfg(feature = "sqlite")]
 #[doc(no_inline)]
@@ -63,3 +109,5 @@ pub use driver::{Dialect, Driver, Row, Statement};
 pub use error::SqlError;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
+pub use store::SqlStore;
+pub use table::create_table_sql;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::SqlError;
@@ -59,6 +60,9 @@ pub(super) fn connect(
     connection.pragma_update(None, "foreign_keys", true)?;
     // A file from elsewhere cannot call functions by its views and triggers.
     connection.pragma_update(None, "trusted_schema", false)?;
+    // A name in quotes that is none is a mistake, and not a text.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.pragma_update(None, "query_only", role == Role::Reader)?;
     Ok(connection)
 }

@@ -9,8 +9,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 use stockade_core::BoxFuture;
 use stockade_errors::__internal::setters;
+use stockade_errors::{ConfigError, Mistake};
+use stockade_rest::Entity;
 
-use crate::{Dialect, Driver, Row, SqlError, Statement};
+use crate::table::create_table_sql;
+use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement};
 use connection::{Role, connect, create_file};
 use readers::Readers;
 use worker::Deadline;
@@ -165,6 +168,30 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Returns the store of a type in a table, whose columns have the names of the
+    /// fields; [`SqlStore::open`] has the rules.
+    ///
+    /// It blocks until the table is read, as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// Fails with all differences between the table and the type.
+    pub fn table<T: Entity>(&self, name: &str) -> Result<SqlStore<T, Self>, ConfigError> {
+        let (connection, _) = open(&self.inner.path, Role::Reader, &SqliteOptions::new())
+            .map_err(|error| Mistake::new(error.to_string()))?;
+        SqlStore::check(self.clone(), name, |statement| rows(&connection, &statement))
+    }
+
+    /// Returns the statement that makes a table for a type. It is a start: indexes and
+    /// constraints are the program's.
+    ///
+    /// # Errors
+    /// Fails if the type has no fields, or fields that cannot be columns.
+    pub fn create_table_sql<T: Entity>(&self, name: &str) -> Result<String, ConfigError> {
+        create_table_sql::<T>(Dialect::Sqlite, name)
+    }
+}
+
 impl Driver for Sqlite {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
@@ -193,7 +220,11 @@ impl fmt::Debug for Sqlite {
 fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, SqlError> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let read = |row: &rusqlite::Row<'_>| Ok(Row { json: row.get(0)?, number: row.get(1)? });
-    let rows = prepared.query_map([&statement.parameter], read)?;
+    // A page without filters has no value.
+    if prepared.parameter_count() > 0 {
+        prepared.raw_bind_parameter(1, &statement.parameter)?;
+    }
+    let rows = prepared.raw_query().mapped(read);
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

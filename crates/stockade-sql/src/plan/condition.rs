@@ -1,0 +1,141 @@
+//! The conditions of a page: filters, scope, and the keys behind which it begins.
+
+use serde_json::{Map, Value};
+use stockade_rest::{Ask, Direction, Filter, Op, Scope, Sort};
+
+use super::value::{Place, any_of, of_column, ordered, scalar};
+use super::{Plan, known};
+use crate::table::Column;
+use crate::{Dialect, SqlError};
+
+impl Plan<'_> {
+    /// Returns the conditions of the scope and the filters.
+    pub(super) fn of_ask(&mut self, ask: &Ask) -> Result<Vec<String>, SqlError> {
+        let mut conditions = self.scope(&ask.scope)?;
+        let mut values = Vec::new();
+        for (index, filter) in ask.filters.iter().enumerate() {
+            let column = known(self.table, &filter.field)?;
+            conditions.push(self.filter(index, column, filter));
+            let of_filter = filter.values.iter().map(|value| of_column(self.table, column, value));
+            values.push(Value::Array(of_filter.collect()));
+        }
+        if !values.is_empty() {
+            self.parameter.insert("filters".to_owned(), Value::Array(values));
+        }
+        Ok(conditions)
+    }
+
+    pub(super) fn scope(&mut self, scope: &Scope) -> Result<Vec<String>, SqlError> {
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        for (index, (field, value)) in scope.conditions().iter().enumerate() {
+            let column = known(self.table, field)?;
+            let place = Place::of("scope").at(index);
+            let value_of = scalar(self.table, column, &place);
+            conditions.push(format!("{} = {value_of}", ordered(self.table, column)));
+            values.push(of_column(self.table, column, value));
+        }
+        if !values.is_empty() {
+            self.parameter.insert("scope".to_owned(), Value::Array(values));
+        }
+        Ok(conditions)
+    }
+
+    fn filter(&self, index: usize, column: &Column, filter: &Filter) -> String {
+        let place = || Place::of("filters").at(index);
+        let key = ordered(self.table, column);
+        let each = |condition: &dyn Fn(&Value, String) -> String| {
+            let values = filter.values.iter().enumerate();
+            let conditions = values
+                .map(|(at, value)| condition(value, scalar(self.table, column, &place().at(at))));
+            any(&conditions.collect::<Vec<_>>())
+        };
+        let compared = |sign: &str| each(&|_, value| format!("{key} {sign} {value}"));
+        match filter.op {
+            Op::Eq if filter.values.len() > 1 => {
+                format!("{key} {}", any_of(self.table, column, &place()))
+            }
+            Op::Eq => compared("="),
+            Op::Lt => compared("<"),
+            Op::Lte => compared("<="),
+            Op::Gt => compared(">"),
+            Op::Gte => compared(">="),
+            Op::Prefix => each(&|_, value| self.prefix(&key, &value)),
+            Op::Null => each(&|value, _| match value {
+                Value::Bool(true) => format!("{key} IS NULL"),
+                _ => format!("{key} IS NOT NULL"),
+            }),
+            // A comparison that is not known here has no rows.
+            _ => "FALSE".to_owned(),
+        }
+    }
+
+    /// Returns the condition that a text begins with another one.
+    fn prefix(&self, key: &str, value: &str) -> String {
+        match self.table.dialect {
+            Dialect::Postgres => format!("starts_with({key}, {value})"),
+            // The first comparison is for an index.
+            Dialect::Sqlite => {
+                format!("({key} >= {value} AND substr({key}, 1, length({value})) = {value})")
+            }
+        }
+    }
+
+    /// Returns the condition that a row is behind these keys.
+    pub(super) fn after(&mut self, keys: &[Value], sorts: &[Sort]) -> Result<String, SqlError> {
+        let columns = sorts.iter().map(|sort| known(self.table, &sort.field));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        if keys.len() != sorts.len() {
+            return Err(SqlError::failed("a page begins behind as many keys as its order has"));
+        }
+        let values: Vec<String> = match self.table.dialect {
+            Dialect::Postgres => {
+                let names = sorts.iter().map(|sort| sort.field.clone());
+                let record: Map<_, _> = names.zip(keys.iter().cloned()).collect();
+                self.parameter.insert("after".to_owned(), Value::Object(record));
+                let place = Place::of("after");
+                columns.iter().map(|column| scalar(self.table, column, &place)).collect()
+            }
+            Dialect::Sqlite => {
+                self.parameter.insert("after".to_owned(), Value::Array(keys.to_vec()));
+                let place = |index| Place::of("after").at(index);
+                let columns = columns.iter().enumerate();
+                columns.map(|(index, it)| scalar(self.table, it, &place(index))).collect()
+            }
+        };
+        let keys: Vec<String> = columns.iter().map(|column| ordered(self.table, column)).collect();
+        Ok(behind(&keys, &values, sorts))
+    }
+}
+
+/// Compares as rows where all directions are one, which an index can do; else key by
+/// key.
+fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
+    let sign = |sort: &Sort| match sort.direction {
+        Direction::Ascending => ">",
+        Direction::Descending => "<",
+    };
+    let (Some(first), Some(last)) = (sorts.first(), keys.len().checked_sub(1)) else {
+        return "TRUE".to_owned();
+    };
+    if sorts.iter().all(|sort| sort.direction == first.direction) {
+        return format!("({}) {} ({})", keys.join(", "), sign(first), values.join(", "));
+    }
+    let mut condition = format!("{} {} {}", keys[last], sign(&sorts[last]), values[last]);
+    for index in (0..last).rev() {
+        let (key, sign, value) = (&keys[index], sign(&sorts[index]), &values[index]);
+        // The first comparison is for an index.
+        condition = format!(
+            "{key} {sign}= {value} AND ({key} {sign} {value} OR ({key} = {value} AND {condition}))"
+        );
+    }
+    condition
+}
+
+fn any(conditions: &[String]) -> String {
+    match conditions {
+        [] => "FALSE".to_owned(),
+        [one] => one.clone(),
+        several => format!("({})", several.join(" OR ")),
+    }
+}

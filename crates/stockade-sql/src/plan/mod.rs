@@ -1,0 +1,258 @@
+//! From the words of a store to statements: pure functions.
+//!
+//! Names come from the schema of the type, in quotes. Values are in the parameter,
+//! and nowhere else. The parameter is one JSON object:
+//!
+//! | member | value |
+//! |---|---|
+//! | `id` | the id of a row |
+//! | `scope` | the values of the scope, in its order |
+//! | `filters` | of each filter the list of its values |
+//! | `after` | the keys behind which a page begins |
+//! | `row` | the fields that are written |
+//! | `version` | the version that is expected, or that a row begins with |
+//!
+//! In PostgreSQL each value of a column stands in an object with the name of the
+//! column, which `jsonb_populate_record` turns into the type of that column.
+
+mod condition;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value, json};
+use stockade_rest::{Ask, Direction, Expected, Scope, Sort};
+
+use crate::table::{Column, Kind, Table, VERSION, quoted};
+use crate::{Dialect, SqlError, Statement};
+use value::{Place, item, scalar};
+
+/// Writes the statements of a table.
+pub(crate) struct Plan<'t> {
+    table: &'t Table,
+    parameter: Map<String, Value>,
+}
+
+impl<'t> Plan<'t> {
+    fn new(table: &'t Table) -> Self {
+        Self { table, parameter: Map::new() }
+    }
+
+    /// Returns the page of an ask, and one row more.
+    pub(crate) fn list(table: &'t Table, ask: &Ask) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let mut conditions = plan.of_ask(ask)?;
+        if let Some(keys) = &ask.after {
+            conditions.push(plan.after(keys, &ask.sorts)?);
+        }
+        let keys = ask.sorts.iter().map(|sort| plan.key_of_order(sort));
+        let order = keys.collect::<Result<Vec<_>, _>>()?.join(", ");
+        let conditions = joined(&conditions);
+        let (item, name) = (item(table), &table.name);
+        let limit = ask.limit.saturating_add(1);
+        let version = plan.version();
+        let sql = format!(
+            "SELECT {item}, {version} FROM {name} AS t WHERE {conditions} ORDER BY {order} \
+             LIMIT {limit}"
+        );
+        Ok(plan.reading(sql))
+    }
+
+    /// Counts the rows of an ask, up to `most`.
+    pub(crate) fn count(table: &'t Table, ask: &Ask, most: u64) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let conditions = joined(&plan.of_ask(ask)?);
+        let name = &table.name;
+        let sql = format!(
+            "SELECT '{{}}', count(*) FROM (SELECT 1 FROM {name} AS t WHERE {conditions} \
+             LIMIT {most}) AS counted"
+        );
+        Ok(plan.reading(sql))
+    }
+
+    /// Returns the row of an id.
+    pub(crate) fn get(table: &'t Table, id: &Value, scope: &Scope) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let conditions = joined(&plan.of_row(id, scope)?);
+        let (item, name, version) = (item(table), &table.name, plan.version());
+        let sql = format!("SELECT {item}, {version} FROM {name} AS t WHERE {conditions}");
+        Ok(plan.reading(sql))
+    }
+
+    /// Makes a row of these values. `version` is the one of a row whose id may have
+    /// been that of another one.
+    pub(crate) fn create(
+        table: &'t Table,
+        values: Map<String, Value>,
+        version: u64,
+    ) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let columns = values.keys().map(|name| known(table, name));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        let mut written: Vec<String> =
+            columns.iter().map(|column| value::written(table, column)).collect();
+        let has_id = values.contains_key(table.id);
+        plan.parameter.insert("row".to_owned(), Value::Object(values));
+        let version_name = quoted(VERSION);
+        if has_id {
+            plan.parameter.insert("version".to_owned(), json!(version));
+            names.push(&version_name);
+            written.push(plan.parameter_version());
+        }
+        let (item, name) = (item(table), &table.name);
+        let values = match (names.is_empty(), table.dialect) {
+            (true, _) => "DEFAULT VALUES".to_owned(),
+            (false, Dialect::Sqlite) => {
+                format!("({}) VALUES ({})", names.join(", "), written.join(", "))
+            }
+            (false, Dialect::Postgres) => format!(
+                "({}) SELECT {} FROM {} r",
+                names.join(", "),
+                written.join(", "),
+                value::record(table, "{row}")
+            ),
+        };
+        let version = plan.version();
+        let sql = format!("INSERT INTO {name} AS t {values} RETURNING {item}, {version}");
+        Ok(plan.writing(sql))
+    }
+
+    /// Writes these fields of a row, those without a value as null or as the default
+    /// of their column.
+    pub(crate) fn replace(
+        table: &'t Table,
+        id: &Value,
+        values: Map<String, Value>,
+        fields: &[String],
+        expected: Expected,
+        scope: &Scope,
+    ) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let mut conditions = plan.of_row(id, scope)?;
+        conditions.extend(plan.expected(expected));
+        let version = quoted(VERSION);
+        let old_version = value::of_row(table.dialect, &version);
+        let mut set = vec![format!("{version} = {old_version} + 1")];
+        for field in fields.iter().filter(|field| *field != table.id) {
+            let column = known(table, field)?;
+            let value = match (values.contains_key(field), column.field.is_nullable) {
+                (true, _) => value::written(table, column),
+                (false, true) => "NULL".to_owned(),
+                (false, false) => default(table.dialect, column),
+            };
+            set.push(format!("{} = {value}", column.name));
+        }
+        plan.parameter.insert("row".to_owned(), Value::Object(values));
+        let from = match table.dialect {
+            Dialect::Postgres => format!(" FROM {} r", value::record(table, "{row}")),
+            Dialect::Sqlite => String::new(),
+        };
+        let (item, name, set) = (item(table), &table.name, set.join(", "));
+        let (conditions, version) = (joined(&conditions), plan.version());
+        let sql = format!(
+            "UPDATE {name} AS t SET {set}{from} WHERE {conditions} RETURNING {item}, {version}"
+        );
+        Ok(plan.writing(sql))
+    }
+
+    /// Deletes a row.
+    pub(crate) fn delete(
+        table: &'t Table,
+        id: &Value,
+        expected: Expected,
+        scope: &Scope,
+    ) -> Result<Statement, SqlError> {
+        let mut plan = Self::new(table);
+        let mut conditions = plan.of_row(id, scope)?;
+        conditions.extend(plan.expected(expected));
+        let (name, conditions, version) = (&table.name, joined(&conditions), plan.version());
+        let sql = format!("DELETE FROM {name} AS t WHERE {conditions} RETURNING '{{}}', {version}");
+        Ok(plan.writing(sql))
+    }
+
+    /// Returns the conditions of a row and its scope.
+    fn of_row(&mut self, id: &Value, scope: &Scope) -> Result<Vec<String>, SqlError> {
+        let column = known(self.table, self.table.id)?;
+        let id = value::of_column(self.table, column, id);
+        self.parameter.insert("id".to_owned(), id);
+        let value = scalar(self.table, column, &Place::of("id"));
+        let row = value::of_row(self.table.dialect, &column.name);
+        let mut conditions = vec![format!("{row} = {value}")];
+        conditions.extend(self.scope(scope)?);
+        Ok(conditions)
+    }
+
+    /// Returns the condition of the version that is expected.
+    fn expected(&mut self, expected: Expected) -> Option<String> {
+        let Expected::Version(version) = expected else { return None };
+        self.parameter.insert("version".to_owned(), json!(version.0));
+        Some(format!("{} = {}", self.version(), self.parameter_version()))
+    }
+
+    /// Returns the version of a row, as it stands in statements.
+    fn version(&self) -> String {
+        let version = value::of_row(self.table.dialect, &quoted(VERSION));
+        match self.table.dialect {
+            Dialect::Postgres => format!("{version}::bigint"),
+            Dialect::Sqlite => version,
+        }
+    }
+
+    fn parameter_version(&self) -> String {
+        match self.table.dialect {
+            Dialect::Postgres => "($1->>'version')::bigint".to_owned(),
+            Dialect::Sqlite => "json_extract(?1, '$.version')".to_owned(),
+        }
+    }
+
+    /// Returns a key of an order, with its direction.
+    fn key_of_order(&self, sort: &Sort) -> Result<String, SqlError> {
+        let key = value::ordered(self.table, known(self.table, &sort.field)?);
+        Ok(match sort.direction {
+            Direction::Ascending => key,
+            Direction::Descending => format!("{key} DESC"),
+        })
+    }
+
+    fn reading(self, sql: String) -> Statement {
+        Statement::reading(sql, Value::Object(self.parameter).to_string())
+    }
+
+    fn writing(self, sql: String) -> Statement {
+        Statement::writing(sql, Value::Object(self.parameter).to_string())
+    }
+}
+
+/// Returns the column of a field, which must be one of the type: a name that is
+/// none would be a part of a statement.
+fn known<'t>(table: &'t Table, field: &str) -> Result<&'t Column, SqlError> {
+    table.column(field).ok_or_else(|| {
+        SqlError::failed(format!("{}: there is no column for the field {field:?}", table.name))
+    })
+}
+
+/// Returns the default of a column, as it stands in an assignment.
+fn default(dialect: Dialect, column: &Column) -> String {
+    match (dialect, &column.default) {
+        (Dialect::Postgres, _) => "DEFAULT".to_owned(),
+        // SQLite has no word for it. It is the text of the table's own definition.
+        (Dialect::Sqlite, Some(default)) => format!("({default})"),
+        (Dialect::Sqlite, None) => "NULL".to_owned(),
+    }
+}
+
+fn joined(conditions: &[String]) -> String {
+    if conditions.is_empty() { "TRUE".to_owned() } else { conditions.join(" AND ") }
+}
+
+/// Returns true if a column has an order that clients may use.
+pub(crate) fn has_order(column: &Column, dialect: Dialect) -> bool {
+    match column.field.kind {
+        Kind::Array | Kind::Object | Kind::Any => false,
+        // There it is a text.
+        Kind::Decimal => dialect != Dialect::Sqlite,
+        Kind::Boolean | Kind::Integer | Kind::Number | Kind::Text => true,
+    }
+}

@@ -1,0 +1,142 @@
+//! Values and columns as they stand in statements.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::Dialect;
+use crate::table::{Column, Kind, Table};
+
+/// The place of a value within the parameter.
+pub(super) struct Place {
+    /// A name, and the positions within lists.
+    steps: Vec<String>,
+}
+
+impl Place {
+    pub(super) fn of(name: &str) -> Self {
+        Self { steps: vec![name.to_owned()] }
+    }
+
+    pub(super) fn at(mut self, index: usize) -> Self {
+        self.steps.push(index.to_string());
+        self
+    }
+
+    /// Returns the path for PostgreSQL: `{filters,0,1}`.
+    pub(super) fn postgres(&self) -> String {
+        format!("{{{}}}", self.steps.join(","))
+    }
+
+    /// Returns the path for SQLite: `$.filters[0][1]`.
+    pub(super) fn sqlite(&self) -> String {
+        let mut path = "$".to_owned();
+        for (index, step) in self.steps.iter().enumerate() {
+            // Writing to a `String` does not fail.
+            let _ = if index == 0 { write!(path, ".{step}") } else { write!(path, "[{step}]") };
+        }
+        path
+    }
+}
+
+/// Returns the record of an object within the parameter, for `FROM`.
+pub(super) fn record(table: &Table, path: &str) -> String {
+    format!("jsonb_populate_record(NULL::{}, $1 #> '{path}')", table.name)
+}
+
+/// Returns a value for the parameter, with the name of its column where the dialect
+/// needs it.
+pub(super) fn of_column(table: &Table, column: &Column, value: &Value) -> Value {
+    match table.dialect {
+        Dialect::Postgres => json!({ (column.field.name.as_str()): value }),
+        Dialect::Sqlite => value.clone(),
+    }
+}
+
+/// Returns a value of the parameter, of the type of a column.
+pub(super) fn scalar(table: &Table, column: &Column, place: &Place) -> String {
+    match table.dialect {
+        Dialect::Postgres => {
+            format!("(SELECT r.{} FROM {} r)", column.name, record(table, &place.postgres()))
+        }
+        Dialect::Sqlite => format!("json_extract(?1, '{}')", place.sqlite()),
+    }
+}
+
+/// Returns the values of a list within the parameter, for `=` and `IN`.
+pub(super) fn any_of(table: &Table, column: &Column, place: &Place) -> String {
+    match table.dialect {
+        Dialect::Postgres => format!(
+            "= ANY (ARRAY(SELECT r.{} FROM jsonb_populate_recordset(NULL::{}, $1 #> '{}') r))",
+            column.name,
+            table.name,
+            place.postgres()
+        ),
+        Dialect::Sqlite => {
+            format!("IN (SELECT value FROM json_each(?1, '{}'))", place.sqlite())
+        }
+    }
+}
+
+/// Returns a value of the row that is written.
+pub(super) fn written(table: &Table, column: &Column) -> String {
+    let name = &column.field.name;
+    match table.dialect {
+        Dialect::Postgres => format!("r.{}", column.name),
+        // Null is null there too, and not a text.
+        Dialect::Sqlite if column.field.kind.is_json() => {
+            format!("nullif(?1 -> '$.row.\"{name}\"', 'null')")
+        }
+        Dialect::Sqlite => format!("json_extract(?1, '$.row.\"{name}\"')"),
+    }
+}
+
+/// Returns a column by whose order values are compared: that of code points.
+pub(super) fn ordered(table: &Table, column: &Column) -> String {
+    let name = of_row(table.dialect, &column.name);
+    match (column.collates, table.dialect) {
+        (false, _) => name,
+        (true, Dialect::Postgres) => format!("{name} COLLATE \"C\""),
+        (true, Dialect::Sqlite) => format!("{name} COLLATE BINARY"),
+    }
+}
+
+/// Returns a column of the row that a statement is about.
+///
+/// `RETURNING` of SQLite does not know the other name of a table, and PostgreSQL
+/// needs it beside the record with the new values.
+pub(super) fn of_row(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Postgres => format!("t.{name}"),
+        Dialect::Sqlite => name.to_owned(),
+    }
+}
+
+/// Returns the item of a row, as a text of JSON.
+pub(super) fn item(table: &Table) -> String {
+    match table.dialect {
+        Dialect::Postgres => {
+            let columns = table.columns.iter().map(|column| match column.field.kind {
+                // Else its digits would become those of a float.
+                Kind::Decimal => format!("t.{name}::text AS {name}", name = column.name),
+                _ => format!("t.{}", column.name),
+            });
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            format!("(SELECT to_json(i) FROM (SELECT {columns}) i)::text")
+        }
+        Dialect::Sqlite => {
+            let members = table.columns.iter().map(|column| {
+                let name = &column.name;
+                let value = match column.field.kind {
+                    Kind::Boolean => {
+                        format!("json(CASE {name} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END)")
+                    }
+                    Kind::Array | Kind::Object | Kind::Any => format!("json({name})"),
+                    Kind::Integer | Kind::Number | Kind::Text | Kind::Decimal => name.clone(),
+                };
+                format!("'{}', {value}", column.field.name)
+            });
+            format!("json_object({})", members.collect::<Vec<_>>().join(", "))
+        }
+    }
+}

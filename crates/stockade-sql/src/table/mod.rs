@@ -1,0 +1,210 @@
+//! [`Table`]: a table that fits a type.
+
+mod check;
+mod create;
+mod field;
+
+use serde_json::{Map, Value};
+use stockade_errors::{ConfigError, FieldError, Mistake};
+use stockade_rest::Entity;
+
+pub use create::create_table_sql;
+pub(crate) use field::{Field, Kind};
+
+use crate::{Dialect, Row, SqlError, Statement};
+
+/// The column with the version of a row.
+pub(crate) const VERSION: &str = "version";
+
+/// A table whose columns fit the fields of a type.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) dialect: Dialect,
+    /// Its name as it stands in statements, in quotes.
+    pub(crate) name: String,
+    pub(crate) columns: Vec<Column>,
+    /// The name of the field with the id.
+    pub(crate) id: &'static str,
+    /// The unique constraints, each with its name and its columns.
+    pub(crate) unique: Vec<(String, Vec<String>)>,
+}
+
+/// A column of a field.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) field: Field,
+    /// Its name as it stands in statements, in quotes.
+    pub(crate) name: String,
+    /// True if the type of the column is a text, which has prefixes.
+    pub(crate) is_text: bool,
+    /// True if the order of the column is another one than that of code points.
+    pub(crate) collates: bool,
+    /// The integers that fit the column.
+    pub(crate) range: (i64, i64),
+    /// The default of the column as SQL, where the dialect has no word for it.
+    pub(crate) default: Option<String>,
+}
+
+impl Table {
+    /// Returns the statement that describes a table.
+    pub(crate) fn description(dialect: Dialect, name: &str) -> Statement {
+        Statement::reading(check::query(dialect), check::parameter(dialect, name))
+    }
+
+    /// Compares a table with a type, by the rows of its description.
+    ///
+    /// # Errors
+    /// Fails with all mistakes at once.
+    pub(crate) fn of<T: Entity>(
+        dialect: Dialect,
+        name: &str,
+        description: Result<Vec<Row>, SqlError>,
+    ) -> Result<Self, ConfigError> {
+        let rows = description.map_err(|error| Mistake::new(format!("{name}: {error}")))?;
+        let row = rows.first().map(|row| &*row.json);
+        check::table(dialect, name, T::ID, &field::fields::<T>()?, row)
+    }
+
+    pub(crate) fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.field.name == name)
+    }
+
+    /// Returns the name of the one field of a constraint; empty if there is none, or
+    /// more.
+    pub(crate) fn field_of_constraint(&self, constraint: &str) -> String {
+        let named = self.unique.iter().find(|(name, _)| name == constraint);
+        let columns = match named {
+            Some((_, columns)) => columns.clone(),
+            // SQLite names columns: `table.a, table.b`.
+            None => constraint
+                .split(", ")
+                .filter_map(|column| Some(column.rsplit_once('.')?.1.to_owned()))
+                .collect(),
+        };
+        match columns.as_slice() {
+            [column] if self.column(column).is_some() => column.clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the values that the columns cannot keep although a schema may allow
+    /// them.
+    pub(crate) fn misfits(&self, values: &Map<String, Value>) -> Vec<FieldError> {
+        let misfit = |(name, value): (&String, &Value)| {
+            let column = self.column(name)?;
+            let (least, greatest) = column.range;
+            if column.field.kind == Kind::Integer && value.is_number() {
+                let fits = value.as_i64().is_some_and(|it| (least..=greatest).contains(&it));
+                let is_above = value.as_f64().is_some_and(|it| it > 0.0);
+                return (!fits).then(|| bound_error(name, is_above, least, greatest));
+            }
+            let has_nul = self.dialect == Dialect::Postgres && has_nul(value);
+            has_nul.then(|| FieldError::new(name, "Text must not contain U+0000", "pattern"))
+        };
+        values.iter().filter_map(misfit).collect()
+    }
+}
+
+fn bound_error(name: &str, is_above: bool, least: i64, greatest: i64) -> FieldError {
+    if is_above {
+        FieldError::new(name, format!("Number must be at most {greatest}"), "maximum")
+    } else {
+        FieldError::new(name, format!("Number must be at least {least}"), "minimum")
+    }
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| name.contains('\0') || has_nul(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Puts a name into quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Puts the name of a table into quotes; that of PostgreSQL may name its schema.
+pub(crate) fn quoted_table(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Postgres => name.split('.').map(quoted).collect::<Vec<_>>().join("."),
+        Dialect::Sqlite => quoted(name),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde::{Deserialize, Serialize};
+    use serde_json::json;
+    use stockade_validation::Schema;
+
+    use super::*;
+
+    #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
+    pub(crate) struct Product {
+        pub(crate) id: i64,
+        pub(crate) name: String,
+        pub(crate) price: u32,
+        pub(crate) category: Option<String>,
+        pub(crate) open: bool,
+        #[serde(default)]
+        pub(crate) tags: Vec<String>,
+    }
+
+    impl Entity for Product {
+        type Id = i64;
+    }
+
+    /// The table that `create_table_sql` makes.
+    pub(crate) fn products(dialect: Dialect) -> Table {
+        let fields = field::fields::<Product>().unwrap();
+        let column = |field: Field| Column {
+            name: quoted(&field.name),
+            is_text: field.kind == Kind::Text,
+            collates: false,
+            range: (i64::MIN, i64::MAX),
+            default: (field.name == "tags").then(|| "'[]'".to_owned()),
+            field,
+        };
+        let columns = fields.into_iter().map(column).collect();
+        let unique = vec![("products_name_key".to_owned(), vec!["name".to_owned()])];
+        Table { dialect, name: quoted("products"), columns, id: "id", unique }
+    }
+
+    #[test]
+    fn names_are_always_in_quotes() {
+        assert_eq!(quoted("a\"; DROP TABLE x; --"), "\"a\"\"; DROP TABLE x; --\"");
+        assert_eq!(quoted_table(Dialect::Postgres, "shop.items"), "\"shop\".\"items\"");
+        assert_eq!(quoted_table(Dialect::Sqlite, "shop.items"), "\"shop.items\"");
+    }
+
+    #[test]
+    fn a_constraint_tells_its_one_field() {
+        let table = products(Dialect::Postgres);
+        assert_eq!(table.field_of_constraint("products_name_key"), "name");
+        assert_eq!(table.field_of_constraint("products.name"), "name");
+        assert_eq!(table.field_of_constraint("products.name, products.price"), "");
+        assert_eq!(table.field_of_constraint("products.secret"), "");
+        assert_eq!(table.field_of_constraint("index 'by_lower_name'"), "");
+    }
+
+    #[test]
+    fn values_that_no_column_keeps_are_named() {
+        let mut table = products(Dialect::Postgres);
+        table.columns[2].range = (-5, 5);
+        let misfits = |values: Value| {
+            let errors = table.misfits(values.as_object().unwrap());
+            errors.into_iter().map(|error| error.message.into_owned()).collect::<Vec<_>>()
+        };
+        assert!(misfits(json!({ "price": 5, "name": "x", "category": null })).is_empty());
+        assert_eq!(misfits(json!({ "price": 6 })), ["Number must be at most 5"]);
+        assert_eq!(misfits(json!({ "price": -6 })), ["Number must be at least -5"]);
+        assert_eq!(misfits(json!({ "id": u64::MAX })).len(), 1);
+        assert_eq!(misfits(json!({ "name": "a\0b", "tags": ["\0"] })).len(), 2);
+    }
+}
