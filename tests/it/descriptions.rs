@@ -113,7 +113,7 @@ fn replies_describe_themselves() {
     replies::<Json<Unchecked<Foreign>>>(&[JSON]);
     replies::<Account>(&[TYPED]);
     replies::<Page<Account>>(&[TYPED]);
-    replies::<Sse>(&["200 text/event-stream: text"]);
+    replies::<Sse>(&["200 text/event-stream: text +Cache-Control"]);
     replies::<Streamed>(&["200 */*: any"]);
     replies::<Redirect>(&["303 +Location", "307 +Location", "308 +Location"]);
 }

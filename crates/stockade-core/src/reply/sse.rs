@@ -15,7 +15,7 @@ use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
 use tokio::time::{Sleep, sleep};
 
-use crate::description::Answer;
+use crate::description::{Answer, HeaderDoc};
 use crate::{HttpBody, Reply, Response, RouteDoc};
 
 /// A stream of events as `text/event-stream`.
@@ -105,7 +105,8 @@ impl Reply for Sse {
     }
 
     fn describe(doc: &mut RouteDoc) {
-        doc.answers(Answer::text(200, "text/event-stream"));
+        let fresh = HeaderDoc::new("Cache-Control", "Caches ask before they answer");
+        doc.answers(Answer::text(200, "text/event-stream").header(fresh));
     }
 }
 
