@@ -291,6 +291,11 @@ fn states() -> Vec<Case> {
     ]
 }
 
+/// Returns the parts whose answers have rows here.
+pub(super) fn parts() -> Vec<String> {
+    cases().map(|(part, ..)| part.to_owned()).collect()
+}
+
 fn cases() -> impl Iterator<Item = Case> {
     users().into_iter().chain(limits()).chain(checks()).chain(states())
 }

@@ -76,6 +76,11 @@ fn cases() -> Vec<(&'static str, Row, &'static [&'static str])> {
     ]
 }
 
+/// Returns the parts whose headers have rows here.
+pub(super) fn parts() -> Vec<String> {
+    cases().into_iter().map(|(part, ..)| part.to_owned()).collect()
+}
+
 #[test]
 fn headers_are_as_they_are_described() {
     for (part, row, expected) in cases() {

@@ -7,9 +7,13 @@
 mod access;
 mod answers;
 mod document;
+mod extractors;
 mod headers;
+mod impls;
 mod mistakes;
 mod opaque;
+mod parts;
+mod replies;
 mod stages;
 mod web_sockets;
 mod webhooks;
@@ -83,7 +87,7 @@ impl Row {
         let (head, body) = self.request.split_once("\n\n").unwrap_or((&self.request, ""));
         let mut lines = head.lines();
         let target = lines.next().unwrap().split_once(' ').unwrap().1;
-        let client = TestClient::new(self.app.clone());
+        let client = TestClient::new(self.app.clone()).with_contract();
         let mut request = client.request(method_of(head), target);
         for line in lines {
             let (name, value) = line.split_once(": ").unwrap();

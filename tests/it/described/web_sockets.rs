@@ -61,6 +61,14 @@ fn app_with(options: RouterOptions) -> App {
     create_router(api, options.enable_web_sockets(true)).build().unwrap()
 }
 
+/// The implementations that the tests of this file are about.
+pub(super) const IMPLEMENTATIONS: [&str; 4] = [
+    "FromRequest for WebSocket",
+    "FromRequest for WebSocketUpgrade",
+    "FromRequest for TypedWebSocket<In, Out>",
+    "Failure for SocketError",
+];
+
 const VALID: &str = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n\
                      sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==";
 

@@ -1,0 +1,115 @@
+//! Rows of the parts of a route by their names: the stages of a router, and helpers
+//! that a client does not see.
+
+use stockade::Docs;
+use stockade::middleware::{
+    ErrorReply, Metrics, RateLimit, with_body_hooks, with_logging, with_metrics, with_request_id,
+    with_serialization, with_tracing,
+};
+use stockade::prelude::*;
+use stockade::serialization::SerializationOptions;
+
+use super::{Row, quiet, row};
+
+async fn text() -> &'static str {
+    "text"
+}
+
+async fn broken() -> Result<&'static str, ApiError> {
+    Err(ApiError::conflict())
+}
+
+const GET: &str = "GET /x/7";
+
+/// A part, a row, and the status of its answer.
+type Case = (&'static str, Row, u16);
+
+fn stages() -> Vec<Case> {
+    fn teapot(error: &mut ErrorReply) {
+        error.set_status(StatusCode::IM_A_TEAPOT);
+    }
+    let deprecated = {
+        let mut router = Router::with_options(quiet());
+        router.get("/x/:id", text).docs(Docs::new("x").deprecated_since("2026-11-30"));
+        Row { app: router.build().unwrap(), request: GET.to_owned(), bytes: None }
+    };
+    let limited = row!(quiet().rate_limit(RateLimit::from(1 / MINUTE)), [], text, GET);
+    limited.send();
+    let origin = format!("{GET}\norigin: https://app.example");
+    vec![
+        ("CORS", row!(quiet().cors_origin(["https://app.example"]), [], text, origin), 200),
+        ("request id", row!(quiet().request_id(with_request_id()), [], text, GET), 200),
+        ("rate limit", limited, 429),
+        ("routing", constrained(), 404),
+        ("error_handling", row!(quiet().error_handling(teapot), [], broken, GET), 418),
+        ("validation", row!([], async |_: Path<u8>| "x", "GET /x/256"), 400),
+        ("body", row!([], async |_: Body<String>| "x", "POST /x/7\ncontent-type: a/b\n\nx"), 415),
+        ("server", row!([], async || -> &'static str { panic!("x") }, GET), 500),
+        ("deprecation", deprecated, 200),
+    ]
+}
+
+/// A route that takes numbers alone, and a request of a text.
+fn constrained() -> Row {
+    let mut router = Router::with_options(quiet());
+    router.get(r"/x/:id(\d+)", text);
+    Row { app: router.build().unwrap(), request: "GET /x/seven".to_owned(), bytes: None }
+}
+
+fn unseen() -> Vec<Case> {
+    vec![
+        ("with_body_hooks", row!([with_body_hooks()], text, GET), 200),
+        ("with_logging", row!([with_logging()], text, GET), 200),
+        ("with_metrics", row!([with_metrics(Metrics::new())], text, GET), 200),
+        (
+            "with_serialization",
+            row!([with_serialization(SerializationOptions::new())], text, GET),
+            200,
+        ),
+        ("with_tracing", row!([with_tracing()], text, GET), 200),
+    ]
+}
+
+/// Returns the parts that have rows here.
+pub(super) fn names() -> Vec<String> {
+    stages().into_iter().chain(unseen()).map(|(part, ..)| part.to_owned()).collect()
+}
+
+#[test]
+fn each_stage_answers_as_it_is_described() {
+    let known = told(&row!([], text, GET).app, 200);
+    for (part, row, status) in stages() {
+        let response = row.send();
+        assert_eq!(response.status().as_u16(), status, "{part}");
+        row.check_document(&response);
+        let map = row.app.route_map();
+        let is_giver = map.routes[0].answers.iter().any(|answer| answer.by == part);
+        let mut added = told(&row.app, status).into_iter().filter(|name| !known.contains(name));
+        let is_sent = added.any(|name| response.header(&name.to_lowercase()).is_some());
+        assert!(is_giver || is_sent, "{part} gives nothing");
+    }
+}
+
+/// Returns the names of the headers that the map lists for a status.
+fn told(app: &App, status: u16) -> Vec<String> {
+    let map = app.route_map();
+    let answers = map.routes[0].answers.iter().filter(|it| it.status == status.to_string());
+    answers.flat_map(|answer| &answer.headers).map(|header| header.name.clone()).collect()
+}
+
+/// Helpers that describe nothing change nothing: the map and the answer are those of
+/// a route without them.
+#[test]
+fn helpers_that_a_client_does_not_see_change_nothing() {
+    let bare = row!([], text, GET);
+    let (expected, answer) = (bare.app.route_map(), bare.send());
+    for (part, row, status) in unseen() {
+        let response = row.send();
+        assert_eq!(response.status().as_u16(), status, "{part}");
+        assert_eq!(response.headers(), answer.headers(), "{part}");
+        row.check_document(&response);
+        let map = row.app.route_map();
+        assert_eq!(map.routes[0].answers, expected.routes[0].answers, "{part}");
+        assert_eq!(map.routes[0].headers, expected.routes[0].headers, "{part}");
+    }
+}
