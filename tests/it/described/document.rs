@@ -6,7 +6,7 @@ use stockade::testing::TestResponse;
 
 /// Headers that each answer may have, which no operation names: those of the form
 /// of a body and of the connection.
-const UNNAMED: [&str; 4] =
+pub(super) const UNNAMED: [&str; 4] =
     ["content-type", "content-length", "connection", "access-control-expose-headers"];
 
 /// The answer of a document to a status, with its references resolved.

@@ -13,6 +13,7 @@ mod impls;
 mod mistakes;
 mod opaque;
 mod parts;
+mod places;
 mod replies;
 mod stages;
 mod web_sockets;
