@@ -241,8 +241,14 @@ impl Answer {
     /// Makes an answer with a value of type `T` as JSON.
     #[must_use]
     pub fn json<T: HasSchema>(status: impl Into<AnswerStatus>) -> Self {
-        let schema = ContentSchema::Of(SchemaOf::reply::<T>());
-        Self::new(status).content(Content::new("application/json", schema))
+        Self::json_of(status.into(), SchemaOf::reply::<T>())
+    }
+
+    /// Makes an answer with a value of a type as JSON. It is compiled once, and not
+    /// for each type.
+    pub(crate) fn json_of(status: AnswerStatus, schema: SchemaOf) -> Self {
+        let content = Content::new("application/json", ContentSchema::Of(schema));
+        Self::new(status).content(content)
     }
 
     /// Makes an answer of which nothing but the status is known.

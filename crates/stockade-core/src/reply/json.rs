@@ -7,7 +7,7 @@ use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 use stockade_validation::HasSchema;
 
-use crate::description::Answer;
+use crate::description::{Answer, SchemaOf};
 use crate::{HttpBody, Reply, Response, RouteDoc, header_map_pool};
 
 /// A value that is answered as JSON with status 200.
@@ -75,5 +75,10 @@ pub fn json_response<T: Serialize + ?Sized>(value: &T) -> Result<Response, ApiEr
 /// Notes the answer of a value as JSON with status 200, which `#[derive(Reply)]`
 /// calls.
 pub fn describe_json<T: HasSchema>(doc: &mut RouteDoc) {
-    doc.answers(Answer::json::<T>(200));
+    describe_json_of(doc, SchemaOf::reply::<T>());
+}
+
+/// Does so for any type: it is compiled once, and not for each of them.
+fn describe_json_of(doc: &mut RouteDoc, schema: SchemaOf) {
+    doc.answers(Answer::json_of(200.into(), schema));
 }
