@@ -18,10 +18,45 @@ use stockade_path::Pattern;
 
 use crate::compile::Compiler;
 use crate::entry::{Inherited, RouteEntry};
-use crate::map::{RouteInfo, RouteMap};
+use crate::map::{Inspector, RouteInfo, RouteMap};
 
-/// A function that looks at the methods of a route in the map.
-pub type Inspect = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
+type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
+
+/// A function that looks at the methods of a route in the map, when the router is
+/// built.
+#[derive(Clone)]
+pub struct Inspect {
+    look: Arc<Look>,
+    /// Makes the inspector of the route at an index. The build reaches maps by
+    /// this pointer alone, as by that of [`Inspector`].
+    inspector: fn(Arc<Look>, usize) -> Inspector,
+}
+
+impl Inspect {
+    /// Looks by this function.
+    pub fn new(look: impl Fn(&[&RouteInfo], &RouteMap) + Send + Sync + 'static) -> Self {
+        let inspector = |look: Arc<Look>, index| {
+            Inspector::new(move |app, map| {
+                // The index is that of a route with methods of the same application.
+                let calls: Option<&BuiltCalls> = app.resolved.routes.calls.get(index);
+                look(&calls.map(|calls| calls.methods_in(map)).unwrap_or_default(), map);
+                Ok(())
+            })
+        };
+        Self { look: Arc::new(look), inspector }
+    }
+
+    /// Returns the inspector of the route at an index.
+    pub(crate) fn of(&self, index: usize) -> Inspector {
+        (self.inspector)(Arc::clone(&self.look), index)
+    }
+}
+
+impl fmt::Debug for Inspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Inspect")
+    }
+}
 
 /// The methods of a route, as its protocol declares them.
 #[derive(Clone)]
@@ -35,7 +70,7 @@ pub struct Calls {
     /// Describes the body and the answers of the route by its methods.
     pub describe: fn(&mut RouteInfo, &[RouteInfo]),
     /// Looks at the methods in the map when the router is built, if it is wanted.
-    pub inspect: Option<Arc<Inspect>>,
+    pub inspect: Option<Inspect>,
 }
 
 impl fmt::Debug for Calls {
@@ -91,7 +126,7 @@ pub(crate) struct BuiltCalls {
     pub(crate) route: Arc<Endpoint>,
     pub(crate) methods: Vec<Arc<Endpoint>>,
     describe: fn(&mut RouteInfo, &[RouteInfo]),
-    pub(crate) inspect: Option<Arc<Inspect>>,
+    pub(crate) inspect: Option<Inspect>,
 }
 
 impl BuiltCalls {

@@ -71,13 +71,13 @@ pub use url::{UrlError, build_url};
 /// Parts for the other crates of stockade; they carry no promise.
 #[doc(hidden)]
 pub mod __internal {
-pub use crate::adapter::{add_mistake, entry_of};
-pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt};
+    pub use crate::adapter::{add_mistake, entry_of};
+    pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt};
     pub use crate::dispatch::poll_into;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
     pub use crate::map::schemas::{PLACE as SCHEMAS, references, schema_name};
     pub use crate::matcher::{InsertError, Match, Table, TableBuilder, Tables};
-pub use crate::policy::secrets::secret_fields;
-pub use crate::url::encode_component;
+    pub use crate::policy::secrets::secret_fields;
+    pub use crate::url::encode_component;
 }

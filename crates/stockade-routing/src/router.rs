@@ -6,6 +6,7 @@
 //! Spec: Router construction and members.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use http::Method;
 use stockade_core::__internal::Level;
@@ -15,7 +16,7 @@ use stockade_path::{Pattern, join};
 
 use crate::app::App;
 use crate::entry::{Inherited, RouteEntry, RouteRef, added};
-use crate::map::{Inspectors, RouteMap};
+use crate::map::{Inspector, RouteMap};
 use crate::options::RouterOptions;
 use crate::policy::Policy;
 use crate::tags::PlacedTag;
@@ -71,9 +72,18 @@ pub struct Router {
     /// The last call of `map_options`, which a group must not have.
     options_mapped: Option<&'static Location<'static>>,
     /// The functions that look at the map at the end of the build.
-    pub(crate) inspectors: Inspectors,
-    /// The rules that its routes keep, with the place where they were given.
-    pub(crate) policy: Option<(Policy, &'static Location<'static>)>,
+    pub(crate) inspectors: Vec<Inspector>,
+    pub(crate) policy: Option<GivenPolicy>,
+}
+
+/// The rules that the routes of a router keep.
+#[derive(Debug)]
+pub(crate) struct GivenPolicy {
+    pub(crate) policy: Arc<Policy>,
+    /// The one that asks it.
+    pub(crate) inspector: Inspector,
+    /// The place where it was given.
+    place: &'static Location<'static>,
 }
 
 /// A route as it was declared, below the router's prefix.
@@ -336,7 +346,7 @@ impl Router {
             );
             self.mistakes.push(mistake.on(prefix).at(place));
         }
-        if let Some((_, place)) = inner.policy {
+        if let Some(GivenPolicy { place, .. }) = inner.policy {
             let mistake = Mistake::new("a group has no policy of its own: the router has one");
             self.mistakes.push(mistake.on(prefix).at(place));
         }
@@ -469,7 +479,7 @@ impl Router {
         &mut self,
         inspect: impl FnOnce(&RouteMap) -> Result<(), ConfigError> + Send + 'static,
     ) -> &mut Self {
-        self.inspectors.push(inspect);
+        self.inspectors.push(Inspector::new(|_, map| inspect(map)));
         self
     }
 
@@ -497,7 +507,10 @@ impl Router {
     /// ```
     #[track_caller]
     pub fn policy(&mut self, policy: Policy) -> &mut Self {
-        self.policy = Some((policy, Location::caller()));
+        let policy = Arc::new(policy);
+        let asked = Arc::clone(&policy);
+        let inspector = Inspector::new(move |app, map| asked.enforce(map, app.places()));
+        self.policy = Some(GivenPolicy { policy, inspector, place: Location::caller() });
         self
     }
 

@@ -113,7 +113,9 @@ impl UrlPattern {
                 Segment::Literal(text) => text.clone(),
                 Segment::Any => required(pattern, SPLAT, param(SPLAT))?,
                 Segment::Rest => match param(SPLAT) {
-                    Some(value) => value.split('/').map(encode_component).collect::<Vec<_>>().join("/"),
+                    Some(value) => {
+                        value.split('/').map(encode_component).collect::<Vec<_>>().join("/")
+                    }
                     None => required(pattern, SPLAT, None)?,
                 },
                 _ => match self.parts(segment, &param)? {

@@ -1,43 +1,48 @@
-//! [`Inspectors`]: functions that look at the map when a router is built.
+//! [`Inspector`]: a function that looks at the map when a router is built.
 
 use std::fmt;
 
 use stockade_errors::ConfigError;
 
-use super::RouteMap;
+use super::{RouteMap, map_of};
+use crate::app::App;
 
-type Inspector = Box<dyn FnOnce(&RouteMap) -> Result<(), ConfigError> + Send>;
+type Inspect = Box<dyn FnOnce(&App, &RouteMap) -> Result<(), ConfigError> + Send>;
 
-/// The functions that look at the map of a router when it is built.
-#[derive(Default)]
-pub(crate) struct Inspectors(Vec<Inspector>);
+/// A function that looks at the map of a router when it is built.
+pub(crate) struct Inspector {
+    inspect: Inspect,
+    /// Makes the map and calls all inspectors. The build reaches maps by this
+    /// pointer alone, so that a program whose routers nobody inspects has no code
+    /// of them.
+    run: fn(Vec<Self>, &App, bool) -> Result<(), ConfigError>,
+}
 
-impl Inspectors {
-    pub(crate) fn push(
-        &mut self,
-        inspect: impl FnOnce(&RouteMap) -> Result<(), ConfigError> + Send + 'static,
-    ) {
-        self.0.push(Box::new(inspect));
+impl Inspector {
+    pub(crate) fn new(
+        inspect: impl FnOnce(&App, &RouteMap) -> Result<(), ConfigError> + Send + 'static,
+    ) -> Self {
+        Self { inspect: Box::new(inspect), run }
     }
 
-    pub(crate) fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
-    /// Calls each with the map, which is made only if there is one.
-    pub(crate) fn run(self, map: impl FnOnce() -> RouteMap) -> Result<(), ConfigError> {
-        if self.0.is_empty() {
-            return Ok(());
+    /// Calls each inspector with the map, which is made only if there is one.
+    pub(crate) fn run_all(all: Vec<Self>, app: &App, is_hosted: bool) -> Result<(), ConfigError> {
+        match all.first() {
+            Some(first) => (first.run)(all, app, is_hosted),
+            None => Ok(()),
         }
-        let map = map();
-        let found = self.0.into_iter().filter_map(|inspect| inspect(&map).err());
-        let mistakes = found.flat_map(|error| error.mistakes().to_vec());
-        ConfigError::check(mistakes.collect())
     }
 }
 
-impl fmt::Debug for Inspectors {
+fn run(all: Vec<Inspector>, app: &App, is_hosted: bool) -> Result<(), ConfigError> {
+    let map = map_of(&app.resolved, is_hosted);
+    let found = all.into_iter().filter_map(|inspector| (inspector.inspect)(app, &map).err());
+    let mistakes = found.flat_map(|error| error.mistakes().to_vec());
+    ConfigError::check(mistakes.collect())
+}
+
+impl fmt::Debug for Inspector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Inspectors({})", self.0.len())
+        f.write_str("Inspector")
     }
 }

@@ -36,4 +36,4 @@ pub use info::{
     HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
     RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
 };
-pub(crate) use inspect::Inspectors;
+pub(crate) use inspect::Inspector;
