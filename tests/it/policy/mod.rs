@@ -7,8 +7,10 @@ mod documents;
 mod exceptions;
 mod exposure;
 mod facts;
+mod pages;
 mod passwords;
 mod secrets;
+mod texts;
 
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{Auth, SessionCookie, with_auth};

@@ -1,13 +1,15 @@
-//! The rules about the data of requests: each text, list and number has bounds.
+//! The rules about data: each text, list and number of a request has bounds, and
+//! each list of an answer.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::super::finding::Finding;
-use super::super::rule::BuiltIn;
-use super::{each, referred};
-use crate::map::{ParamInfo, RouteInfo, RouteMap};
+use super::super::rule::{BuiltIn, all_routes};
+use super::documents::handler_answers;
+use super::referred;
+use crate::map::{AnswerBodyInfo, ParamInfo, RouteInfo, RouteMap};
 
 /// The largest number of places that a finding names.
 const NAMED: usize = 5;
@@ -40,9 +42,33 @@ pub(super) const NUMBERS_BOUNDED: BuiltIn = BuiltIn {
     },
 };
 
+pub(super) const REPLIES_BOUNDED: BuiltIn = BuiltIn {
+    id: "replies-bounded",
+    text: "each list of an answer has a largest number of elements",
+    owasp: "API4",
+    find: |map| {
+        let message = "these lists of its answers may have any number of elements";
+        let mend = "`max_items`, and to the statement that reads them a limit";
+        found(map, Kind::List, answered, message, mend)
+    },
+};
+
 fn unbounded(map: &RouteMap, kind: Kind, message: &str, mend: &str) -> Vec<Finding> {
-    each(map, |route| {
-        let places = places(map, route, kind);
+    found(map, kind, |route| asked(route, kind), message, mend)
+}
+
+/// A schema of a route with the name of its place.
+type Part<'m> = (String, &'m Value);
+
+fn found<'m>(
+    map: &'m RouteMap,
+    kind: Kind,
+    parts: impl Fn(&'m RouteInfo) -> Vec<Part<'m>>,
+    message: &str,
+    mend: &str,
+) -> Vec<Finding> {
+    let findings = all_routes(map).filter_map(|route| {
+        let places = places(map, kind, parts(route));
         if places.is_empty() {
             return None;
         }
@@ -52,11 +78,22 @@ fn unbounded(map: &RouteMap, kind: Kind, message: &str, mend: &str) -> Vec<Findi
         names.extend(others.as_deref());
         let message = format!("{message}: {}", names.join(", "));
         Some(Finding::on(route, message).mend(format!("give them {mend}")))
-    })
+    });
+    findings.collect()
 }
 
-/// Returns the places in the requests to a route that have no bounds.
-fn places(map: &RouteMap, route: &RouteInfo, kind: Kind) -> BTreeSet<String> {
+/// Returns the places of values that have no bounds.
+fn places<'m>(map: &'m RouteMap, kind: Kind, parts: Vec<Part<'m>>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (place, root) in parts {
+        let mut walk = Walk { map, root, kind, seen: BTreeSet::new(), found: &mut found };
+        walk.visit(root, &place, false);
+    }
+    found
+}
+
+/// Returns the schemas of the requests to a route.
+fn asked(route: &RouteInfo, kind: Kind) -> Vec<Part<'_>> {
     let params = route.params.iter().filter(|it| !(kind == Kind::Text && is_short(it)));
     let params = params.map(|it| (format!("path.{}", it.name), &it.schema));
     let query = route.query.iter().map(|it| ("query".to_owned(), it));
@@ -64,12 +101,17 @@ fn places(map: &RouteMap, route: &RouteInfo, kind: Kind) -> BTreeSet<String> {
     let body = contents.map(|content| ("body".to_owned(), &content.schema));
     let messages = route.web_socket.iter().flat_map(|it| &it.receives);
     let messages = messages.map(|it| ("message".to_owned(), it));
-    let mut found = BTreeSet::new();
-    for (place, root) in params.chain(query).chain(body).chain(messages) {
-        let mut walk = Walk { map, root, kind, seen: BTreeSet::new(), found: &mut found };
-        walk.visit(root, &place, false);
-    }
-    found
+    params.chain(query).chain(body).chain(messages).collect()
+}
+
+/// Returns the schemas of the answers of a handler that are no errors.
+fn answered(route: &RouteInfo) -> Vec<Part<'_>> {
+    let answers = handler_answers(route).filter(|answer| answer.status.starts_with('2'));
+    let contents = answers.flat_map(|answer| match &answer.body {
+        AnswerBodyInfo::Content(contents) => contents.as_slice(),
+        _ => &[],
+    });
+    contents.map(|content| ("body".to_owned(), &content.schema)).collect()
 }
 
 /// Returns true for a parameter whose expression takes texts of some lengths only:

@@ -23,7 +23,7 @@ pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
     },
 };
 
-fn handler_answers(route: &RouteInfo) -> impl Iterator<Item = &AnswerInfo> {
+pub(super) fn handler_answers(route: &RouteInfo) -> impl Iterator<Item = &AnswerInfo> {
     let is_ours = route.kind == RouteKind::Http;
     route.answers.iter().filter(move |answer| is_ours && answer.by == HANDLER)
 }

@@ -5,8 +5,10 @@ mod data;
 mod documents;
 mod exposure;
 mod limits;
+mod pages;
 mod passwords;
 mod secrets;
+mod texts;
 
 use std::collections::BTreeMap;
 
@@ -36,6 +38,8 @@ pub(super) const STRICT: &[BuiltIn] = &[
     data::STRINGS_BOUNDED,
     data::ARRAYS_BOUNDED,
     data::NUMBERS_BOUNDED,
+    pages::PAGES_BOUNDED,
+    data::REPLIES_BOUNDED,
     documents::RESPONSE_SCHEMA,
     documents::ERRORS_TYPED,
     documents::OPERATION_NAMED,
@@ -44,6 +48,8 @@ pub(super) const STRICT: &[BuiltIn] = &[
     access::NO_BASIC,
     passwords::PASSWORDS_LIMITED,
     secrets::SECRETS_UNCACHED,
+    texts::NAMES_VISIBLE,
+    texts::LINKS_SAFE,
     access::GET_WITHOUT_EFFECTS,
 ];
 

@@ -1,0 +1,63 @@
+//! The rules about texts that are shown to others.
+
+use stockade::prelude::*;
+
+use super::*;
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Careless {
+    #[schema(pattern = r"^[^\x00-\x1F]*$")]
+    user_name: String,
+    avatar: Option<String>,
+}
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Careful {
+    #[schema(pattern = "^[a-z0-9]+$")]
+    username: String,
+    #[schema(format = "email")]
+    login: String,
+    #[schema(pattern = r#"^https://[^\s"'<>]+$"#)]
+    image: Option<Link>,
+    /// A number.
+    link: Option<u64>,
+    /// Where no name says so.
+    text: String,
+}
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Link(String);
+
+#[derive(serde::Deserialize, Schema)]
+#[expect(dead_code, reason = "the schema alone matters")]
+struct Quotes {
+    #[serde(rename = "homepageUrl")]
+    #[schema(pattern = r"^https?://[^\s]+$")]
+    homepage: String,
+}
+
+fn tree() -> RouteTree {
+    routes! {
+        "careless": { POST: async |Body(_): Body<Vec<Careless>>| () },
+        "careful": { POST: async |Body(_): Body<Careful>| () },
+        "quotes": { PUT: async |Body(_): Body<Quotes>| () },
+        ":username": { GET: async |Path(_): Path<String>| () },
+    }
+}
+
+#[test]
+fn names_of_users_have_no_invisible_signs() {
+    check("names-visible", tree(), &["POST /careless"]);
+    let told = texts("names-visible", &map_of_tree(tree()));
+    assert!(told[0].contains("body[].user_name"), "{told:?}");
+}
+
+#[test]
+fn links_run_no_scripts() {
+    check("links-safe", tree(), &["POST /careless", "PUT /quotes"]);
+    let told = texts("links-safe", &map_of_tree(tree()));
+    assert!(told[0].contains("body[].avatar") && told[1].contains("body.homepageUrl"), "{told:?}");
+}
