@@ -39,6 +39,7 @@ pub struct CommentReply {
 
 #[derive(Reply, Serialize, Schema)]
 pub struct Comments {
+    #[schema(max_items = 100)]
     comments: Vec<Comment>,
 }
 

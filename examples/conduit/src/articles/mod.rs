@@ -181,6 +181,7 @@ pub async fn unfavorite(
 
 #[derive(Reply, Serialize, Schema)]
 pub struct Tags {
+    #[schema(max_items = 200)]
     tags: Vec<String>,
 }
 

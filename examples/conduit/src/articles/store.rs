@@ -21,6 +21,7 @@ struct Article {
     /// Left out of lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
+    #[schema(max_items = 20)]
     tag_list: Vec<String>,
     created_at: String,
     updated_at: String,
@@ -37,6 +38,7 @@ pub struct ArticleReply {
 #[derive(Reply, Serialize, Schema)]
 #[serde(rename_all = "camelCase")]
 pub struct Articles {
+    #[schema(max_items = 100)]
     articles: Vec<Article>,
     articles_count: i64,
 }
