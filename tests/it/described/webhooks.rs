@@ -1,7 +1,10 @@
 //! The types of webhooks in a document.
 
-use stockade::openapi::{OpenApiOptions, Webhook, open_api};
+use stockade::openapi::{OpenApiOptions, Webhook, open_api, with_open_api};
 use stockade::prelude::*;
+use stockade::testing::TestClient;
+
+use crate::support::block_on;
 
 #[derive(serde::Serialize, Schema)]
 struct Order {
@@ -82,4 +85,19 @@ fn two_webhooks_of_one_name_are_a_mistake() {
         .webhook("made", Webhook::of::<Line>());
     let error = open_api(&app(), &options).unwrap_err().to_string();
     assert!(error.contains("two webhooks are called \"made\""), "{error}");
+}
+
+#[test]
+fn the_page_shows_webhooks_with_their_types() {
+    let options = OpenApiOptions::new("Shop", "1").public("a test");
+    let options = options.webhook("order.made", Webhook::of::<Order>().summary("It was made"));
+    let api = routes! { "x": { GET: async || "x" } };
+    let router = with_open_api(create_router(api, RouterOptions::new()), options);
+    let page = block_on(async { TestClient::new(router).get("/docs").await.text().to_owned() });
+    let section = page.split_once("<h2 id=webhooks>").unwrap().1;
+    assert!(section.contains("<code>order.made</code>") && section.contains("It was made"));
+    assert!(section.contains("<a href=#s-Order>Order</a>"), "{section}");
+    for name in ["Order", "Line"] {
+        assert!(page.contains(&format!("<details id=s-{name}>")), "{name}");
+    }
 }

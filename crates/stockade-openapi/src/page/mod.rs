@@ -9,6 +9,7 @@ mod refusals;
 mod schema;
 #[cfg(feature = "swagger-ui")]
 mod swagger_ui;
+mod webhooks;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -235,18 +236,23 @@ impl<'d> Contents<'d> {
         let up = if last.is_empty() { "" } else { up };
         self.head(&mut html, part, &below);
         self.header(&mut html, home, up, &below);
-        self.navigation(&mut html, part, &below);
+        self.navigation(&mut html, part, &below, home);
         html.markup("<main id=main tabindex=-1>\n");
         match part {
             Part::All => {
                 self.groups.iter().for_each(|group| self.group(&mut html, group));
-                self.shared(&mut html, &self.groups.iter().collect::<Vec<_>>());
+                webhooks::add(&mut html, self);
+                self.shared(&mut html, &self.groups.iter().collect::<Vec<_>>(), true);
             }
             Part::Group(group) => {
                 self.group(&mut html, group);
-                self.shared(&mut html, &[group]);
+                self.shared(&mut html, &[group], false);
             }
-            Part::Index => self.overview(&mut html, &below),
+            Part::Index => {
+                self.overview(&mut html, &below);
+                webhooks::add(&mut html, self);
+                self.shared(&mut html, &[], true);
+            }
         }
         html.markup("</main></body></html>\n");
         html.into_string()
@@ -297,7 +303,7 @@ impl<'d> Contents<'d> {
         html.markup("</header>\n");
     }
 
-    fn navigation(&self, html: &mut Html, part: Part<'_, '_>, below: &str) {
+    fn navigation(&self, html: &mut Html, part: Part<'_, '_>, below: &str, home: &str) {
         html.markup("<nav aria-label=Operations><search hidden><label for=search>Search <i>");
         html.markup("(press /)</i></label><input id=search type=search autocomplete=off>");
         html.markup("<p id=found class=soft role=status></p></search><h2>Operations</h2>");
@@ -323,6 +329,8 @@ impl<'d> Contents<'d> {
             }
             html.markup("</ul>");
         }
+        let home = if matches!(part, Part::Group(_)) { home } else { "" };
+        webhooks::links(html, self.document, home);
         html.markup("</nav>\n");
     }
 
@@ -349,8 +357,9 @@ impl<'d> Contents<'d> {
         html.markup("</ul></section>\n");
     }
 
-    /// Adds the answers and schemas that these operations share.
-    fn shared(&self, html: &mut Html, groups: &[&Group<'d>]) {
+    /// Adds the answers and schemas that these operations share, and the schemas of
+    /// webhooks where the page has them.
+    fn shared(&self, html: &mut Html, groups: &[&Group<'d>], has_webhooks: bool) {
         let (mut answers, mut schemas) = (BTreeMap::new(), Vec::new());
         for operation in groups.iter().flat_map(|group| &group.operations) {
             schema::names_in(operation.value, &mut schemas);
@@ -361,6 +370,9 @@ impl<'d> Contents<'d> {
                     answers.insert((status.as_str(), name), line);
                 }
             }
+        }
+        if has_webhooks {
+            schema::names_in(&self.document["webhooks"], &mut schemas);
         }
         let mut next = 0;
         while let Some(name) = schemas.get(next).cloned() {

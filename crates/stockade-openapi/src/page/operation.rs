@@ -112,7 +112,8 @@ fn parameters(html: &mut Html, operation: &Value) {
     html.markup("</ul>");
 }
 
-fn body(html: &mut Html, operation: &Value) {
+/// Adds the body of a request.
+pub(super) fn body(html: &mut Html, operation: &Value) {
     let Some(content) = operation["requestBody"]["content"].as_object() else { return };
     let is_required = operation["requestBody"]["required"] == true;
     html.markup("<b>Body").markup(if is_required { "" } else { " (optional)" });

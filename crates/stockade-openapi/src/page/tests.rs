@@ -6,6 +6,7 @@ use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
 
 use super::*;
 use crate::document::document;
+use crate::options::Webhook;
 
 const HOSTILE: &str = "</code><script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
 
@@ -147,6 +148,43 @@ fn the_script_is_small_and_makes_no_markup() {
         assert!(!SCRIPT.contains(word), "{word}");
     }
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+}
+
+#[test]
+fn webhooks_stand_on_the_page_of_all_operations() {
+    let body = json!({ "type": "object", "properties": { HOSTILE: { "type": "string" } } });
+    let hook = || Webhook::schema(body.clone()).summary(HOSTILE).description(HOSTILE);
+    let options = || OpenApiOptions::new("Shop", "1").webhook(HOSTILE, hook());
+    let few = {
+        let mut router = router();
+        router.get("/a", async || "x");
+        pages(router, &options())
+    };
+    let many = {
+        let mut router = router();
+        for number in 0..61 {
+            router.get(&format!("/a/{number}"), async || "x");
+        }
+        pages(router, &options())
+    };
+    for (pages, is_split) in [(&few, false), (&many, true)] {
+        let html = text(pages.index());
+        assert!(html.contains("<h2 id=webhooks>Webhooks</h2>"), "{html}");
+        assert!(html.contains("<section id=webhook-"), "{html}");
+        assert!(html.contains("href=\"#webhooks\""), "{html}");
+        assert!(html.contains("<summary>Fields</summary>"), "{html}");
+        assert!(!html.contains("<script>") && !html.contains("<img"), "{html}");
+        assert_eq!(html.contains("<h2>Groups</h2>"), is_split);
+    }
+    let group = many.files.iter().find(|(name, _)| name.starts_with("group-")).unwrap();
+    let group = text(group.1);
+    assert!(group.contains("href=\"../docs#webhooks\""), "{group}");
+    assert!(!group.contains("id=webhook"), "{group}");
+    // Without webhooks there is nothing of them.
+    let mut router = router();
+    router.get("/a", async || "x");
+    let bare = pages(router, &OpenApiOptions::new("Shop", "1"));
+    assert!(!text(bare.index()).to_lowercase().contains("webhook"));
 }
 
 #[cfg(feature = "swagger-ui")]
