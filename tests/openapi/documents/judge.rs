@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use stockade::prelude::Value;
+use stockade::serde_json;
 
 static OFFICIAL: LazyLock<Validator> = LazyLock::new(|| {
     let schema = include_str!("../official/openapi-3.1.json");

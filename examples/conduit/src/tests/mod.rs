@@ -4,6 +4,7 @@
 mod articles;
 mod comments;
 mod database;
+mod document;
 mod errors;
 mod hardened;
 mod lists;

@@ -1,0 +1,16 @@
+//! The document, held against the official schema of OpenAPI 3.1.
+
+#[path = "../../../../tests/openapi/documents/judge.rs"]
+mod judge;
+
+use stockade::prelude::*;
+
+use super::Conduit;
+
+#[tokio::test]
+async fn the_document_is_one_by_the_official_schema() {
+    let conduit = Conduit::new();
+    let document: Value = conduit.client.get("/openapi.json").await.assert_status(200).json();
+    assert_eq!(judge::judge(&document), Ok(()));
+    assert!(document["paths"]["/api/articles/{slug}"]["get"].is_object(), "{document}");
+}
