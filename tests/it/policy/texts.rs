@@ -7,7 +7,7 @@ use super::*;
 #[derive(serde::Deserialize, Schema)]
 #[expect(dead_code, reason = "the schema alone matters")]
 struct Careless {
-    #[schema(pattern = r"^[^\x00-\x1F]*$")]
+    #[schema(trim, required, min_length = 8, pattern = r"^[^\x00-\x1F]*$")]
     user_name: String,
     avatar: Option<String>,
 }
@@ -15,7 +15,7 @@ struct Careless {
 #[derive(serde::Deserialize, Schema)]
 #[expect(dead_code, reason = "the schema alone matters")]
 struct Careful {
-    #[schema(pattern = "^[a-z0-9]+$")]
+    #[schema(trim, required, pattern = "^[a-z0-9]+$")]
     username: String,
     #[schema(format = "email")]
     login: String,

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stockade_validation::{Schema, ValidationOptions};
 
-use super::super::fields::{Field, fields_of, may_be};
+use super::super::fields::{Field, fields_of};
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::{each, referred};
@@ -27,8 +27,14 @@ pub(super) const NAMES_VISIBLE: BuiltIn = BuiltIn {
     },
 };
 
-/// Names with a sign of no width, and with one that turns the text around.
-const UNSEEN: [&str; 2] = ["ada\u{200B}", "\u{202E}ada"];
+/// Names with a sign of no width, and with one that turns the text around; short
+/// ones, and long ones for where a name has a smallest length.
+const UNSEEN: [&str; 4] = [
+    "ada\u{200B}a",
+    "a\u{202E}ada",
+    "adaadaadaadaadaada\u{200B}adaadaadaadaada",
+    "adaadaadaadaadaada\u{202E}adaadaadaadaada",
+];
 
 pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
     id: "links-safe",
@@ -71,23 +77,64 @@ fn place_of(
     fields.find(|(schemas, root, field)| accepts(schemas, root, field, texts)).map(|it| it.2.place)
 }
 
-/// Returns true if a text is one that a field accepts. A schema that cannot be read
-/// by itself accepts none.
+/// Returns true if a field takes one of these texts.
 fn accepts(
     schemas: &BTreeMap<String, Value>,
     root: &Value,
     field: &Field<'_>,
     texts: &[&str],
 ) -> bool {
-    if !may_be(schemas, root, field.schema, &["string"]) {
-        return false;
+    let judge = Judge { schemas, root };
+    texts.iter().any(|text| judge.accepts(field.schema, text, DEEPEST))
+}
+
+/// The largest number of schemas within each other that judge one text. A text
+/// that more of them judge is refused, and so is nothing that is found.
+const DEEPEST: usize = 16;
+
+/// Judges texts by schemas. Their lengths do not count: a longer text has the same
+/// signs.
+struct Judge<'s> {
+    schemas: &'s BTreeMap<String, Value>,
+    root: &'s Value,
+}
+
+impl Judge<'_> {
+    fn accepts(&self, schema: &Value, text: &str, deepest: usize) -> bool {
+        let Value::Object(object) = schema else { return schema.as_bool() == Some(true) };
+        let Some(deeper) = deepest.checked_sub(1) else { return false };
+        if object.contains_key("enum") || object.contains_key("const") {
+            return false;
+        }
+        let goes_on = |schema: &Value| self.accepts(schema, text, deeper);
+        let list = |name: &str| object.get(name).and_then(Value::as_array);
+        let reference = object.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|it| referred(self.schemas, self.root, it));
+        takes_text(object)
+            && fits(object, text)
+            && target.is_none_or(goes_on)
+            && list("allOf").is_none_or(|all| all.iter().all(goes_on))
+            && list("anyOf").is_none_or(|any| any.iter().any(goes_on))
+            && list("oneOf").is_none_or(|one| one.iter().any(goes_on))
     }
-    let reference = field.schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|it| referred(schemas, root, it));
-    let Ok(schema) = Schema::from_value(target.unwrap_or(field.schema)) else { return false };
-    let options = ValidationOptions::default();
-    texts.iter().any(|text| {
-        let errors = schema.check(&Value::from(*text), &options);
-        errors.is_ok_and(|errors| errors.is_empty())
-    })
+}
+
+fn takes_text(object: &Map<String, Value>) -> bool {
+    match object.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|name| name == "string"),
+        Some(name) => name == "string",
+        None => true,
+    }
+}
+
+/// Returns true if a text fits the expression and the format of a schema. An
+/// expression that cannot be read fits none.
+fn fits(object: &Map<String, Value>, text: &str) -> bool {
+    let mut own = Map::from_iter([("type".to_owned(), "string".into())]);
+    let pattern = object.get("x-pattern").or_else(|| object.get("pattern"));
+    own.extend(pattern.map(|it| ("pattern".to_owned(), it.clone())));
+    own.extend(object.get("format").map(|it| ("format".to_owned(), it.clone())));
+    let errors = Schema::from_value(&own.into())
+        .map(|schema| schema.check(&text.into(), &ValidationOptions::default()));
+    matches!(errors, Ok(Ok(errors)) if errors.is_empty())
 }
