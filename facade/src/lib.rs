@@ -59,6 +59,9 @@ pub use stockade_rest as rest;
 pub use stockade_routing as routing;
 #[doc(inline)]
 pub use stockade_routing::policy;
+#[cfg(feature = "rpc")]
+#[doc(inline)]
+pub use stockade_rpc as rpc;
 #[doc(inline)]
 pub use stockade_serialization as serialization;
 #[cfg(feature = "server")]

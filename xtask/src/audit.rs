@@ -27,6 +27,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-rest", 5),
     ("stockade-server", 5),
     ("stockade-openapi", 5),
+    ("stockade-rpc", 5),
     ("stockade-axum", 5),
     ("stockade-actix", 5),
     ("stockade-testing", 6),

@@ -6,6 +6,7 @@
 //! each call ([`CallTable::run`]).
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use http::Method;
@@ -222,6 +223,9 @@ pub trait RouteEntryExt: Sized {
     /// Makes an entry of a handler whose types are erased.
     fn of_handler(handler: Handler) -> Self;
 
+    /// Returns the file and line where the entry was made.
+    fn location(&self) -> &'static Location<'static>;
+
     /// Makes the requests of a route hand calls to these methods.
     #[must_use]
     fn calling(self, calls: Calls) -> Self;
@@ -235,6 +239,10 @@ impl RouteEntryExt for RouteEntry {
     #[track_caller]
     fn of_handler(handler: Handler) -> Self {
         Self::of(handler)
+    }
+
+    fn location(&self) -> &'static Location<'static> {
+        self.location
     }
 
     fn calling(mut self, calls: Calls) -> Self {

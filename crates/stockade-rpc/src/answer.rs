@@ -1,0 +1,233 @@
+//! What a client gets: the answer to a call, made of the response of its method.
+//!
+//! Hot: a result that is JSON is copied as it is.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use stockade_core::__internal::Settings;
+use stockade_core::{HttpBody, Response, error_of};
+
+use crate::failure::Failure;
+
+/// The answer to one call.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The object that is sent.
+    pub(crate) text: Vec<u8>,
+    /// The headers of the response of the method, without those of its content.
+    pub(crate) headers: HeaderMap,
+}
+
+/// The call that an answer is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// The id as it came.
+    pub(crate) id: &'a str,
+    /// True if it came in the form without `jsonrpc`.
+    pub(crate) is_plain: bool,
+    /// The name of the method.
+    pub(crate) method: &'a str,
+    pub(crate) settings: Settings,
+    /// The bytes that are left for the answer.
+    pub(crate) room: u64,
+}
+
+impl Answer {
+    /// Makes the answer to a call that did not come to its method.
+    pub(crate) fn failed(id: &str, is_plain: bool, failure: &Failure) -> Self {
+        Self { text: write_failure(id, is_plain, failure), headers: HeaderMap::new() }
+    }
+
+    /// Makes the answer of the response of a method.
+    pub(crate) async fn of(asked: Asked<'_>, response: Response) -> Self {
+        let failure = failure_of(&response, asked.settings);
+        let (parts, body) = response.into_parts();
+        let (mut headers, form) = (parts.headers, form_of);
+        let form = form(parts.status, &headers);
+        CONTENT.iter().for_each(|name| drop(headers.remove(name)));
+        let written = match failure {
+            Some(failure) => Err(failure),
+            None => result(asked, form, body).await,
+        };
+        let text =
+            written.unwrap_or_else(|failure| write_failure(asked.id, asked.is_plain, &failure));
+        Self { text, headers }
+    }
+}
+
+/// Returns the error of a response that is one.
+fn failure_of(response: &Response, settings: Settings) -> Option<Failure> {
+    let status = response.status();
+    if let Some(error) = error_of(response) {
+        return Some(Failure::of_error(error, status, settings));
+    }
+    if !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    let details = response.body().as_bytes().and_then(|body| serde_json::from_slice(body).ok());
+    let retry_after = response.headers().get(header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+    Some(Failure::of_status(status.as_u16(), details, retry_after))
+}
+
+/// The form of a body that a method gives.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    Json,
+    Text,
+    /// Nothing that can stand in JSON, unless it is empty.
+    Other,
+}
+
+fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let Some(content_type) = content_type.filter(|_| status.is_success()) else {
+        return Form::Other;
+    };
+    // `split` gives one part at least.
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    let is_encoded = headers.contains_key(header::CONTENT_ENCODING);
+    match essence {
+        _ if is_encoded => Form::Other,
+        "application/json" => Form::Json,
+        _ if essence.ends_with("+json") => Form::Json,
+        _ if essence.starts_with("text/") => Form::Text,
+        _ => Form::Other,
+    }
+}
+
+/// Writes the answer with a result.
+async fn result(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, Failure> {
+    if let Some(bytes) = body.as_bytes() {
+        return write_result(asked, form, bytes);
+    }
+    match body.collect(asked.room).await {
+        Ok(bytes) => write_result(asked, form, &bytes),
+        Err(error) => {
+            let method = asked.method;
+            log::error!(target: TARGET, "rpc:{method}: its result broke off: {error}");
+            Err(Failure::INTERNAL)
+        }
+    }
+}
+
+fn write_result(asked: Asked<'_>, form: Form, body: &[u8]) -> Result<Vec<u8>, Failure> {
+    if body.len() as u64 > asked.room {
+        return Err(Failure::too_large());
+    }
+    let text;
+    let result = match form {
+        _ if body.is_empty() => b"null".as_slice(),
+        Form::Json => body,
+        Form::Text => {
+            text = serde_json::to_vec(&String::from_utf8_lossy(body))
+                .map_err(|_| Failure::INTERNAL)?;
+            &text
+        }
+        Form::Other => {
+            let method = asked.method;
+            log::error!(target: TARGET, "rpc:{method}: its result is neither JSON nor text");
+            return Err(Failure::INTERNAL);
+        }
+    };
+    Ok(write(asked.id, asked.is_plain, "result", result))
+}
+
+fn write_failure(id: &str, is_plain: bool, failure: &Failure) -> Vec<u8> {
+    // Its members are text, numbers and JSON: writing it cannot fail.
+    let error = serde_json::to_vec(failure)
+        .unwrap_or_else(|_| br#"{"code":-32603,"message":"Internal error"}"#.to_vec());
+    write(id, is_plain, "error", &error)
+}
+
+/// Writes an answer: version, result or error, id.
+fn write(id: &str, is_plain: bool, member: &str, value: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(value.len() + id.len() + 40);
+    text.extend_from_slice(if is_plain { b"{\"" } else { b"{\"jsonrpc\":\"2.0\",\"" });
+    text.extend_from_slice(member.as_bytes());
+    text.extend_from_slice(b"\":");
+    text.extend_from_slice(value);
+    text.extend_from_slice(b",\"id\":");
+    text.extend_from_slice(id.as_bytes());
+    text.push(b'}');
+    text
+}
+
+/// Makes the response of one answer.
+pub(crate) fn respond(answer: Answer) -> Response {
+    let Answer { text, mut headers } = answer;
+    headers.insert(header::CONTENT_TYPE, JSON);
+    let mut response = Response::new(Bytes::from(text).into());
+    *response.headers_mut() = headers;
+    response
+}
+
+/// Makes the response to a message without an answer.
+pub(crate) fn respond_nothing() -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Headers about the content of a response, which is another one in an answer, and
+/// those of errors that stand in its data.
+const CONTENT: [HeaderName; 9] = [
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    header::CONTENT_DISPOSITION,
+    header::CONTENT_RANGE,
+    header::ETAG,
+    header::LAST_MODIFIED,
+    header::LOCATION,
+    header::RETRY_AFTER,
+];
+
+/// The target of lines about errors.
+const TARGET: &str = "stockade::error";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, content_type: &str, body: &str, expected: &str) {
+        let response =
+            http::Response::builder().status(status).header("content-type", content_type);
+        let response = response.body(HttpBody::from(body.to_owned())).unwrap();
+        let settings = Settings::default();
+        let asked = Asked { id: "7", is_plain: true, method: "a", settings, room: 20 };
+        let mut answer = std::pin::pin!(Answer::of(asked, response));
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let std::task::Poll::Ready(answer) = Future::poll(answer.as_mut(), &mut cx) else {
+            panic!("nothing here waits");
+        };
+        assert_eq!(
+            String::from_utf8(answer.text).unwrap(),
+            expected,
+            "{status} {content_type} {body}"
+        );
+    }
+
+    #[test]
+    fn a_body_is_a_result() {
+        check(200, "application/json", "[1, 2]", r#"{"result":[1, 2],"id":7}"#);
+        check(201, "application/hal+json", "{}", r#"{"result":{},"id":7}"#);
+        check(200, "text/plain; charset=utf-8", "a\"b", r#"{"result":"a\"b","id":7}"#);
+        check(200, "application/json", "", r#"{"result":null,"id":7}"#);
+        check(204, "", "", r#"{"result":null,"id":7}"#);
+    }
+
+    #[test]
+    fn what_is_no_result_is_an_error() {
+        let internal = r#"{"error":{"code":-32603,"message":"Internal error"},"id":7}"#;
+        check(200, "image/png", "png", internal);
+        check(302, "application/json", "{}", internal);
+        let large = r#"{"error":{"code":-32603,"message":"Internal error","data":{"reason":"the answer is too large"}},"id":7}"#;
+        check(200, "application/json", "\"123456789012345678901234567890\"", large);
+        let conflict = r#"{"error":{"code":-32009,"message":"Conflict","data":{"status":409,"details":{"a":1}}},"id":7}"#;
+        check(409, "application/json", r#"{"a":1}"#, conflict);
+    }
+}

@@ -1,0 +1,152 @@
+//! The calls of a batch: each is charged, some run at a time, and the answers come
+//! in the order of the calls.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use stockade_core::__internal::{ChildExt as _, Settings};
+use stockade_core::{Request, Response};
+use stockade_errors::ApiError;
+use stockade_middleware::__internal::Meter;
+
+use crate::answer::{self, Answer};
+use crate::failure::Failure;
+use crate::message::Entry;
+use crate::service::{Methods, Service, call};
+
+/// Runs the calls of a batch.
+pub(crate) async fn run(
+    service: &Service,
+    req: Request,
+    bytes: &Bytes,
+    mut entries: Vec<Entry<'_>>,
+) -> Result<Response, ApiError> {
+    if let Some(meter) = req.extensions().get::<Meter>().cloned() {
+        charge(&meter, &mut entries, req.settings()).await;
+    }
+    let mut batch = Batch {
+        methods: service.methods()?,
+        req,
+        bytes,
+        answers: entries.iter().map(|_| None).collect(),
+        waiting: entries.into_iter().enumerate(),
+        running: Vec::with_capacity(service.parallel),
+        parallel: service.parallel,
+        room: service.max_answer,
+        cookies: Vec::new(),
+    };
+    poll_fn(|cx| batch.poll(cx)).await;
+    Ok(batch.into_response())
+}
+
+/// Charges each call but the first, which was charged as the request. Those that
+/// are refused fail.
+async fn charge(meter: &Meter, entries: &mut [Entry<'_>], settings: Settings) {
+    let mut refusal = None;
+    for entry in entries.iter_mut().skip(1) {
+        if refusal.is_none() {
+            refusal = meter.charge().await.err();
+        }
+        if let Some(error) = &refusal {
+            entry.call = Err(refused(error, settings));
+        }
+    }
+}
+
+/// Returns the error of a call that a rate limit refuses.
+pub(crate) fn refused(error: &ApiError, settings: Settings) -> Failure {
+    // The status of an error is one of 400 to 599.
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Failure::of_error(error, status, settings)
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
+
+/// A batch whose calls run.
+struct Batch<'a, I> {
+    methods: Methods<'a>,
+    /// The whole, of which each call gets a child.
+    req: Request,
+    bytes: &'a Bytes,
+    waiting: I,
+    running: Vec<(usize, Option<&'a str>, Running<'a>)>,
+    parallel: usize,
+    answers: Vec<Option<Vec<u8>>>,
+    /// The bytes that are left for further answers.
+    room: u64,
+    cookies: Vec<HeaderValue>,
+}
+
+impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            self.start();
+            if self.running.is_empty() {
+                return Poll::Ready(());
+            }
+            let mut ended = Vec::new();
+            self.running.retain_mut(|(index, id, running)| match running.as_mut().poll(cx) {
+                Poll::Ready(answer) => {
+                    ended.push((*index, *id, answer));
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if ended.is_empty() {
+                return Poll::Pending;
+            }
+            for (index, id, answer) in ended {
+                self.keep(index, id, answer);
+            }
+        }
+    }
+
+    /// Starts calls while there is room for them.
+    fn start(&mut self) {
+        while self.running.len() < self.parallel {
+            let Some((index, entry)) = self.waiting.next() else { return };
+            let id = entry.id;
+            if self.room == 0 {
+                let failed = id.map(|id| Answer::failed(id, false, &Failure::too_large()));
+                self.answers[index] = failed.map(|answer| answer.text);
+                continue;
+            }
+            let running = call(self.methods, self.req.child(), self.bytes, entry, self.room);
+            self.running.push((index, id, Box::pin(running)));
+        }
+    }
+
+    /// Keeps an answer, or an error in its place where there is no more room.
+    fn keep(&mut self, index: usize, id: Option<&str>, answer: Option<Answer>) {
+        let Some(Answer { text, headers }) = answer else { return };
+        self.cookies.extend(headers.get_all(header::SET_COOKIE).iter().cloned());
+        let left = self.room.checked_sub(text.len() as u64);
+        self.room = left.unwrap_or(0);
+        self.answers[index] = match (left, id) {
+            (None, Some(id)) => Some(Answer::failed(id, false, &Failure::too_large()).text),
+            _ => Some(text),
+        };
+    }
+
+    fn into_response(self) -> Response {
+        let answers: Vec<Vec<u8>> = self.answers.into_iter().flatten().collect();
+        if answers.is_empty() {
+            return answer::respond_nothing();
+        }
+        let length: usize = answers.iter().map(|answer| answer.len() + 1).sum();
+        let mut text = Vec::with_capacity(length + 1);
+        for (index, answer) in answers.iter().enumerate() {
+            text.push(if index == 0 { b'[' } else { b',' });
+            text.extend_from_slice(answer);
+        }
+        text.push(b']');
+        let mut headers = HeaderMap::new();
+        for cookie in self.cookies {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+        answer::respond(Answer { text, headers })
+    }
+}

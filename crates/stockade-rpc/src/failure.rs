@@ -1,0 +1,144 @@
+//! [`Failure`]: the error of a call, as a client gets it.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use stockade_core::__internal::Settings;
+use stockade_errors::{ApiError, ErrorKind, FieldError};
+
+/// The error of a call.
+///
+/// Source: the specification of JSON-RPC 2.0, section 5.1.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Failure {
+    code: i32,
+    message: Cow<'static, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+}
+
+impl Failure {
+    const fn plain(code: i32, message: &'static str) -> Self {
+        Self { code, message: Cow::Borrowed(message), data: None }
+    }
+
+    /// The message is no JSON.
+    pub(crate) const PARSE: Self = Self::plain(-32700, "Parse error");
+    /// The JSON is no call.
+    pub(crate) const REQUEST: Self = Self::plain(-32600, "Invalid Request");
+    /// No method has the name.
+    pub(crate) const METHOD: Self = Self::plain(-32601, "Method not found");
+    /// The program failed, in a way that a client is not told.
+    pub(crate) const INTERNAL: Self = Self::plain(-32603, "Internal error");
+
+    /// Makes the error of a message that is JSON and no call, for this reason.
+    pub(crate) fn request(reason: &str) -> Self {
+        Self { data: Some(json!({ "reason": reason })), ..Self::REQUEST }
+    }
+
+    /// Makes the error of parameters that the method cannot take, by this rule.
+    pub(crate) fn params(rule: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of_params(&ApiError::validation(vec![FieldError::new("", message, rule)]))
+    }
+
+    fn of_params(error: &ApiError) -> Self {
+        // The member `errors` of the details lists the fields.
+        Self { data: error.public_details().cloned(), ..Self::plain(-32602, "Invalid params") }
+    }
+
+    /// Makes the error of an answer that is larger than all answers may be.
+    pub(crate) fn too_large() -> Self {
+        Self { data: Some(json!({ "reason": "the answer is too large" })), ..Self::INTERNAL }
+    }
+
+    /// Makes the error of a call that a route would have answered by this error, and
+    /// perhaps by another status.
+    pub(crate) fn of_error(error: &ApiError, status: StatusCode, settings: Settings) -> Self {
+        let retry_after = error.headers().find(|(name, _)| name.eq_ignore_ascii_case(RETRY_AFTER));
+        let retry_after = retry_after.and_then(|(_, value)| value.parse::<u64>().ok());
+        if error.kind() == ErrorKind::Validation {
+            return Self::of_params(error);
+        }
+        // A handler of errors may answer 200, which is an error here all the same.
+        let is_error = status.is_client_error() || status.is_server_error();
+        let status = if is_error { status.as_u16() } else { error.status() };
+        let mut failure = Self::of_status(status, error.public_details().cloned(), retry_after);
+        if status < 500 || settings.expose_errors {
+            failure.message = error.public_message(settings.expose_errors).to_owned().into();
+        }
+        failure
+    }
+
+    /// Makes the error of a call whose answer has this status, with its details.
+    pub(crate) fn of_status(status: u16, details: Option<Value>, retry_after: Option<u64>) -> Self {
+        let mut data = Map::new();
+        data.insert("status".to_owned(), status.into());
+        data.extend(details.filter(|_| status < 500).map(|it| ("details".to_owned(), it)));
+        data.extend(retry_after.map(|seconds| ("retry_after".to_owned(), seconds.into())));
+        let data = Some(Value::Object(data));
+        if status >= 500 {
+            return Self { data, ..Self::INTERNAL };
+        }
+        // -32000 to -32099 are the codes of a server: section 5.1.
+        let code = -32000 - i32::from(status.saturating_sub(400));
+        let text = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        Self { code, message: text.unwrap_or("Error").into(), data }
+    }
+}
+
+const RETRY_AFTER: &str = "retry-after";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: &ApiError, expected: &Value) {
+        let status = StatusCode::from_u16(error.status()).unwrap();
+        let failure = Failure::of_error(error, status, Settings::default());
+        assert_eq!(serde_json::to_value(failure).unwrap(), *expected);
+    }
+
+    #[test]
+    fn a_status_is_a_code() {
+        check(
+            &ApiError::validation(vec![FieldError::new("name", "is required", "required")]),
+            &json!({ "code": -32602, "message": "Invalid params",
+                     "data": { "errors": [{ "field": "name", "message": "is required",
+                                           "rule": "required" }] } }),
+        );
+        check(
+            &ApiError::new(409, "the name is taken").with_details(json!({ "name": "tea" })),
+            &json!({ "code": -32009, "message": "the name is taken",
+                     "data": { "status": 409, "details": { "name": "tea" } } }),
+        );
+        check(
+            &ApiError::new(429, "Too Many Requests").with_header("Retry-After", "7"),
+            &json!({ "code": -32029, "message": "Too Many Requests",
+                     "data": { "status": 429, "retry_after": 7 } }),
+        );
+        for (status, code) in
+            [(400, -32000), (401, -32001), (403, -32003), (404, -32004), (499, -32099)]
+        {
+            check(
+                &ApiError::new(status, "no"),
+                &json!({ "code": code, "message": "no", "data": { "status": status } }),
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_internal_stays_inside() {
+        check(
+            &ApiError::new(500, "postgres://root@db").with_details(json!({ "host": "db" })),
+            &json!({ "code": -32603, "message": "Internal error", "data": { "status": 500 } }),
+        );
+        let mut exposed = Settings::default();
+        exposed.expose_errors = true;
+        let error = ApiError::new(500, "postgres://root@db");
+        let failure = Failure::of_error(&error, StatusCode::INTERNAL_SERVER_ERROR, exposed);
+        assert_eq!((failure.code, &*failure.message), (-32603, "postgres://root@db"));
+    }
+}

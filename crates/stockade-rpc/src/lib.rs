@@ -1,0 +1,33 @@
+//! JSON-RPC 2.0, where a method is a route without a path.
+//!
+//! [`Rpc`] collects methods and makes a tree of them, which stands in the tree of an
+//! application as any other. The handler of a method is that of a route: its
+//! parameters are a [`Body`](stockade_core::extract::Body), its result is a reply, and
+//! it has middleware, limits, documentation and a place in the map of the routes.
+//!
+//! Source: <https://www.jsonrpc.org/specification>.
+
+// Where things are:
+// - `rpc`, `method`: `Rpc` and `RpcMethod`, by which methods are declared.
+// - `message`: what a client sends, taken apart. Hot.
+// - `params`: the parameters of a call as the body that its handler reads. Hot.
+// - `answer`, `failure`: what a client gets. Hot.
+// - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
+// - `describe`: the body and the answers of the route, made of its methods; `openrpc`:
+//   the answer of `rpc.discover`.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod batch;
+mod describe;
+mod failure;
+mod message;
+mod method;
+mod openrpc;
+mod params;
+mod rpc;
+mod service;
+
+pub use method::{IntoRpcMethod, RpcMethod};
+pub use rpc::Rpc;

@@ -1,0 +1,117 @@
+//! [`RpcMethod`]: a handler with its middleware, checks and limits.
+
+use stockade_core::{Docs, IntoErrorHandler, IntoMiddlewareList, IntoSchema, Shape, Signature};
+use stockade_middleware::{RateLimit, Timeout};
+use stockade_routing::RouteEntry;
+use stockade_validation::ValidationOptions;
+
+/// A method of [`Rpc`](crate::Rpc): a handler, and the settings that a route has.
+///
+/// ```
+/// use stockade::extract::Body;
+/// use stockade::middleware::rate_limit::MINUTE;
+/// use stockade::rpc::{Rpc, RpcMethod};
+/// use stockade::prelude::*;
+///
+/// async fn remove(Body(id): Body<u64>) -> Result<(), ApiError> {
+///     if id == 7 { Ok(()) } else { Err(ApiError::not_found()) }
+/// }
+///
+/// let remove = RpcMethod::new(remove).rate_limit(10 / MINUTE).docs("Removes a user");
+/// let rpc = Rpc::new().method("users.remove", remove);
+/// let api = routes! { "rpc": { ..rpc.routes() } };
+/// let map = create_router(api, RouterOptions::new()).build()?.route_map();
+/// assert_eq!(map.routes[1].label(), "RPC /rpc#users.remove");
+/// # Ok::<(), ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a method does nothing until it stands in an `Rpc`"]
+pub struct RpcMethod {
+    pub(crate) entry: RouteEntry,
+}
+
+/// Writes setters that are those of a route.
+macro_rules! delegated {
+    ($($(#[$doc:meta])* fn $name:ident $(<$M:ident>)? ($value:ident: $type:ty);)*) => {
+        $($(#[$doc])*
+        #[track_caller]
+        pub fn $name $(<$M>)? (self, $value: $type) -> Self {
+            Self { entry: self.entry.$name($value) }
+        })*
+    };
+}
+
+impl RpcMethod {
+    /// Makes a method of a handler: an `async fn` of extractors, of which
+    /// [`Body`](stockade_core::extract::Body) has the parameters.
+    #[track_caller]
+    pub fn new<F, Args>(handler: F) -> Self
+    where
+        F: Shape<Args>,
+        F::Signature: Signature<Args = Args, Output = F::Output>,
+        F::Future: Send,
+        Args: Send + 'static,
+    {
+        Self { entry: RouteEntry::new(handler) }
+    }
+
+    delegated! {
+        /// Adds middleware that runs for each call of the method, after that of the
+        /// route.
+        fn middleware<M>(list: impl IntoMiddlewareList<M>);
+        /// Checks the parameters before the handler runs; those that fail are
+        /// -32602 with the fields that failed.
+        fn validation(schema: impl IntoSchema);
+        /// Sets the options by which the schemas of the method judge.
+        fn validation_options(options: ValidationOptions);
+        /// Limits the time until the answer: a `Duration`, after which the answer is
+        /// -32603.
+        fn timeout(limit: impl Into<Timeout>);
+        /// Answers the errors of the method by a handler of its own; see
+        /// [`RouteEntry::error_handling`]. Of its response the status counts.
+        fn error_handling(handler: impl IntoErrorHandler);
+        /// Documents the method for those who call it.
+        fn docs(docs: impl Into<Docs>);
+        /// Sets the reason why the method is open to everybody; see
+        /// [`RouteEntry::public`].
+        fn public(reason: impl Into<String>);
+    }
+
+    /// Limits the calls of each client to this method, beside the limit of the
+    /// router, such as `10 / MINUTE`. A further call is -32029.
+    #[track_caller]
+    pub fn rate_limit(self, limit: impl Into<RateLimit>) -> Self {
+        Self { entry: self.entry.rate_limit(limit.into()) }
+    }
+}
+
+/// A value for a method of [`Rpc`](crate::Rpc): a handler or an [`RpcMethod`].
+///
+/// `Marker` only keeps them apart; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a method of JSON-RPC",
+    label = "not a handler or an RpcMethod"
+)]
+pub trait IntoRpcMethod<Marker> {
+    /// Makes the method.
+    fn into_rpc_method(self) -> RpcMethod;
+}
+
+impl IntoRpcMethod<()> for RpcMethod {
+    fn into_rpc_method(self) -> RpcMethod {
+        self
+    }
+}
+
+impl<F, Args> IntoRpcMethod<(Args,)> for F
+where
+    F: Shape<Args>,
+    F::Signature: Signature<Args = Args, Output = F::Output>,
+    F::Future: Send,
+    Args: Send + 'static,
+{
+    #[track_caller]
+    fn into_rpc_method(self) -> RpcMethod {
+        RpcMethod::new(self)
+    }
+}

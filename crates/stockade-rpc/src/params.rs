@@ -1,0 +1,229 @@
+//! [`ParamsForm`]: the parameters of a call as the body that its handler reads.
+
+use bytes::Bytes;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use stockade_core::__internal::{EndpointExt as _, RouteDocExt as _};
+use stockade_core::description::InputFrom;
+use stockade_core::{BodyKind, Endpoint, RouteDoc};
+
+use crate::failure::Failure;
+
+/// The form in which a method takes its parameters.
+#[derive(Debug)]
+pub(crate) struct ParamsForm {
+    shape: Shape,
+    /// True if its body must be there.
+    is_required: bool,
+}
+
+#[derive(Debug, Eq, PartialEq)]
+enum Shape {
+    /// An object with these members, in their order.
+    Named(Vec<String>),
+    /// An array.
+    Listed,
+    /// A single value, such as a number: the one item of an array.
+    Single,
+    /// Any value, as it comes.
+    Any,
+}
+
+impl ParamsForm {
+    /// Reads the form of a method from the schema of its body.
+    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+        let mut doc = RouteDoc::new(endpoint.method().clone(), Vec::new());
+        endpoint.describe(&mut doc);
+        let is_required = match doc.body() {
+            Some(BodyKind::Typed) => true,
+            Some(_) => false,
+            None => endpoint.validation().body.is_some(),
+        };
+        let schema = endpoint.schema(InputFrom::Body).map(|schema| schema.to_json_schema());
+        Self { shape: schema.map_or(Shape::Any, |schema| Shape::of(&schema)), is_required }
+    }
+
+    /// Returns the body that a handler reads: the parameters where they have its
+    /// form, or an object of them by the order of the schema.
+    ///
+    /// # Errors
+    /// Fails for more parameters than the method has, and for missing ones where
+    /// nothing can stand for them.
+    pub(crate) fn body(
+        &self,
+        message: &Bytes,
+        params: Option<&RawValue>,
+    ) -> Result<Bytes, Failure> {
+        let Some(params) = params.map(RawValue::get) else { return self.absent() };
+        // The parameters are a part of the message.
+        let whole = || message.slice_ref(params.as_bytes());
+        if !params.starts_with('[') {
+            return Ok(whole());
+        }
+        match &self.shape {
+            Shape::Named(names) => by_order(params, names),
+            Shape::Single => match items(params)?.as_slice() {
+                [] => self.absent(),
+                [one] => Ok(message.slice_ref(one.get().as_bytes())),
+                _ => Err(too_many(1)),
+            },
+            Shape::Listed | Shape::Any => Ok(whole()),
+        }
+    }
+
+    /// Returns the body of a call without parameters.
+    fn absent(&self) -> Result<Bytes, Failure> {
+        match &self.shape {
+            // The schema says which members are missing.
+            Shape::Named(_) if self.is_required => Ok(Bytes::from_static(b"{}")),
+            Shape::Listed if self.is_required => Ok(Bytes::from_static(b"[]")),
+            _ if self.is_required => Err(Failure::params("required", "is required")),
+            _ => Ok(Bytes::new()),
+        }
+    }
+}
+
+impl Shape {
+    fn of(root: &Value) -> Self {
+        let mut schema = root;
+        // An optional value of a type with a name is behind both of these.
+        for _ in 0..MAX_STEPS {
+            let inner = nullable(schema).or_else(|| referred(root, schema));
+            schema = inner.unwrap_or(schema);
+        }
+        let types = match schema.get("type") {
+            Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(one)) => vec![one.as_str()],
+            _ => Vec::new(),
+        };
+        let has = |wanted: &str| types.contains(&wanted);
+        match schema.get("properties").and_then(Value::as_object) {
+            Some(properties) if has("object") && !has("array") => {
+                Self::Named(properties.keys().cloned().collect())
+            }
+            _ if types.is_empty() || has("object") => Self::Any,
+            _ if has("array") => Self::Listed,
+            _ => Self::Single,
+        }
+    }
+}
+
+/// Returns the schema of the value that is not null, where null may be there too.
+fn nullable(schema: &Value) -> Option<&Value> {
+    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
+    let is_null = |schema: &Value| schema.get("type").is_some_and(|it| it == "null");
+    match choices.as_slice() {
+        [one, null] | [null, one] if is_null(null) => Some(one),
+        _ => None,
+    }
+}
+
+/// Returns the definition that a schema refers to.
+fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
+    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+    root.pointer(pointer)
+}
+
+/// The steps to the schema of a value; a schema may refer to itself.
+const MAX_STEPS: usize = 8;
+
+/// Makes an object of positional parameters.
+fn by_order(params: &str, names: &[String]) -> Result<Bytes, Failure> {
+    let items = items(params)?;
+    if items.len() > names.len() {
+        return Err(too_many(names.len()));
+    }
+    let mut object = Vec::with_capacity(params.len() + 16 * items.len());
+    object.push(b'{');
+    for (index, (name, item)) in names.iter().zip(items).enumerate() {
+        if index > 0 {
+            object.push(b',');
+        }
+        object.extend_from_slice(Value::from(name.as_str()).to_string().as_bytes());
+        object.push(b':');
+        object.extend_from_slice(item.get().as_bytes());
+    }
+    object.push(b'}');
+    Ok(object.into())
+}
+
+/// Returns the items of an array. A method has few parameters, and so a long array
+/// is an error of its own.
+fn items(params: &str) -> Result<Vec<&RawValue>, Failure> {
+    serde_json::from_str(params).map_err(|_| Failure::params("type", "cannot be read"))
+}
+
+fn too_many(most: usize) -> Failure {
+    let message = format!("has more values than the {most} that the method takes");
+    Failure::params("maxItems", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(shape: Shape, params: Option<&str>, expected: Result<&str, &str>) {
+        let message = Bytes::from(params.unwrap_or_default().to_owned());
+        let raw = std::str::from_utf8(&message).unwrap();
+        let raw: Option<&RawValue> = params.map(|_| serde_json::from_str(raw).unwrap());
+        let form = ParamsForm { shape, is_required: true };
+        let body = form.body(&message, raw).map_err(|failure| {
+            let failure = serde_json::to_value(failure).unwrap();
+            assert_eq!(failure["code"], -32602);
+            failure["data"]["errors"][0]["message"].as_str().unwrap().to_owned()
+        });
+        let body = body.map(|body| String::from_utf8(body.to_vec()).unwrap());
+        assert_eq!(
+            body.as_deref(),
+            expected.as_ref().map(|it| *it).map_err(|it| (*it).to_owned()).as_ref().map(|it| *it)
+        );
+    }
+
+    fn named() -> Shape {
+        Shape::Named(vec!["a".to_owned(), "b\"".to_owned()])
+    }
+
+    #[test]
+    fn positions_become_names() {
+        check(named(), Some(r#"[1, "x"]"#), Ok(r#"{"a":1,"b\"":"x"}"#));
+        check(named(), Some("[1]"), Ok(r#"{"a":1}"#));
+        check(named(), Some("[]"), Ok("{}"));
+        check(named(), None, Ok("{}"));
+        check(named(), Some(r#"{"b":2}"#), Ok(r#"{"b":2}"#));
+        check(named(), Some("[1,2,3]"), Err("has more values than the 2 that the method takes"));
+    }
+
+    #[test]
+    fn lists_and_single_values_are_taken() {
+        check(Shape::Listed, Some("[1,2,3]"), Ok("[1,2,3]"));
+        check(Shape::Listed, None, Ok("[]"));
+        check(Shape::Single, Some("[ 7 ]"), Ok("7"));
+        check(Shape::Single, Some("[]"), Err("is required"));
+        check(
+            Shape::Single,
+            Some("[7,8]"),
+            Err("has more values than the 1 that the method takes"),
+        );
+        check(Shape::Any, Some("[7]"), Ok("[7]"));
+        check(Shape::Any, None, Err("is required"));
+    }
+
+    #[test]
+    fn the_schema_tells_the_form() {
+        let object = json!({ "type": "object", "properties": { "b": {}, "a": {} } });
+        assert_eq!(Shape::of(&object), Shape::Named(vec!["b".to_owned(), "a".to_owned()]));
+        let nullable = json!({
+            "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }], "$defs": { "A": object },
+        });
+        assert_eq!(Shape::of(&nullable), Shape::of(&object));
+        assert_eq!(Shape::of(&json!({ "type": "array" })), Shape::Listed);
+        assert_eq!(Shape::of(&json!({ "type": "integer" })), Shape::Single);
+        assert_eq!(Shape::of(&json!({ "type": ["string", "null"] })), Shape::Single);
+        assert_eq!(Shape::of(&json!({ "oneOf": [] })), Shape::Any);
+        assert_eq!(Shape::of(&json!({ "type": "object" })), Shape::Any);
+        assert_eq!(Shape::of(&json!(true)), Shape::Any);
+    }
+}

@@ -1,0 +1,238 @@
+//! [`Rpc`]: the methods that an application has.
+
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+
+use http::Method;
+use serde_json::{Value, json};
+use stockade_core::reply::Json;
+use stockade_core::{Docs, Handler};
+use stockade_errors::__internal::setters;
+use stockade_errors::{ApiError, Mistake};
+use stockade_routing::__internal::{Calls, RouteEntryExt as _};
+use stockade_routing::{RouteEntry, RouteTree};
+
+use crate::describe::describe_route;
+use crate::message::Rules;
+use crate::method::IntoRpcMethod;
+use crate::openrpc::document as document_of;
+use crate::service::{Service, describe};
+
+/// Methods of JSON-RPC 2.0, and the rules by which they are called.
+///
+/// ```
+/// use stockade::extract::Body;
+/// use stockade::prelude::*;
+/// use stockade::rpc::Rpc;
+/// use stockade::testing::TestClient;
+///
+/// #[derive(serde::Deserialize, Schema)]
+/// struct Subtract {
+///     minuend: i64,
+///     subtrahend: i64,
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let rpc = Rpc::new()
+///     .method("subtract", async |Body(it): Body<Subtract>| Json(it.minuend - it.subtrahend));
+/// let api = routes! { "rpc": { ..rpc.routes() } };
+/// let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let call = json!({ "jsonrpc": "2.0", "method": "subtract", "params": [42, 23], "id": 1 });
+/// let answer = client.post("/rpc").json(&call).await;
+/// answer.assert_json(&json!({ "jsonrpc": "2.0", "result": 19, "id": 1 }));
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "methods do nothing until their routes stand in a tree"]
+pub struct Rpc {
+    methods: Vec<(String, RouteEntry)>,
+    mistakes: Vec<Mistake>,
+    max_batch: usize,
+    parallel: usize,
+    max_answer: u64,
+    plain: bool,
+    rest: bool,
+    discover: bool,
+    title: String,
+    version: String,
+    location: &'static Location<'static>,
+}
+
+impl Default for Rpc {
+    #[track_caller]
+    fn default() -> Self {
+        Self {
+            methods: Vec::new(),
+            mistakes: Vec::new(),
+            max_batch: 50,
+            parallel: 8,
+            max_answer: 8 * 1_048_576,
+            plain: false,
+            rest: false,
+            discover: false,
+            title: "JSON-RPC".to_owned(),
+            version: "1.0.0".to_owned(),
+            location: Location::caller(),
+        }
+    }
+}
+
+impl Rpc {
+    /// Makes a list without methods.
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a method: a handler, or an [`RpcMethod`](crate::RpcMethod) with
+    /// middleware and other settings.
+    ///
+    /// A name that begins with `rpc.` and one that is there already are mistakes,
+    /// told when the router is built.
+    #[track_caller]
+    pub fn method<M>(mut self, name: impl Into<String>, method: impl IntoRpcMethod<M>) -> Self {
+        let (name, place) = (name.into(), Location::caller());
+        let entry = method.into_rpc_method().entry;
+        self.mistakes.extend(self.fault(&name).map(|fault| Mistake::new(fault).at(place)));
+        self.methods.push((name, entry));
+        self
+    }
+
+    /// Returns the mistake in a name.
+    fn fault(&self, name: &str) -> Option<String> {
+        if name.is_empty() {
+            return Some("a method has a name".to_owned());
+        }
+        if name.starts_with(RESERVED) {
+            return Some(format!(
+                "the method {name:?} begins with `{RESERVED}`, which is reserved"
+            ));
+        }
+        let earlier = self.methods.iter().find(|(known, _)| known == name);
+        earlier.map(|(_, earlier)| {
+            let place = earlier.location();
+            format!(
+                "the method {name:?} is there twice, first at {}:{}",
+                place.file(),
+                place.line()
+            )
+        })
+    }
+
+    setters! {
+        /// The largest number of calls in a batch; of a larger one none runs.
+        /// Default: 50.
+        max_batch: usize;
+        /// The largest number of calls of a batch that run at a time. Default: 8.
+        parallel: usize;
+        /// The largest answer, in bytes: calls that come after it, and the one that
+        /// reaches it, are -32603. Default: 8 MiB.
+        max_answer: u64;
+        /// True if a call may come as `{"method": …, "params": …}`, without
+        /// `jsonrpc`. It is answered without it too, also where it has no id.
+        /// Default: false.
+        plain: bool;
+        /// True if each method is also a route of its own, `POST <path>/<method>`,
+        /// whose body has the parameters by their names: for clients that are
+        /// generated of an OpenAPI document. Names of methods are then segments of
+        /// paths: letters, digits, `.`, `_`, `-` and `~`. Default: false.
+        rest: bool;
+        /// True if there is a method `rpc.discover`, whose result is an OpenRPC
+        /// document of all methods; those whose documentation is hidden are left out.
+        /// Default: false.
+        discover: bool;
+        /// The title of that document. Default: `JSON-RPC`.
+        title: into String;
+        /// The version of the interface in that document. Default: `1.0.0`.
+        version: into String;
+    }
+
+    /// Makes the routes of the methods, to be spread into the tree of an
+    /// application: `"rpc": { ..rpc.routes() }`.
+    #[track_caller]
+    pub fn routes(&self) -> RouteTree {
+        let table = Arc::new(OnceLock::new());
+        let service = Arc::new(Service {
+            table: Arc::clone(&table),
+            forms: OnceLock::new(),
+            rules: Rules { max_batch: self.max_batch, takes_plain: self.plain },
+            parallel: self.parallel.max(1),
+            max_answer: self.max_answer,
+        });
+        let handler =
+            Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
+        let mut calls = Calls {
+            methods: self.methods.clone(),
+            mistakes: self.mistakes(),
+            table,
+            describe: describe_route,
+            inspect: None,
+        };
+        if self.discover {
+            self.add_discover(&mut calls);
+        }
+        let entry = RouteEntry::of_handler(handler)
+            .accepts(["application/json"])
+            .docs(Docs::new("Calls methods by JSON-RPC 2.0"))
+            .calling(calls);
+        let tree = RouteTree::new().method(Method::POST, entry);
+        let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
+        methods.fold(tree, |tree, (name, entry)| {
+            tree.segment(name, RouteTree::new().method(Method::POST, entry.clone()))
+        })
+    }
+
+    /// Adds the method that describes all methods. The document is made of the map
+    /// when the router is built.
+    #[track_caller]
+    fn add_discover(&self, calls: &mut Calls) {
+        let document = Arc::new(OnceLock::<Value>::new());
+        let made = Arc::clone(&document);
+        let discover = move || {
+            let document = document.get().cloned();
+            async move { document.map(Json).ok_or_else(not_made) }
+        };
+        let docs = Docs::new("Describes the methods by OpenRPC");
+        calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
+        let info = json!({ "title": self.title, "version": self.version });
+        calls.inspect = Some(Arc::new(move |methods, map| {
+            made.get_or_init(|| document_of(&info, methods, map));
+        }));
+    }
+
+    fn mistakes(&self) -> Vec<Mistake> {
+        let mut mistakes = self.mistakes.clone();
+        if self.methods.is_empty() {
+            mistakes.push(Mistake::new("an `Rpc` has one method at least").at(self.location));
+        }
+        let unsafe_names = self.methods.iter().filter(|(name, _)| self.rest && !is_segment(name));
+        mistakes.extend(unsafe_names.map(|(name, entry)| {
+            let message = format!("the method {name:?} is no segment of a path, as `rest` needs");
+            Mistake::new(message).at(entry.location())
+        }));
+        for (name, value) in [("max_batch", self.max_batch), ("parallel", self.parallel)] {
+            if value == 0 {
+                mistakes.push(Mistake::new(format!("`{name}` is 1 at least")).at(self.location));
+            }
+        }
+        mistakes
+    }
+}
+
+/// Returns true if a path may have the name of a method as it is.
+fn is_segment(name: &str) -> bool {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '~');
+    !name.is_empty() && name.chars().all(is_safe) && !name.chars().all(|c| c == '.')
+}
+
+#[cold]
+fn not_made() -> ApiError {
+    ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` is not made")
+}
+
+/// The method that describes all methods.
+const DISCOVER: &str = "rpc.discover";
+
+/// The beginning of the names that the specification keeps for itself.
+const RESERVED: &str = "rpc.";
