@@ -42,6 +42,7 @@ mod http;
 mod policy;
 mod properties;
 mod proxy;
+mod rpc;
 
 mod error_forms;
 mod errors;

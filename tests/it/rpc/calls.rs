@@ -1,0 +1,171 @@
+//! Single calls: parameters, results, errors, ids, notifications, the HTTP around.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Deserialize;
+use stockade::bytes::Bytes;
+use stockade::http::StatusCode;
+use stockade::prelude::*;
+use stockade::rpc::Rpc;
+
+use super::{call, client, send};
+
+#[derive(Deserialize, Schema)]
+struct Note {
+    #[schema(min_length = 1)]
+    title: String,
+    stars: Option<u8>,
+}
+
+#[derive(Deserialize, Schema)]
+struct Search {
+    text: Option<String>,
+}
+
+fn rpc() -> Rpc {
+    Rpc::new()
+        .method("note", async |Body(it): Body<Note>| Json((it.title, it.stars)))
+        .method("search", async |Body(it): Body<Search>| Json(it.text))
+        .method("perhaps", async |Body(it): Body<Option<Search>>| Json(it.is_some()))
+        .method("pair", async |Body(it): Body<(u8, String)>| Json(it))
+        .method("double", async |Body(it): Body<i64>| Json(it * 2))
+        .method("raw", async |it: Bytes| String::from_utf8(it.to_vec()).unwrap())
+        .method("any", async |Body(it): Body<Value>| Json(it))
+        .method("nothing", async || ())
+        .method("created", async || (StatusCode::CREATED, Json(7)))
+        .method("missing", async || Err::<(), _>(ApiError::not_found()))
+        .method("teapot", async || (StatusCode::IM_A_TEAPOT, Json(json!({ "a": 1 }))))
+        .method("broken", async || Err::<(), _>(ApiError::new(500, "postgres://root@db")))
+        .method("panics", async || -> () { panic!("postgres://root@db") })
+}
+
+#[tokio::test]
+async fn parameters_are_the_body_of_a_handler() {
+    let client = client(&rpc());
+    let result = async |method, params| call(&client, method, params).await;
+    assert_eq!(result("note", json!({ "title": "a", "stars": 3 })).await, json!(["a", 3]));
+    assert_eq!(result("note", json!(["a", 3])).await, json!(["a", 3]));
+    assert_eq!(result("note", json!(["a"])).await, json!(["a", null]));
+    assert_eq!(result("search", json!(null)).await, json!(null));
+    assert_eq!(result("perhaps", json!(null)).await, json!(false));
+    assert_eq!(result("perhaps", json!([])).await, json!(true));
+    assert_eq!(result("pair", json!([1, "x"])).await, json!([1, "x"]));
+    assert_eq!(result("double", json!([21])).await, json!(42));
+    assert_eq!(result("raw", json!([1, 2])).await, json!("[1,2]"));
+    assert_eq!(result("any", json!([[], {}])).await, json!([[], {}]));
+    assert_eq!(result("nothing", json!({ "ignored": 1 })).await, json!(null));
+    assert_eq!(result("created", json!(null)).await, json!(7));
+}
+
+#[tokio::test]
+async fn parameters_that_do_not_fit_are_told() {
+    let client = client(&rpc());
+    let check = async |method: &str, params: Value, expected: &[(&str, &str)]| {
+        let error = call(&client, method, params).await;
+        assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!("Invalid params")));
+        let errors = error["data"]["errors"].as_array().unwrap();
+        let found: Vec<(&str, &str)> = errors
+            .iter()
+            .map(|error| (error["field"].as_str().unwrap(), error["rule"].as_str().unwrap()))
+            .collect();
+        assert_eq!(found, expected, "{method} {error}");
+    };
+    check("note", json!({ "title": "" }), &[("title", "minLength")]).await;
+    check("note", json!({ "stars": 999 }), &[("title", "required"), ("stars", "maximum")]).await;
+    check("note", json!(null), &[("title", "required")]).await;
+    check("note", json!(["a", 1, 2]), &[("", "maxItems")]).await;
+    check("double", json!(null), &[("", "required")]).await;
+    check("double", json!([1, 2]), &[("", "maxItems")]).await;
+    check("any", json!(null), &[("", "required")]).await;
+}
+
+#[tokio::test]
+async fn errors_have_codes_and_hide_what_is_internal() {
+    let client = client(&rpc());
+    let error = async |method| call(&client, method, json!([])).await;
+    assert_eq!(
+        error("missing").await,
+        json!({ "code": -32004, "message": "Resource not found", "data": { "status": 404 } })
+    );
+    assert_eq!(
+        error("teapot").await,
+        json!({ "code": -32018, "message": "I'm a teapot",
+                "data": { "status": 418, "details": { "a": 1 } } })
+    );
+    let internal =
+        json!({ "code": -32603, "message": "Internal error", "data": { "status": 500 } });
+    assert_eq!(error("broken").await, internal);
+    assert_eq!(error("panics").await, internal);
+    assert_eq!(error("unknown").await, json!({ "code": -32601, "message": "Method not found" }));
+}
+
+#[tokio::test]
+async fn an_id_comes_back_byte_for_byte() {
+    let client = client(&rpc());
+    for id in ["9223372036854775808", "1.0", "-0", "null", r#""\u00e9\n""#, r#""""#] {
+        let call = format!(r#"{{"jsonrpc":"2.0","method":"nothing","id":{id}}}"#);
+        let expected = format!(r#"{{"jsonrpc":"2.0","result":null,"id":{id}}}"#);
+        assert_eq!(send(&client, &call).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_notification_runs_without_an_answer() {
+    let count = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&count);
+    let add = move || {
+        let counted = Arc::clone(&counted);
+        async move {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Err::<(), _>(ApiError::conflict())
+        }
+    };
+    let client = client(&Rpc::new().method("add", add));
+    assert_eq!(send(&client, r#"{"jsonrpc":"2.0","method":"add"}"#).await, "");
+    assert_eq!(send(&client, r#"{"jsonrpc":"2.0","method":"unknown"}"#).await, "");
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn only_a_post_of_json_is_a_message() {
+    let client = client(&rpc());
+    let message = r#"{"jsonrpc":"2.0","method":"nothing","id":1}"#;
+    client.get("/rpc").await.assert_status(405).assert_header("allow", "POST, OPTIONS");
+    // A page of another origin may send this without a preflight.
+    let text = client.post("/rpc").header("content-type", "text/plain").body(message);
+    text.await.assert_status(415);
+    client.post("/rpc").body(message).await.assert_status(415);
+    let large = format!("{}{message}", " ".repeat(1_048_576));
+    let json = client.post("/rpc").header("content-type", "application/json");
+    json.body(large).await.assert_status(413);
+    let utf8 = client.post("/rpc").header("content-type", "application/json; charset=utf-8");
+    utf8.body(message).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn headers_of_a_method_stay_and_those_of_its_content_go() {
+    let reply = async || {
+        let response = stockade::http::Response::builder()
+            .header("content-type", "text/plain")
+            .header("etag", "\"1\"")
+            .header("x-kept", "yes")
+            .header("set-cookie", "a=1")
+            .body(stockade::HttpBody::from("text"));
+        response.unwrap()
+    };
+    let client = client(&Rpc::new().method("reply", reply));
+    let sent = client.post("/rpc").json(json!({ "jsonrpc": "2.0", "method": "reply", "id": 1 }));
+    let response = sent.await;
+    response.assert_json(json!({ "jsonrpc": "2.0", "result": "text", "id": 1 }));
+    response.assert_header("x-kept", "yes").assert_header("set-cookie", "a=1");
+    response.assert_header("content-type", "application/json").assert_no_header("etag");
+}
+
+#[tokio::test]
+async fn the_old_form_is_taken_on_request() {
+    let old = r#"{"method":"double","params":[4]}"#;
+    assert_eq!(send(&client(&rpc().plain(true)), old).await, r#"{"result":8,"id":null}"#);
+    let refused = send(&client(&rpc()), old).await;
+    assert!(refused.contains("-32600"), "{refused}");
+}

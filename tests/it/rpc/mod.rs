@@ -1,0 +1,47 @@
+//! Methods of JSON-RPC: messages and answers, batches, and that what holds for a
+//! route holds for a method.
+
+mod batches;
+mod calls;
+mod documents;
+mod hostile;
+mod methods;
+mod specification;
+
+use stockade::prelude::*;
+use stockade::rpc::Rpc;
+use stockade::testing::TestClient;
+
+/// A client of the methods at `/rpc`, without a rate limit and with 5xx hidden.
+#[track_caller]
+fn client(rpc: &Rpc) -> TestClient {
+    let api = routes! { "rpc": { ..rpc.routes() } };
+    let options = RouterOptions::new().expose_errors(false).rate_limit(None);
+    TestClient::new(create_router(api, options)).with_contract()
+}
+
+/// Sends a message, and returns the answer as text: empty for 204.
+async fn send(client: &TestClient, message: &str) -> String {
+    let sent = client.post("/rpc").header("content-type", "application/json");
+    let response = sent.body(message.to_owned()).await;
+    match response.status().as_u16() {
+        200 => {
+            response.assert_header("content-type", "application/json");
+            response.text().to_owned()
+        }
+        204 => String::new(),
+        status => panic!("{status} {}", response.text()),
+    }
+}
+
+/// Calls a method with this id 1, and returns its result, or its error.
+async fn call(client: &TestClient, method: &str, params: Value) -> Value {
+    let message = json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": 1 });
+    let answer = send(client, &message.to_string()).await;
+    let mut answer: Value = stockade::serde_json::from_str(&answer).unwrap();
+    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(1)));
+    match answer.get_mut("result") {
+        Some(result) => result.take(),
+        None => answer["error"].take(),
+    }
+}
