@@ -1,6 +1,6 @@
 //! [`Accepts`]: the media types that the body of a request may have.
 
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use stockade_errors::{ApiError, ConfigError, Mistake};
 
 use crate::media::{Media, content_type};
@@ -69,7 +69,14 @@ impl Accepts {
     /// for one without a body, and for methods whose bodies are not parsed.
     pub(crate) fn refuse(&self, req: &Request) -> Option<ApiError> {
         let is_refused = req.has_body() && !self.admits_type_of(req.headers());
-        is_refused.then(|| self.refusal.clone())
+        is_refused.then(|| match *req.method() {
+            // RFC 5789, section 2.2: the types of patches.
+            Method::PATCH => {
+                let types: Vec<&str> = self.types().collect();
+                self.refusal.clone().with_header("accept-patch", types.join(", "))
+            }
+            _ => self.refusal.clone(),
+        })
     }
 
     fn admits_type_of(&self, headers: &HeaderMap) -> bool {
