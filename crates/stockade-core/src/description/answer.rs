@@ -141,6 +141,9 @@ pub enum ContentSchema {
     Bytes,
     /// A value of this type.
     Of(SchemaOf),
+    /// A value of this schema, which the program made for it. Documents name the
+    /// types in it as everywhere.
+    Made(Schema),
     /// A JSON Schema.
     Json(Value),
 }

@@ -11,7 +11,7 @@ use stockade_core::description::{
     Content, ContentSchema, InputFrom, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts,
     SecurityScheme, WebSocketFact,
 };
-use stockade_core::{BodyKind, Endpoint, RouteDoc, Tag};
+use stockade_core::{Accepts, BodyKind, Endpoint, RouteDoc, Tag};
 use stockade_middleware::__internal::Cors;
 use stockade_middleware::rate_limit::{Policy, RateLimiter};
 use stockade_path::{Param, Part, Pattern, Segment};
@@ -281,7 +281,16 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDoc) -> Option<Bo
             let open = || json!({ "type": "object" });
             vec![content("multipart/form-data", schema.unwrap_or_else(open))]
         }
-        (_, Some(schema)) => forms.into_iter().map(|form| content(form, schema.clone())).collect(),
+        (_, Some(schema)) => {
+            let listed = endpoint.accepts().into_iter().flat_map(Accepts::types);
+            // JSON of a type of its own, such as a patch.
+            let own = listed.filter(|listed| listed.ends_with("+json") && !listed.contains('*'));
+            let of = |form: &str| match form {
+                JSON_PATCH => json_patch(),
+                _ => schema.clone(),
+            };
+            forms.into_iter().chain(own).map(|form| content(form, of(form))).collect()
+        }
         (_, None) => vec![content("*/*", Value::Bool(true))],
     };
     let accepts = endpoint.accepts();
@@ -316,6 +325,28 @@ fn body_schemas(app: Described<'_>, endpoint: &Endpoint, facts: &RouteFacts) -> 
 
 /// The media types that values are read from.
 const FORMS: [&str; 3] = ["application/json", FORM, "text/plain"];
+
+const JSON_PATCH: &str = "application/json-patch+json";
+
+/// Returns the schema of a JSON patch.
+///
+/// Source: RFC 6902, section 4.
+fn json_patch() -> Value {
+    let pointer = json!({ "type": "string", "pattern": "^(/.*)?$" });
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "op": { "enum": ["add", "copy", "move", "remove", "replace", "test"] },
+                "path": pointer,
+                "from": pointer,
+                "value": {},
+            },
+            "required": ["op", "path"],
+        },
+    })
+}
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -481,6 +512,7 @@ pub(super) fn content_of(schemas: &Schemas, content: &Content) -> ContentInfo {
     let schema = match &content.schema {
         ContentSchema::Text => json!({ "type": "string" }),
         ContentSchema::Of(schema) => schemas.of_reply(*schema),
+        ContentSchema::Made(schema) => schemas.value(Judging { schema, is_closed: false }),
         ContentSchema::Json(schema) => schema.clone(),
         _ => Value::Bool(true),
     };

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 use stockade_core::__internal::RouteDocExt as _;
 use stockade_core::Endpoint;
-use stockade_core::description::{AnswerBody, ContentSchema, InputFrom, SchemaOf};
+use stockade_core::description::{AnswerBody, Content, ContentSchema, InputFrom, SchemaOf};
 use stockade_errors::ConfigError;
 use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 
@@ -57,6 +57,7 @@ impl Schemas {
             let web_socket = doc.facts().web_socket.as_ref();
             let messages = web_socket.and_then(|fact| fact.receives.as_ref());
             definitions.extend(messages.into_iter().flat_map(Schema::definitions));
+            definitions.extend(made(told).flat_map(Schema::definitions));
             for reply in replies(told) {
                 let compiled = replied.entry(reply.type_id()).or_insert_with(|| {
                     let compiled = reply.schema();
@@ -190,13 +191,25 @@ impl Schemas {
     }
 }
 
-/// Returns the schemas of the replies of a route, and of messages that it sends.
-fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
-    let contents = told.answers.iter().flat_map(|answer| match &answer.body {
+/// Returns the contents of the answers of a route.
+fn contents(told: &Told) -> impl Iterator<Item = &Content> {
+    told.answers.iter().flat_map(|answer| match &answer.body {
         AnswerBody::Content(contents) => contents.as_slice(),
         _ => &[],
-    });
-    let replies = contents.filter_map(|content| match content.schema {
+    })
+}
+
+/// Returns the schemas that the program made for the replies of a route.
+fn made(told: &Told) -> impl Iterator<Item = &Schema> {
+    contents(told).filter_map(|content| match &content.schema {
+        ContentSchema::Made(schema) => Some(schema),
+        _ => None,
+    })
+}
+
+/// Returns the schemas of the replies of a route, and of messages that it sends.
+fn replies(told: &Told) -> impl Iterator<Item = SchemaOf> {
+    let replies = contents(told).filter_map(|content| match content.schema {
         ContentSchema::Of(schema) => Some(schema),
         _ => None,
     });
