@@ -127,7 +127,8 @@ impl Cors {
     /// [`origin_of`] gives it.
     ///
     /// `Origin` is appended to `Vary`, once. An origin that the response itself
-    /// allows is removed, because it would bypass the rules.
+    /// allows is removed, because it would bypass the rules. Headers that it exposes
+    /// itself are exposed beside those of the rules.
     pub fn apply(&self, origin: Option<&HeaderValue>, response: &mut HeaderMap) {
         response.remove(ACCESS_CONTROL_ALLOW_ORIGIN);
         response.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
@@ -135,7 +136,13 @@ impl Cors {
             let with_legacy = self.exposed_with_legacy.as_ref();
             let with_legacy = with_legacy.filter(|_| response.contains_key(LEGACY_REMAINING));
             let exposed = with_legacy.or(self.exposed_headers.as_ref());
-            put(response, ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+            match response.remove(ACCESS_CONTROL_EXPOSE_HEADERS) {
+                None => put(response, ACCESS_CONTROL_EXPOSE_HEADERS, exposed),
+                own => {
+                    let both = exposed.into_iter().chain(&own);
+                    put(response, ACCESS_CONTROL_EXPOSE_HEADERS, joined_values(both).as_ref());
+                }
+            }
         }
     }
 
@@ -319,6 +326,13 @@ fn joined(tokens: &[String]) -> Option<Option<HeaderValue>> {
     let are_tokens = tokens.iter().all(|token| HeaderName::try_from(token).is_ok());
     let value = are_tokens.then(|| HeaderValue::try_from(tokens.join(", ")).ok())?;
     value.map(Some)
+}
+
+/// Returns the lists of several values as one.
+#[cold]
+fn joined_values<'v>(values: impl Iterator<Item = &'v HeaderValue>) -> Option<HeaderValue> {
+    let lists: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    HeaderValue::try_from(lists.join(", ")).ok()
 }
 
 /// Returns the list with the older headers of a rate limit, if it has

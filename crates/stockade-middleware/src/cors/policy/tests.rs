@@ -259,3 +259,17 @@ fn a_map_with_room_costs_no_allocation() {
     let counted = allocation_counter::measure(|| cors.apply(Some(&origin), &mut headers));
     assert_eq!((counted.count_total, headers.len()), (0, 4));
 }
+
+#[test]
+fn headers_that_an_answer_exposes_stay() {
+    let expose = |own: &'static str, options: &CorsOptions| {
+        let mut response = HeaderMap::new();
+        response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(own));
+        Cors::new(options).apply(None, &mut response);
+        response.remove(ACCESS_CONTROL_EXPOSE_HEADERS)
+    };
+    let options = CorsOptions::new("*").exposed_headers(["X-A"]);
+    assert_eq!(expose("ETag", &options).unwrap(), "X-A, ETag");
+    let none = CorsOptions::new("*").exposed_headers(Vec::<String>::new());
+    assert_eq!(expose("ETag, Link", &none).unwrap(), "ETag, Link");
+}
