@@ -25,6 +25,7 @@ mod public_api;
 mod readme;
 mod separate;
 mod specification;
+mod sql;
 mod swagger_ui;
 mod tidy;
 
@@ -93,6 +94,12 @@ const TASKS: &[Task] = &[
         about: "a million clients against the rate limit of an example; in ci fewer",
         when: CiAndNightly,
         run: keys::run,
+    },
+    Task {
+        name: "sql",
+        about: "stores in PostgreSQL, against a server that is started for them; `--long`",
+        when: CiAndNightly,
+        run: sql::run,
     },
     Task {
         name: "counts",
@@ -336,7 +343,7 @@ const FACADE_FEATURES: &[&str] = &[
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.
-const FACADE_CRATES: &[&str] = &["actix", "axum", "sql", "sqlite", "testing"];
+const FACADE_CRATES: &[&str] = &["actix", "axum", "postgres", "sql", "sqlite", "testing"];
 
 /// Features that give schemas to the types of a crate. From the facade they are
 /// compiled together by `lint`; each is compiled alone by `test-alone`.

@@ -81,6 +81,7 @@
 //!
 //! - `sqlite`: [`Sqlite`], with the SQLite that rusqlite brings. The crate
 //!   `sqlx-sqlite` links another one, so that both do not build in one program.
+//! - `postgres`: [`Postgres`], a pool of tokio-postgres, with TLS by rustls and ring.
 
 // Where things are:
 // - `store`: `SqlStore`.
@@ -91,22 +92,34 @@
 // - `error`: `SqlError`, the errors of every database in one form.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups,
 //   `readers.rs` reads, `failure.rs` classifies the errors of rusqlite.
+// - `postgres/`: `Postgres`: `options.rs` has the settings of a connection, `tls.rs`
+//   encrypts, `failure.rs` classifies the errors of the server.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod driver;
 mod error;
 mod plan;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
 mod table;
 
+#[cfg(feature = "postgres")]
+#[doc(no_inline)]
+pub use deadpool_postgres;
 #[cfg(feature = "sqlite")]
 #[doc(no_inline)]
 pub use rusqlite;
+#[cfg(feature = "postgres")]
+#[doc(no_inline)]
+pub use tokio_postgres;
 
 pub use driver::{Dialect, Driver, Row, Statement};
 pub use error::SqlError;
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresOptions};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::SqlStore;

@@ -187,7 +187,9 @@ impl<'t> Plan<'t> {
     /// Returns the condition of the version that is expected.
     fn expected(&mut self, expected: Expected) -> Option<String> {
         let Expected::Version(version) = expected else { return None };
-        self.parameter.insert("version".to_owned(), json!(version.0));
+        // No row has a version that its column cannot have, and none has -1.
+        let version = i64::try_from(version.0).unwrap_or(-1);
+        self.parameter.insert("version".to_owned(), json!(version));
         Some(format!("{} = {}", self.version(), self.parameter_version()))
     }
 

@@ -68,6 +68,64 @@ pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     Engine { store: SqlStore::open(driver, "items").await.unwrap(), _folder: None }
 }
 
+/// A PostgreSQL with a database of its own order of texts, and a schema for a test.
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use stockade_rest::Entity;
+    use stockade_sql::{Postgres, PostgresOptions, SqlStore};
+
+    use crate::item::Item;
+
+    /// Returns the address of a server, of which nothing is said where there is none.
+    pub(crate) fn address() -> Option<String> {
+        let address = std::env::var("STOCKADE_POSTGRES").ok();
+        if address.is_none() {
+            eprintln!("SKIPPED: PostgreSQL; `cargo xtask sql` starts one and runs this test");
+        }
+        address
+    }
+
+    /// Makes an empty schema, and returns a pool and its name.
+    pub(crate) async fn schema(options: &PostgresOptions) -> Option<(Postgres, String)> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let db = Postgres::connect_with(&address()?, options).await.unwrap();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("test_{}_{number}", std::process::id());
+        let create = format!("CREATE SCHEMA {schema}");
+        db.client().await.unwrap().batch_execute(&create).await.unwrap();
+        Some((db, schema))
+    }
+
+    /// Makes a table of a type, with a change of its statement.
+    pub(crate) async fn table<T: Entity>(
+        db: &Postgres,
+        name: &str,
+        change: impl Fn(String) -> String,
+    ) -> SqlStore<T, Postgres> {
+        let create = change(db.create_table_sql::<T>(name).unwrap());
+        db.client().await.unwrap().batch_execute(&create).await.unwrap();
+        db.table(name).await.unwrap()
+    }
+
+    /// Makes an empty table of items, whose texts have the order of German.
+    pub(crate) async fn items(options: &PostgresOptions) -> Option<SqlStore<Item, Postgres>> {
+        let (db, schema) = schema(options).await?;
+        let order = |create: String| create.replace("COLLATE \"C\"", "COLLATE \"de-x-icu\"");
+        let store = table::<Item>(&db, &format!("{schema}.items"), order).await;
+        let unique = format!("CREATE UNIQUE INDEX items_name ON {schema}.items (name)");
+        db.client().await.unwrap().batch_execute(&unique).await.unwrap();
+        // Opened again, to learn of the index.
+        drop(store);
+        Some(db.table(&format!("{schema}.items")).await.unwrap())
+    }
+
+    pub(crate) fn few() -> PostgresOptions {
+        PostgresOptions::new().pool(4)
+    }
+}
+
 /// Holds for each store of items.
 pub(crate) trait Items: Store<Item> {}
 

@@ -2,8 +2,11 @@
 //! PostgreSQL where `cargo xtask sql` has started one.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+#![cfg_attr(feature = "postgres", expect(clippy::print_stderr, reason = "a skipped test is loud"))]
 
 mod engines;
 mod item;
 mod model;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod suite;

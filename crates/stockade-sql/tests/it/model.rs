@@ -187,3 +187,11 @@ async fn a_driver_of_its_own_does_what_the_memory_store_does() {
     let engine = engines::own().await;
     compare(engine.store, 10_000).await;
 }
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn postgres_does_what_the_memory_store_does() {
+    if let Some(store) = engines::postgres::items(&engines::postgres::few()).await {
+        compare(store, 3_000).await;
+    }
+}

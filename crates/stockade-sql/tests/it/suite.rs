@@ -29,6 +29,28 @@ macro_rules! on_each_engine {
                 super::$test(engine.store).await;
             })*
         }
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            use super::engines::postgres::{few, items};
+
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                if let Some(store) = items(&few()).await {
+                    super::$test(store).await;
+                }
+            })*
+        }
+        #[cfg(feature = "postgres")]
+        mod postgres_unprepared {
+            use super::engines::postgres::{few, items};
+
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                if let Some(store) = items(&few().prepared(false)).await {
+                    super::$test(store).await;
+                }
+            })*
+        }
         mod own {
             $(#[tokio::test]
             async fn $test() {

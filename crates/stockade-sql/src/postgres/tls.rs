@@ -1,0 +1,61 @@
+//! Encrypted connections.
+
+use std::sync::Arc;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::PostgresOptions;
+use crate::SqlError;
+
+/// Makes the connector of encrypted connections, if there are to be any.
+pub(super) fn connector(
+    config: &Config,
+    options: &PostgresOptions,
+) -> Result<Option<MakeRustlsConnect>, SqlError> {
+    if config.get_ssl_mode() == SslMode::Disable {
+        return Ok(None);
+    }
+    let mut roots = RootCertStore::empty();
+    if let Some(pem) = &options.root_certificates {
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            roots.add(certificate.map_err(SqlError::failed)?).map_err(SqlError::failed)?;
+        }
+    } else {
+        let found = rustls_native_certs::load_native_certs();
+        // One that cannot be read is as if it were not there.
+        let _ = roots.add_parsable_certificates(found.certs);
+    }
+    if roots.is_empty() {
+        return Err(SqlError::failed("there are no certificates of authorities"));
+    }
+    // Given here: no provider of the whole process is read or set.
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(SqlError::failed)?;
+    let config = builder.with_root_certificates(roots).with_no_client_auth();
+    Ok(Some(MakeRustlsConnect::new(config)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_read_before_anything_connects() {
+        let connector = |address: &str, pem: &str| {
+            let options = PostgresOptions::new().root_certificates(pem);
+            connector(&options.config(address).unwrap(), &options).map(|tls| tls.is_some())
+        };
+        assert!(!connector("host=localhost", "").unwrap());
+        assert!(connector("host=db.example", "").is_err());
+        let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert!(connector("host=db.example", broken).is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! Tests the stores of `stockade-sql` against a PostgreSQL that is started for them.
+//!
+//! A server refuses to run as root, so that root starts it as another user. Its
+//! folder is new each time, and goes with the task.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Outcome, cargo_path, debian, is_part_of, root, run as started, skip};
+
+/// Where Debian and others put the programs of a server.
+const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
+
+/// The users that may be asked for, when this one is root.
+const USERS: &[&str] = &["postgres", "nobody"];
+
+pub fn run() -> Outcome {
+    let Some(programs) = find_programs()? else {
+        if is_part_of("sql") {
+            return Err("there is no PostgreSQL (`apt-get install postgresql`)".to_owned());
+        }
+        skip("stores in PostgreSQL (`apt-get install postgresql`, then `cargo xtask sql`)");
+        return Ok(());
+    };
+    let server = Server::start(&programs)?;
+    let long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
+    let mut test = Command::new(cargo_path());
+    test.args(["test", "-p", "stockade-sql", "--features", "sqlite,postgres", "--test", "it"]);
+    if long {
+        test.arg("--release");
+    }
+    test.args(["--", "postgres"]);
+    if long {
+        test.arg("long");
+        test.args(["--nocapture", "--test-threads=1"]).env("STOCKADE_SQL_LONG", "1");
+    }
+    test.env("STOCKADE_POSTGRES", &server.address)
+        .env("STOCKADE_POSTGRES_CONTROL", &server.control);
+    started(test.current_dir(root()))?;
+    // By itself: it kills the server.
+    test.env("STOCKADE_SQL_OUTAGE", "1").args(["--exact", "postgres::outage"]);
+    started(&mut test)
+}
+
+/// Returns the folder with the programs of a server, if there is one or one can be
+/// installed.
+fn find_programs() -> Result<Option<PathBuf>, String> {
+    if let Some(found) = programs() {
+        return Ok(Some(found));
+    }
+    let is_installed = debian::install(&["postgresql"]).unwrap_or(false);
+    Ok(if is_installed { programs() } else { None })
+}
+
+fn programs() -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> = FOLDERS
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|entry| entry.path().join("bin"))
+        .chain([PathBuf::from("/usr/local/pgsql/bin"), PathBuf::from("/usr/bin")])
+        .filter(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+        .collect();
+    found.sort();
+    found.pop()
+}
+
+/// A server in a folder of its own, which ends with this.
+struct Server {
+    folder: PathBuf,
+    address: String,
+    control: PathBuf,
+}
+
+impl Server {
+    fn start(programs: &Path) -> Result<Self, String> {
+        let folder = env::temp_dir().join(format!("stockade-sql-{}", std::process::id()));
+        let user = other_user();
+        let address = format!("host={} user=postgres dbname=postgres", folder.display());
+        let control = folder.join("control");
+        let server = Self { folder, address, control };
+        let folder = server.folder.display();
+        let owner = user.map(|user| format!("-o {user}")).unwrap_or_default();
+        shell(&format!("install -d -m 700 {owner} {folder}"))?;
+        let script = script(programs, &server.folder, user);
+        fs::write(&server.control, script).map_err(|error| error.to_string())?;
+        shell(&format!("chmod 755 {}", server.control.display()))?;
+        server.control("init")?;
+        server.control("start")?;
+        Ok(server)
+    }
+
+    fn control(&self, verb: &str) -> Outcome {
+        started(Command::new(&self.control).arg(verb).stdout(Stdio::null()))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test may have stopped it.
+        let _ = self.control("kill");
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            println!("{}: {error}", self.folder.display());
+        }
+    }
+}
+
+/// Returns a user that may run a server, if this one may not.
+fn other_user() -> Option<&'static str> {
+    let id = |argument: &[&str]| Command::new("id").args(argument).output();
+    let is_root = id(&["-u"]).is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let is_there = |user: &&str| id(&["-u", user]).is_ok_and(|output| output.status.success());
+    if is_root { USERS.iter().copied().find(is_there) } else { None }
+}
+
+/// Returns a script that makes, starts and kills the server, by which tests do so too.
+fn script(programs: &Path, folder: &Path, user: Option<&str>) -> String {
+    let run = user.map(|user| format!("runuser -u {user} -- ")).unwrap_or_default();
+    let (programs, folder) = (programs.display(), folder.display());
+    format!(
+        "#!/bin/sh\n\
+        # init, start, or kill (as a crash does)\n\
+        set -e\n\
+        cd /\n\
+        case \"$1\" in\n\
+        init) {run}{programs}/initdb -D {folder}/data -U postgres -A trust -E UTF8 --locale=C \
+            --no-sync ;;\n\
+        start) {run}{programs}/pg_ctl -D {folder}/data -l {folder}/log -w -t 60 start -o \
+            \"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200\" ;;\n\
+        kill) pid=$(head -1 {folder}/data/postmaster.pid) && kill -9 \"$pid\" \
+            && rm -f {folder}/data/postmaster.pid {folder}/.s.PGSQL.5432* ;;\n\
+        esac\n"
+    )
+}
+
+fn shell(line: &str) -> Outcome {
+    started(Command::new("sh").args(["-c", line]))
+}
