@@ -9,7 +9,7 @@ use stockade_core::reply::Json;
 use stockade_core::{Docs, Handler};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, Mistake};
-use stockade_routing::__internal::{Calls, RouteEntryExt as _};
+use stockade_routing::__internal::{Calls, Inspect, RouteEntryExt as _};
 use stockade_routing::{RouteEntry, RouteTree};
 
 use crate::describe::describe_route;
@@ -196,7 +196,7 @@ impl Rpc {
         let docs = Docs::new("Describes the methods by OpenRPC");
         calls.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
-        calls.inspect = Some(Arc::new(move |methods, map| {
+        calls.inspect = Some(Inspect::new(move |methods, map| {
             made.get_or_init(|| document_of(&info, methods, map));
         }));
     }
