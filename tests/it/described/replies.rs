@@ -12,6 +12,7 @@ use stockade::middleware::health::{Readiness, live, ready};
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
 use stockade::serialization::SerializationError;
+use stockade::sql::SqlError;
 use stockade::validation::{ReadError, ValidationOptions};
 use stockade::{BodyError, BoxError};
 
@@ -160,6 +161,11 @@ fn failures() -> Vec<Case> {
         307 => Redirect::temporary("/"),
         _ => Redirect::permanent("/"),
     };
+    let database = |code: u16| match code {
+        409 => SqlError::Taken { constraint: "name".to_owned(), source: "x".into() },
+        500 => SqlError::failed("x"),
+        _ => SqlError::unavailable("x"),
+    };
     let cases = fails! {
         "Failure for ApiError", |code| ApiError::new(code, "") => 404, 503;
         "Failure for BoxError", |code| BoxError::from(ApiError::new(code, "")) => 404;
@@ -168,6 +174,7 @@ fn failures() -> Vec<Case> {
         "Failure for SerializationError", unwritten => 404;
         "Failure for BodyError", body => 400, 408, 413;
         "Failure for FileNameError", too_long => 400;
+        "Failure for SqlError", database => 409, 500, 503;
         "Failure for ReadError", misread => 400;
         "Failure for Response", response => 202, 404;
         "Failure for Redirect", redirect => 303, 307, 308;
