@@ -73,33 +73,36 @@ pub fn items(mut rule: Rule, change: impl FnOnce(Rule) -> Rule) -> Rule {
 
 /// Adds a property, which must be there unless `optional`, and which is always
 /// written.
-pub fn property(rule: Rule, name: &str, field: Rule, optional: bool) -> Rule {
-    property_in(rule, name, field, optional, Presence::Always)
+pub fn property(rule: &mut Rule, name: &str, field: Rule, optional: bool) {
+    property_in(rule, name, field, optional, Presence::Always);
 }
 
 /// Adds a property with its presence; where it is read, it must be there unless
 /// `optional`.
-pub fn property_in(
-    rule: Rule,
-    name: &str,
-    field: Rule,
-    optional: bool,
-    presence: Presence,
-) -> Rule {
-    let rule = rule.property(name, Rule { presence, ..field });
-    let required = !optional && !presence.is_none(Direction::Read);
-    if required { rule.required_fields([name]) } else { rule }
+pub fn property_in(rule: &mut Rule, name: &str, field: Rule, optional: bool, presence: Presence) {
+    let field = Rule { presence, ..field };
+    rule.properties.get_or_insert_default().push((name.to_owned(), field));
+    if !optional && !presence.is_none(Direction::Read) {
+        rule.required_fields.push(name.to_owned());
+    }
 }
 
 /// Adds the tag of a struct, which serde writes and does not read.
-pub fn written_tag(rule: Rule, tag: &str, name: &str) -> Rule {
+#[must_use = "a rule does nothing until it is built"]
+pub fn written_tag(mut rule: Rule, tag: &str, name: &str) -> Rule {
     let value = Rule::at(rule.location).with("const", name);
-    property_in(rule, tag, value, false, Presence::WriteOnly)
+    property_in(&mut rule, tag, value, false, Presence::WriteOnly);
+    rule
+}
+
+/// Flattens a rule, as [`Rule::flatten`] does.
+pub fn flatten(rule: &mut Rule, other: Rule) {
+    rule.flattened.push(other);
 }
 
 /// Flattens a rule that is not the same in both directions.
-pub fn flatten_in(rule: Rule, other: Rule, presence: Presence) -> Rule {
-    rule.flatten(Rule { presence, ..other })
+pub fn flatten_in(rule: &mut Rule, other: Rule, presence: Presence) {
+    flatten(rule, Rule { presence, ..other });
 }
 
 /// Returns the rule of a type that is written and not read, so that it need not

@@ -96,11 +96,12 @@ impl Writer<'_> {
         let rule = local(span);
         let mut steps: TokenStream = fields.map(|field| self.property(field, owner)).collect();
         let root = self.root.at(span);
+        let mutable = (!steps.is_empty()).then(|| quote!(mut));
         if owner.deny_unknown_fields {
             steps.extend(quote_spanned!(span=> let #rule = #rule.additional_properties(false);));
         }
         quote_spanned! {span=> {
-            let #rule = #root::__private::object();
+            let #mutable #rule = #root::__private::object();
             #steps
             #rule
         }}
@@ -131,23 +132,28 @@ impl Writer<'_> {
         let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
         let add = |name: &str, field_rule: &TokenStream, presence: Presence| {
             let path = || presence.path(&root);
-            let call = match (presence, serde.flatten) {
-                (Presence::Always, true) => quote_spanned!(at=> #rule.flatten(#field_rule)),
+            match (presence, serde.flatten) {
+                (Presence::Always, true) => quote_spanned! {at=>
+                    #root::__private::flatten(&mut #rule, #field_rule);
+                },
                 (Presence::Always, false) => quote_spanned! {at=>
-                    #root::__private::property(#rule, #name, #field_rule, #optional)
+                    #root::__private::property(&mut #rule, #name, #field_rule, #optional);
                 },
                 (_, true) => {
                     let path = path();
-                    quote_spanned!(at=> #root::__private::flatten_in(#rule, #field_rule, #path))
+                    quote_spanned! {at=>
+                        #root::__private::flatten_in(&mut #rule, #field_rule, #path);
+                    }
                 }
                 (_, false) => {
                     let path = path();
                     quote_spanned! {at=>
-                        #root::__private::property_in(#rule, #name, #field_rule, #optional, #path)
+                        #root::__private::property_in(
+                            &mut #rule, #name, #field_rule, #optional, #path
+                        );
                     }
                 }
-            };
-            quote_spanned!(at=> let #rule = #call;)
+            }
         };
         if never_read {
             return add(&written_name, written.as_ref().unwrap_or(&field_rule), presence);
