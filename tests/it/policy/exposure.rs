@@ -1,7 +1,9 @@
 //! The rules about limits, and about what is open wide.
 
+use std::time::Duration;
+
 use stockade::RouteEntry;
-use stockade::middleware::with_rate_limit;
+use stockade::middleware::{with_rate_limit, with_timeout};
 use stockade::prelude::*;
 use stockade::routing::HostRoutes;
 use stockade::validation::Unchecked;
@@ -62,6 +64,27 @@ fn a_rate_limit_counts_each_route() {
     empty.map_options(|_| off());
     empty.fallback(async || "");
     check_map("rate-limited", &map_of(empty), &["router"]);
+}
+
+#[test]
+fn routes_answer_within_some_time() {
+    let timeout = || Middleware::new(with_timeout(Duration::from_secs(5)));
+    let tree = |middleware: Vec<Middleware>| {
+        routes! {
+            middleware: middleware,
+            "timed": { GET: { handler: async || "", middleware: [timeout()] } },
+            "endless": { GET: async || "" },
+            "chat": { ws: async |_: WebSocket| () },
+        }
+    };
+    check("time-bounded", tree(vec![]), &["GET /endless"]);
+    check("time-bounded", tree(vec![timeout()]), &[]);
+    let none = || routes! { "a": { GET: async || "" }, "b": { GET: async || "" } };
+    check("time-bounded", none(), &["router"]);
+    let told = texts("time-bounded", &map_of_tree(none()));
+    assert!(told[0].contains("GET /a and another one"), "{told:?}");
+    check("time-bounded", routes! { "a": { GET: async || "" } }, &["GET /a"]);
+    check("time-bounded", RouteTree::new(), &[]);
 }
 
 #[test]

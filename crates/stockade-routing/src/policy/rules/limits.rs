@@ -3,7 +3,7 @@
 use super::super::finding::Finding;
 use super::super::rule::{BuiltIn, all_routes};
 use super::{counted, each};
-use crate::map::{RouteInfo, RouteMap};
+use crate::map::{RouteInfo, RouteKind, RouteMap};
 
 /// The largest body that needs no reason, in bytes.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -54,6 +54,24 @@ fn shown(bytes: u64) -> String {
         _ => format!("{bytes} bytes"),
     }
 }
+
+pub(super) const TIME_BOUNDED: BuiltIn = BuiltIn {
+    id: "time-bounded",
+    text: "each route answers within some time",
+    owasp: "API4",
+    find: |map| {
+        let timed = || all_routes(map).filter(|route| route.kind != RouteKind::WebSocket);
+        let endless: Vec<&RouteInfo> =
+            timed().filter(|route| route.limits.timeout.is_none()).collect();
+        let mend = "put `with_timeout` in front of it";
+        if endless.len() > 1 && endless.len() == timed().count() {
+            let message = format!("nothing ends {}, however long it takes", counted(&endless));
+            return vec![Finding::on_router(message).mend("put `with_timeout` in front of them")];
+        }
+        let finding = |route| Finding::on(route, "nothing ends it, however long it takes");
+        endless.into_iter().map(|route| finding(route).mend(mend)).collect()
+    },
+};
 
 pub(super) const RATE_LIMITED: BuiltIn = BuiltIn {
     id: "rate-limited",

@@ -40,6 +40,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     data::NUMBERS_BOUNDED,
     pages::PAGES_BOUNDED,
     data::REPLIES_BOUNDED,
+    limits::TIME_BOUNDED,
     documents::RESPONSE_SCHEMA,
     documents::ERRORS_TYPED,
     documents::OPERATION_NAMED,
