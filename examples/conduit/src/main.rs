@@ -8,6 +8,27 @@
 //! `-- routes` or `-- explain POST /api/users` it says what it knows about its
 //! routes, and ends.
 //!
+//! # What it does not do
+//!
+//! Somebody who attacks it finds these, and each has its reason:
+//!
+//! - Registering tells that an email or a name is taken: the API wants the error,
+//!   and no mail can be sent. 60 requests a minute are what keeps lists from it.
+//! - A new password or email asks for a token, and not for the old password: the
+//!   API has no field for it. Other tokens end by a new password.
+//! - A hundred wrong passwords lock an address out for an hour, whoever sends them.
+//!   Without that, many clients try one account without end.
+//! - `password` is a password: a list of common ones has megabytes. 100 guesses an
+//!   hour make up for some of it.
+//! - A name or a slug that is given up is free for others: links lead to whoever has
+//!   it now. A program that people trust keeps both for ever.
+//! - Descriptions, bodies, comments and biographies have any signs: they are texts
+//!   with lines, and pages escape them. Images are loaded from wherever they are,
+//!   and so their host sees the readers.
+//! - A token that is over counts as none where nobody has to be signed in, and one
+//!   whose session is over is refused there.
+//! - Accounts cost nothing, and so do favorites and followers.
+//!
 //! Read it from [`router`], the whole interface as one tree; [`db`] has the pool
 //! and the transactions, [`errors`] the form of all errors.
 
@@ -25,7 +46,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use stockade::auth::generate_token;
-use stockade::middleware::SecurityHeaders;
+use stockade::middleware::{SecurityHeaders, with_timeout};
 use stockade::openapi::{OpenApiOptions, tool, with_open_api};
 use stockade::policy::Policy;
 use stockade::prelude::*;
@@ -47,6 +68,8 @@ fn router(db: Db, secret: Secret) -> Router {
     let anybody = vec![with_auth(token.required(false)), check()];
     let api = routes! {
         "api": {
+            // Longer than the database may take; passwords wait for a processor.
+            middleware: [with_timeout(Duration::from_secs(10))],
             "users": {
                 // A password costs much more than any other request.
                 POST: {
