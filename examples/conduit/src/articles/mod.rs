@@ -152,12 +152,16 @@ pub async fn delete(
     User(viewer): User<Viewer>,
     Path(slug): Path<String>,
 ) -> Result<()> {
-    let work = move |tx: &Transaction<'_>| {
-        let id = store::own(tx, viewer, &slug)?;
-        tx.execute("DELETE FROM articles WHERE id = ?", [id])?;
-        Ok(())
-    };
-    db.write(work).await
+    let mut is_gone = false;
+    while !is_gone {
+        let slug = slug.clone();
+        let work = move |tx: &Transaction<'_>| {
+            let id = store::own(tx, viewer, &slug)?;
+            store::delete(tx, id)
+        };
+        is_gone = db.write(work).await?;
+    }
+    Ok(())
 }
 
 pub async fn favorite(

@@ -222,6 +222,19 @@ pub fn set_tags(tx: &Transaction<'_>, id: i64, tags: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Deletes an article, and returns true when it is gone. Its comments go before it,
+/// 5,000 in each call: others may have written more than one call has time for.
+pub fn delete(tx: &Transaction<'_>, id: i64) -> Result<bool> {
+    const PART: usize = 5_000;
+    let sql = "DELETE FROM comments WHERE id IN
+               (SELECT id FROM comments WHERE article_id = ? LIMIT ?)";
+    let is_last = tx.execute(sql, params![id, PART])? < PART;
+    if is_last {
+        tx.execute("DELETE FROM articles WHERE id = ?", [id])?;
+    }
+    Ok(is_last)
+}
+
 /// Adds or removes a row about the viewer and an article, by `sql`.
 pub fn mark(tx: &Transaction<'_>, sql: &str, viewer: Viewer, slug: &str) -> Result<ArticleReply> {
     let (id, _) = ids(tx, slug)?;

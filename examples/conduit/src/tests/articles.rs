@@ -201,3 +201,21 @@ async fn titles_and_tags_show_what_they_are() {
     }
     conduit.publish(&ada, "Ζωή, \u{5D0}\u{5D1} and \u{1F469}\u{200D}\u{1F680}", &["c++"]).await;
 }
+
+#[tokio::test]
+async fn an_article_goes_with_all_of_its_comments() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    for slug in ["kept", "flooded"] {
+        conduit.publish(&ada, slug, &["tag"]).await;
+    }
+    let sql = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 10000)
+               INSERT INTO comments (article_id, author_id, body) SELECT 2, 1, n FROM n;
+               INSERT INTO comments (article_id, author_id, body) VALUES (1, 1, 'kept')";
+    conduit.connection().execute_batch(sql).unwrap();
+    conduit.delete("/articles/flooded", &ada).await.assert_status(204);
+    conduit.delete("/articles/flooded", &ada).await.assert_status(404);
+    let left = conduit.connection();
+    let left: i64 = left.query_row("SELECT count(*) FROM comments", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1);
+}
