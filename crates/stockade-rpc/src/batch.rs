@@ -17,16 +17,42 @@ use crate::failure::Failure;
 use crate::message::Entry;
 use crate::service::{Methods, Service, call};
 
-/// Runs the calls of a batch.
-pub(crate) async fn run(
+/// The answers to a batch.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    /// The array that is sent; `None` if all calls were notifications.
+    pub(crate) text: Option<Vec<u8>>,
+    /// The cookies that methods set.
+    cookies: Vec<HeaderValue>,
+}
+
+/// Runs the calls of a batch that came as one request, which was charged for the
+/// first of them.
+pub(crate) async fn respond(
     service: &Service,
     req: Request,
     bytes: &Bytes,
     mut entries: Vec<Entry<'_>>,
 ) -> Result<Response, ApiError> {
-    if let Some(meter) = req.extensions().get::<Meter>().cloned() {
-        charge(&meter, &mut entries, req.settings()).await;
+    if let Some(meter) = meter_of(&req) {
+        charge(&meter, entries.iter_mut().skip(1), req.settings()).await;
     }
+    let Answers { text, cookies } = run(service, req, bytes, entries).await?;
+    let Some(text) = text else { return Ok(answer::respond_nothing()) };
+    let mut headers = HeaderMap::new();
+    for cookie in cookies {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    Ok(answer::respond(Answer { text, headers }))
+}
+
+/// Runs the calls of a batch that were charged.
+pub(crate) async fn run(
+    service: &Service,
+    req: Request,
+    bytes: &Bytes,
+    entries: Vec<Entry<'_>>,
+) -> Result<Answers, ApiError> {
     let mut batch = Batch {
         methods: service.methods()?,
         req,
@@ -39,14 +65,22 @@ pub(crate) async fn run(
         cookies: Vec::new(),
     };
     poll_fn(|cx| batch.poll(cx)).await;
-    Ok(batch.into_response())
+    Ok(batch.into_answers())
 }
 
-/// Charges each call but the first, which was charged as the request. Those that
-/// are refused fail.
-async fn charge(meter: &Meter, entries: &mut [Entry<'_>], settings: Settings) {
+/// Returns the limits that have counted a request.
+pub(crate) fn meter_of(req: &Request) -> Option<Meter> {
+    req.extensions().get::<Meter>().cloned()
+}
+
+/// Charges each call. Those that are refused fail.
+pub(crate) async fn charge<'e, 't: 'e>(
+    meter: &Meter,
+    entries: impl Iterator<Item = &'e mut Entry<'t>>,
+    settings: Settings,
+) {
     let mut refusal = None;
-    for entry in entries.iter_mut().skip(1) {
+    for entry in entries {
         if refusal.is_none() {
             refusal = meter.charge().await.err();
         }
@@ -57,7 +91,7 @@ async fn charge(meter: &Meter, entries: &mut [Entry<'_>], settings: Settings) {
 }
 
 /// Returns the error of a call that a rate limit refuses.
-pub(crate) fn refused(error: &ApiError, settings: Settings) -> Failure {
+fn refused(error: &ApiError, settings: Settings) -> Failure {
     // The status of an error is one of 400 to 599.
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     Failure::of_error(error, status, settings)
@@ -131,11 +165,8 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
         };
     }
 
-    fn into_response(self) -> Response {
+    fn into_answers(self) -> Answers {
         let answers: Vec<Vec<u8>> = self.answers.into_iter().flatten().collect();
-        if answers.is_empty() {
-            return answer::respond_nothing();
-        }
         let length: usize = answers.iter().map(|answer| answer.len() + 1).sum();
         let mut text = Vec::with_capacity(length + 1);
         for (index, answer) in answers.iter().enumerate() {
@@ -143,10 +174,6 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
             text.extend_from_slice(answer);
         }
         text.push(b']');
-        let mut headers = HeaderMap::new();
-        for cookie in self.cookies {
-            headers.append(header::SET_COOKIE, cookie);
-        }
-        answer::respond(Answer { text, headers })
+        Answers { text: (!answers.is_empty()).then_some(text), cookies: self.cookies }
     }
 }

@@ -13,6 +13,8 @@
 // - `params`: the parameters of a call as the body that its handler reads. Hot.
 // - `answer`, `failure`: what a client gets. Hot.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
+// - `web_socket`: calls by the messages of a WebSocket; `notifier`: `Notifier`, which
+//   sends messages that no call has asked for.
 // - `describe`: the body and the answers of the route, made of its methods; `openrpc`:
 //   the answer of `rpc.discover`.
 
@@ -24,10 +26,13 @@ mod describe;
 mod failure;
 mod message;
 mod method;
+mod notifier;
 mod openrpc;
 mod params;
 mod rpc;
 mod service;
+mod web_socket;
 
 pub use method::{IntoRpcMethod, RpcMethod};
+pub use notifier::Notifier;
 pub use rpc::Rpc;

@@ -11,12 +11,14 @@ use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, Mistake};
 use stockade_routing::__internal::{Calls, Inspect, RouteEntryExt as _};
 use stockade_routing::{RouteEntry, RouteTree};
+use stockade_websockets::WebSocketOptions;
 
 use crate::describe::describe_route;
 use crate::message::Rules;
 use crate::method::IntoRpcMethod;
 use crate::openrpc::document as document_of;
 use crate::service::{Service, describe};
+use crate::web_socket::web_socket;
 
 /// Methods of JSON-RPC 2.0, and the rules by which they are called.
 ///
@@ -54,6 +56,8 @@ pub struct Rpc {
     plain: bool,
     rest: bool,
     discover: bool,
+    web_socket: bool,
+    web_socket_options: WebSocketOptions,
     title: String,
     version: String,
     location: &'static Location<'static>,
@@ -71,6 +75,8 @@ impl Default for Rpc {
             plain: false,
             rest: false,
             discover: false,
+            web_socket: false,
+            web_socket_options: WebSocketOptions::new(),
             title: "JSON-RPC".to_owned(),
             version: "1.0.0".to_owned(),
             location: Location::caller(),
@@ -142,7 +148,14 @@ impl Rpc {
         /// document of all methods; those whose documentation is hidden are left out.
         /// Default: false.
         discover: bool;
-        /// The title of that document. Default: `JSON-RPC`.
+        /// True if methods may be called by a WebSocket at the same path too, 16
+        /// messages at a time, and answered as they end. A method that takes a
+        /// [`Notifier`](crate::Notifier) may send on. Needs
+        /// `RouterOptions::enable_web_sockets`. Default: false.
+        web_socket: bool;
+        /// The options of that WebSocket. Default: those of the router.
+        web_socket_options: WebSocketOptions;
+        /// The title of the document of `rpc.discover`. Default: `JSON-RPC`.
         title: into String;
         /// The version of the interface in that document. Default: `1.0.0`.
         version: into String;
@@ -160,6 +173,7 @@ impl Rpc {
             parallel: self.parallel.max(1),
             max_answer: self.max_answer,
         });
+        let socket = self.web_socket.then(|| web_socket(Arc::clone(&service)));
         let handler =
             Handler::erased(move |req| Box::pin(Arc::clone(&service).answer(req)), describe);
         let mut calls = Calls {
@@ -177,6 +191,10 @@ impl Rpc {
             .docs(Docs::new("Calls methods by JSON-RPC 2.0"))
             .calling(calls);
         let tree = RouteTree::new().method(Method::POST, entry);
+        let tree = match socket {
+            Some(socket) => tree.web_socket(socket.options(self.web_socket_options.clone())),
+            None => tree,
+        };
         let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
         methods.fold(tree, |tree, (name, entry)| {
             tree.segment(name, RouteTree::new().method(Method::POST, entry.clone()))

@@ -43,7 +43,7 @@ impl Service {
         let bytes = req.bytes().await?;
         match message::read(&bytes, self.rules) {
             Ok(Message::One(entry)) => self.one(req, &bytes, entry).await,
-            Ok(Message::Batch(entries)) => batch::run(&self, req, &bytes, entries).await,
+            Ok(Message::Batch(entries)) => batch::respond(&self, req, &bytes, entries).await,
             Err(failure) => Ok(answer::respond(Answer::failed("null", false, &failure))),
         }
     }

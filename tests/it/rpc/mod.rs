@@ -7,6 +7,7 @@ mod documents;
 mod hostile;
 mod methods;
 mod specification;
+mod web_sockets;
 
 use stockade::prelude::*;
 use stockade::rpc::Rpc;

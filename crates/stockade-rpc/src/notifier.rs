@@ -1,0 +1,85 @@
+//! [`Notifier`]: messages to a client that no call has asked for.
+
+use std::fmt;
+
+use serde::Serialize;
+use stockade_core::extract::OptionalFromRequest;
+use stockade_core::reply::Json;
+use stockade_core::{FromRequest, Request};
+use stockade_errors::ApiError;
+use stockade_websockets::{Sender, SocketError};
+
+/// The client of a call that came by a WebSocket, to whom a method sends
+/// notifications, also after its own end. A clone sends to the same client.
+///
+/// A call that came otherwise fails with -32000; a method that may go without takes
+/// an `Option<Notifier>`.
+///
+/// ```
+/// use stockade::prelude::*;
+/// use stockade::rpc::{Notifier, Rpc};
+///
+/// async fn subscribe(news: Notifier) -> Result<(), ApiError> {
+///     news.notify("news", json!({ "title": "It rains" })).await?;
+///     Ok(())
+/// }
+///
+/// let rpc = Rpc::new().method("subscribe", subscribe).web_socket(true);
+/// let options = RouterOptions::new().enable_web_sockets(true);
+/// assert!(create_router(rpc.routes(), options).build().is_ok());
+/// ```
+#[derive(Clone)]
+pub struct Notifier {
+    sender: Sender,
+}
+
+/// A notification, as it is sent.
+#[derive(Serialize)]
+struct Notification<'n, P> {
+    jsonrpc: &'static str,
+    method: &'n str,
+    params: P,
+}
+
+impl Notifier {
+    pub(crate) fn new(sender: Sender) -> Self {
+        Self { sender }
+    }
+
+    /// Sends a notification; waits while the queue of the connection is full. The
+    /// parameters are an array or an object.
+    ///
+    /// # Errors
+    /// [`SocketError::Closed`] when the connection has ended, and
+    /// [`SocketError::Json`] when the parameters cannot be written.
+    pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), SocketError> {
+        let notification = Json(Notification { jsonrpc: "2.0", method, params });
+        let message = stockade_websockets::IntoMessage::into_message(notification)?;
+        self.sender.send(message).await
+    }
+
+    /// Waits until the connection has ended, so that a task that sends to it may end
+    /// too.
+    pub async fn ended(&self) {
+        self.sender.ended().await;
+    }
+}
+
+impl FromRequest for Notifier {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let notifier = Self::from_request_optional(req).await?;
+        notifier.ok_or_else(|| ApiError::new(400, "The method is called by a WebSocket alone"))
+    }
+}
+
+impl OptionalFromRequest for Notifier {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        Ok(req.extensions().get::<Self>().cloned())
+    }
+}
+
+impl fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notifier").field("socket", &self.sender.id()).finish()
+    }
+}

@@ -1,0 +1,126 @@
+//! Calls by the messages of a WebSocket: some run at a time, and each is answered
+//! when it ends.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream as _;
+use stockade_core::__internal::ChildExt as _;
+use stockade_core::{BoxFuture, FromRequest, Request};
+use stockade_errors::ApiError;
+use stockade_routing::__internal::RouteEntryExt as _;
+use stockade_routing::RouteEntry;
+use stockade_websockets::{Message as SocketMessage, Receiver, Sender, SocketError, WebSocket};
+
+use crate::answer::Answer;
+use crate::batch::{self, charge, meter_of};
+use crate::message::{self, Message};
+use crate::notifier::Notifier;
+use crate::service::{Service, call};
+
+/// Makes the entry of the WebSocket.
+#[track_caller]
+pub(crate) fn web_socket(service: Arc<Service>) -> RouteEntry {
+    // The order counts: the handshake is taken before the request is copied.
+    let handler = move |socket: WebSocket, Whole(req): Whole| {
+        let service = Arc::clone(&service);
+        async move { serve(service, socket, req).await }
+    };
+    RouteEntry::web_socket(handler).with_parts()
+}
+
+/// The request of the handshake, of which each call gets a child.
+struct Whole(Request);
+
+impl FromRequest for Whole {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        let mut whole = req.child();
+        whole.carry_json();
+        Ok(Self(whole))
+    }
+}
+
+/// Answers messages until the connection ends. Calls that still run end with it.
+async fn serve(service: Arc<Service>, socket: WebSocket, mut req: Request) -> Result<(), ApiError> {
+    let (receiver, sender) = socket.split();
+    req.extensions_mut().insert(Notifier::new(sender.clone()));
+    let mut running = Running { receiver, answers: Vec::new() };
+    while let Some(message) = poll_fn(|cx| running.poll(cx)).await {
+        let bytes = match message? {
+            SocketMessage::Text(text) => Bytes::from(text),
+            SocketMessage::Binary(bytes) => bytes,
+            // Pings, pongs and closes are no calls.
+            _ => continue,
+        };
+        let answer = answer(Arc::clone(&service), req.child(), bytes, sender.clone());
+        running.answers.push(Box::pin(answer));
+    }
+    Ok(())
+}
+
+/// The answers that are being made, and the messages that wait.
+struct Running {
+    receiver: Receiver,
+    answers: Vec<BoxFuture<'static, Result<(), ApiError>>>,
+}
+
+impl Running {
+    /// Goes on with the answers, and returns the next message when there is room
+    /// for it; `None` when the connection has ended.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<SocketMessage, SocketError>>> {
+        self.answers.retain_mut(|answer| match answer.as_mut().poll(cx) {
+            Poll::Ready(Ok(())) => false,
+            Poll::Ready(Err(error)) => {
+                log::error!(target: "stockade::error", "JSON-RPC by a WebSocket: {error}");
+                false
+            }
+            Poll::Pending => true,
+        });
+        if self.answers.len() >= MAX_RUNNING {
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.receiver).poll_next(cx)
+    }
+}
+
+/// Runs the calls of a message, and sends what there is to answer.
+///
+/// # Errors
+/// Fails where stockade is wrong.
+async fn answer(
+    service: Arc<Service>,
+    req: Request,
+    bytes: Bytes,
+    sender: Sender,
+) -> Result<(), ApiError> {
+    let text = match message::read(&bytes, service.rules) {
+        Ok(Message::One(mut entry)) => {
+            if let Some(meter) = meter_of(&req) {
+                charge(&meter, std::iter::once(&mut entry), req.settings()).await;
+            }
+            let methods = service.methods()?;
+            let answer = call(methods, req, &bytes, entry, service.max_answer).await;
+            answer.map(|answer| answer.text)
+        }
+        Ok(Message::Batch(mut entries)) => {
+            if let Some(meter) = meter_of(&req) {
+                charge(&meter, entries.iter_mut(), req.settings()).await;
+            }
+            batch::run(&service, req, &bytes, entries).await?.text
+        }
+        Err(failure) => Some(Answer::failed("null", false, &failure).text),
+    };
+    if let Some(text) = text {
+        // A result that is no UTF-8 was given as bytes, and is no JSON either.
+        let text = String::from_utf8_lossy(&text).into_owned();
+        // It fails where the connection has ended, and nobody waits.
+        let _ = sender.send(text).await;
+    }
+    Ok(())
+}
+
+/// The number of messages that are answered at a time.
+const MAX_RUNNING: usize = 16;
