@@ -34,6 +34,8 @@ mod middleware;
 mod options;
 mod validation;
 
+mod rest;
+
 mod auth;
 mod auth_lookups;
 mod helpers;

@@ -11,7 +11,7 @@ use stockade_validation::HasSchema;
 /// It is a struct with named fields. Its JSON is what clients see, by serde, and
 /// its schema says what they may send. Serde writes each field, under the name by
 /// which it reads it: a field that clients must not see is
-/// [hidden](crate#hidden-fields) by the resource and not by serde.
+/// [hidden](crate::Resource::hidden) by the resource and not by serde.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Rows in memory: ids, versions, unique fields, order and scope.
+//! Tests of the memory store: pages, versions, refusals.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -23,12 +23,18 @@ use super::StoreError;
 /// assert_eq!(draft.fields().collect::<Vec<_>>(), ["text", "owner"]);
 /// ```
 pub struct Draft<T> {
-    values: Map<String, Value>,
-    /// The fields that a client may write, of the resource.
-    writable: Arc<[String]>,
-    /// The fields that the client has sent, or changes by a patch.
-    sent: Arc<[String]>,
+    raw: RawDraft,
     of: PhantomData<fn() -> T>,
+}
+
+/// A draft without the type of the item.
+#[derive(Clone)]
+pub(crate) struct RawDraft {
+    pub(crate) values: Map<String, Value>,
+    /// The fields that a client may write, of the resource.
+    pub(crate) writable: Arc<[String]>,
+    /// The fields that the client has sent, or changes by a patch.
+    pub(crate) sent: Vec<String>,
 }
 
 impl<T> Draft<T> {
@@ -37,52 +43,60 @@ impl<T> Draft<T> {
     pub fn new<N: Into<String>>(values: impl IntoIterator<Item = (N, Value)>) -> Self {
         let values: Map<_, _> =
             values.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        let sent: Arc<[String]> = values.keys().cloned().collect();
-        Self { values, writable: Arc::clone(&sent), sent, of: PhantomData }
+        let sent: Vec<String> = values.keys().cloned().collect();
+        Self::of(RawDraft { values, writable: sent.clone().into(), sent })
+    }
+
+    pub(crate) fn of(raw: RawDraft) -> Self {
+        Self { raw, of: PhantomData }
+    }
+
+    pub(crate) fn into_raw(self) -> RawDraft {
+        self.raw
     }
 
     /// Returns the value of a field, if the draft has one.
     #[must_use]
     pub fn get(&self, field: &str) -> Option<&Value> {
-        self.values.get(field)
+        self.raw.values.get(field)
     }
 
     /// Sets the value of a field, also of one that clients may not write. No schema
     /// judges it.
     pub fn set(&mut self, field: impl Into<String>, value: impl Into<Value>) {
-        self.values.insert(field.into(), value.into());
+        self.raw.values.insert(field.into(), value.into());
     }
 
     /// Takes the value of a field away; a field that clients may write becomes null
     /// or its default.
     pub fn remove(&mut self, field: &str) -> Option<Value> {
-        self.values.shift_remove(field)
+        self.raw.values.shift_remove(field)
     }
 
     /// Returns true if the client has sent the field, and with PATCH if the patch
     /// changes it. So a hook tells a new password from the hash of the old one.
     #[must_use]
     pub fn has_sent(&self, field: &str) -> bool {
-        self.sent.iter().any(|sent| sent == field)
+        self.raw.sent.iter().any(|sent| sent == field)
     }
 
     /// Returns the values.
     #[must_use]
     pub fn values(&self) -> &Map<String, Value> {
-        &self.values
+        &self.raw.values
     }
 
     /// Returns the names of the fields that are to be written: those that clients may
     /// write, with a value or without, and those that hooks have set.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
-        let set = self.values.keys().filter(|name| !self.writable.contains(name));
-        self.writable.iter().chain(set).map(String::as_str)
+        let set = self.raw.values.keys().filter(|name| !self.raw.writable.contains(name));
+        self.raw.writable.iter().chain(set).map(String::as_str)
     }
 
     /// Returns the values as a JSON object.
     #[must_use]
     pub fn into_value(self) -> Value {
-        Value::Object(self.values)
+        Value::Object(self.raw.values)
     }
 
     /// Reads the values into a type, such as one without the fields of the server.
@@ -97,19 +111,14 @@ impl<T> Draft<T> {
 
 impl<T> Clone for Draft<T> {
     fn clone(&self) -> Self {
-        Self {
-            values: self.values.clone(),
-            writable: Arc::clone(&self.writable),
-            sent: Arc::clone(&self.sent),
-            of: PhantomData,
-        }
+        Self::of(self.raw.clone())
     }
 }
 
 /// Shows the names of its fields, because a value may be a secret.
 impl<T> fmt::Debug for Draft<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.values.keys().collect();
+        let names: Vec<_> = self.raw.values.keys().collect();
         f.debug_tuple("Draft").field(&names).finish()
     }
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub use ask::{Ask, Direction, Filter, Op, Page, Sort};
 pub use doc::StoreDoc;
 pub use draft::Draft;
+pub(crate) use draft::RawDraft;
 pub use error::StoreError;
 pub use scope::Scope;
 pub use stored::{Expected, Stored, Version};

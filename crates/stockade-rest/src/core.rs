@@ -1,0 +1,199 @@
+//! [`Core`]: a resource without its types, which the handlers of all its routes
+//! share.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use stockade_core::description::SchemaOf;
+use stockade_core::{BoxFuture, Request};
+use stockade_errors::{ApiError, FieldError};
+use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
+
+use crate::access::Operation;
+use crate::erased::{BoxItem, ErasedStore};
+use crate::store::{Op, RawDraft, Scope};
+
+/// A function that finds the scope of a user.
+pub(crate) type FindScope = Arc<dyn Fn(Option<&Value>) -> Result<Scope, ApiError> + Send + Sync>;
+
+/// A function that changes a draft, or refuses it.
+pub(crate) type Before = Arc<
+    dyn Fn(Option<Value>, RawDraft) -> BoxFuture<'static, Result<RawDraft, ApiError>> + Send + Sync,
+>;
+
+/// A function that changes an item before it is answered, or refuses to.
+pub(crate) type After = Arc<
+    dyn Fn(Option<Value>, BoxItem) -> BoxFuture<'static, Result<BoxItem, ApiError>> + Send + Sync,
+>;
+
+/// A resource without its types.
+pub(crate) struct Core {
+    pub(crate) store: Box<dyn ErasedStore>,
+    pub(crate) id: &'static str,
+    pub(crate) schemas: Schemas,
+    pub(crate) filters: Vec<FilterField>,
+    pub(crate) sorts: Vec<SortField>,
+    /// The names of all parameters of a list.
+    pub(crate) parameters: Vec<String>,
+    pub(crate) hidden: Vec<String>,
+    pub(crate) scope: Option<FindScope>,
+    pub(crate) before: Vec<(Operation, Before)>,
+    pub(crate) after: Vec<(Operation, After)>,
+    pub(crate) settings: Settings,
+}
+
+/// The schemas of a resource.
+pub(crate) struct Schemas {
+    /// The parameters of a path: the id alone.
+    pub(crate) params: Schema,
+    /// The parameters of a list.
+    pub(crate) query: Schema,
+    /// A new item, and the whole of one that is there.
+    pub(crate) create: Input,
+    pub(crate) change: Input,
+    /// A part of that, by RFC 7396.
+    pub(crate) patch: Schema,
+    /// One item that is answered, and a page of them.
+    pub(crate) item: Answered,
+    pub(crate) page: Answered,
+}
+
+/// The values that a client may write.
+pub(crate) struct Input {
+    pub(crate) schema: Schema,
+    pub(crate) fields: Arc<[String]>,
+}
+
+/// The schema of an answer, for documents.
+#[derive(Clone)]
+pub(crate) enum Answered {
+    /// That of a type.
+    Of(SchemaOf),
+    /// That of a type without its hidden fields.
+    Without(Schema),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) requires_if_match: bool,
+    pub(crate) put_creates: bool,
+    pub(crate) counts: bool,
+}
+
+/// A field that a list may be filtered by, with one comparison.
+pub(crate) struct FilterField {
+    /// The name of the parameter: `price[lt]`.
+    pub(crate) parameter: String,
+    pub(crate) field: String,
+    pub(crate) op: Op,
+}
+
+/// A field that a list may be sorted by.
+pub(crate) struct SortField {
+    pub(crate) field: String,
+    /// The schema of a key in a cursor.
+    pub(crate) schema: Schema,
+}
+
+impl Input {
+    /// Makes a draft of what a client sent, judged by the schema.
+    pub(crate) fn draft_of(&self, sent: Value) -> Result<RawDraft, ApiError> {
+        let names: Vec<String> = match &sent {
+            Value::Object(sent) => sent.keys().filter(|name| self.has(name)).cloned().collect(),
+            _ => Vec::new(),
+        };
+        let options = ValidationOptions::new();
+        let judged = validate_against_schema(&self.schema, sent, &options)?.into_result()?;
+        let Value::Object(mut values) = judged else {
+            return Err(ApiError::validation([FieldError::new("", "Must be an object", "type")]));
+        };
+        values.retain(|name, _| self.has(name));
+        Ok(RawDraft { values, writable: Arc::clone(&self.fields), sent: names })
+    }
+
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.fields.iter().any(|name| name == field)
+    }
+}
+
+impl Core {
+    /// Returns the scope of the user of a request.
+    pub(crate) fn scope_of(&self, req: &Request) -> Result<Scope, ApiError> {
+        self.scope.as_ref().map_or_else(|| Ok(Scope::all()), |scope| scope(req.user()))
+    }
+
+    /// Reads the id of the path by its schema.
+    pub(crate) fn id_of(&self, req: &Request) -> Result<Value, ApiError> {
+        let text = req.param(self.id).map_or(Value::Null, |text| Value::String(text.into_owned()));
+        let params = Map::from_iter([(self.id.to_owned(), text)]);
+        let options = ValidationOptions::new().coerce_types(true);
+        let judged = validate_against_schema(&self.schemas.params, params.into(), &options)?;
+        Ok(judged.into_result()?[self.id].take())
+    }
+
+    pub(crate) fn is_hidden(&self, field: &str) -> bool {
+        // An error names a part of a field by its path.
+        let field = field.split(['.', '[']).next().unwrap_or(field);
+        self.hidden.iter().any(|name| name == field)
+    }
+
+    /// Refuses a draft that would be outside of the scope, and gives it the values
+    /// of the scope that it does not have.
+    pub(crate) fn place(draft: &mut RawDraft, scope: &Scope) -> Result<(), ApiError> {
+        for (field, expected) in scope.conditions() {
+            // Nothing is equal to null, so that no item would be in the scope.
+            if expected.is_null() {
+                return Err(ApiError::authorization());
+            }
+            match draft.values.get(field) {
+                Some(value) if value == expected => {}
+                Some(_) => return Err(ApiError::authorization()),
+                None => drop(draft.values.insert(field.clone(), expected.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the functions in front of a write.
+    pub(crate) async fn before(
+        &self,
+        operation: Operation,
+        user: Option<&Value>,
+        mut draft: RawDraft,
+    ) -> Result<RawDraft, ApiError> {
+        for (_, before) in self.before.iter().filter(|(of, _)| *of == operation) {
+            draft = before(user.cloned(), draft).await?;
+        }
+        Ok(draft)
+    }
+
+    /// Runs the functions behind an operation.
+    pub(crate) async fn after(
+        &self,
+        operation: Operation,
+        user: Option<&Value>,
+        mut item: BoxItem,
+    ) -> Result<BoxItem, ApiError> {
+        for (_, after) in self.after.iter().filter(|(of, _)| *of == operation) {
+            item = after(user.cloned(), item).await?;
+        }
+        Ok(item)
+    }
+
+    pub(crate) fn has_after(&self, operation: Operation) -> bool {
+        self.after.iter().any(|(of, _)| *of == operation)
+    }
+
+    /// Removes hidden fields from an item.
+    pub(crate) fn hide(&self, item: &mut Value) {
+        if let Value::Object(item) = item {
+            self.hidden.iter().for_each(|name| drop(item.shift_remove(name)));
+        }
+    }
+
+    /// Leaves the errors out that are about hidden fields.
+    pub(crate) fn visible(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
+        errors.retain(|error| !self.is_hidden(&error.field));
+        errors
+    }
+}

@@ -1,0 +1,233 @@
+//! A store without its types, so that the code of a resource is compiled once.
+
+use std::any::Any;
+
+use serde::de::Error as _;
+use serde::ser::{SerializeSeq as _, SerializeStruct as _};
+use serde::{Deserialize as _, Serialize, Serializer};
+use serde_json::Value;
+use stockade_core::BoxFuture;
+use stockade_errors::{ApiError, FieldError};
+use stockade_serialization::to_json;
+
+use crate::Entity;
+use crate::store::{
+    Ask, Draft, Expected, RawDraft, Scope, Store, StoreDoc, StoreError, Stored, Version,
+};
+
+/// A [`Store`] whose ids are JSON, which the schema of their type has judged.
+pub(crate) trait ErasedStore: Send + Sync {
+    fn list<'s>(&'s self, ask: &'s Ask) -> BoxFuture<'s, Result<ErasedPage, StoreError>>;
+
+    fn get<'s>(
+        &'s self,
+        id: &'s Value,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<Option<BoxItem>, StoreError>>;
+
+    fn create(&self, draft: RawDraft) -> BoxFuture<'_, Result<BoxItem, StoreError>>;
+
+    fn replace<'s>(
+        &'s self,
+        id: &'s Value,
+        draft: RawDraft,
+        expected: Expected,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<BoxItem, StoreError>>;
+
+    fn delete<'s>(
+        &'s self,
+        id: &'s Value,
+        expected: Expected,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<(), StoreError>>;
+
+    fn describe(&self, doc: &mut StoreDoc);
+}
+
+/// A page of items without their type.
+pub(crate) struct ErasedPage {
+    pub(crate) items: Box<dyn Items>,
+    pub(crate) more: bool,
+    pub(crate) total: Option<u64>,
+}
+
+/// The items of a page.
+pub(crate) trait Items: Send {
+    /// Takes the items, one by one; none are left.
+    fn take(&mut self) -> Vec<BoxItem>;
+
+    /// Returns an item as JSON.
+    fn value(&self, index: usize) -> Result<Value, ApiError>;
+
+    fn len(&self) -> usize;
+
+    fn reverse(&mut self);
+
+    /// Writes the page as JSON, with the cursor of the next one.
+    fn write(&self, next: Option<&str>) -> Result<Vec<u8>, ApiError>;
+}
+
+pub(crate) type BoxItem = Box<dyn Item>;
+
+/// An item without its type.
+pub(crate) trait Item: Send {
+    fn version(&self) -> Version;
+
+    /// Writes the item as JSON.
+    fn write(&self) -> Result<Vec<u8>, ApiError>;
+
+    /// Returns the item as JSON.
+    fn value(&self) -> Result<Value, ApiError>;
+
+    /// Returns the value of the entity's type.
+    fn entity(&self) -> &dyn Any;
+
+    /// Returns the [`Stored`] of the entity's type.
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
+}
+
+impl<T: Entity> Item for Stored<T> {
+    fn version(&self) -> Version {
+        self.version
+    }
+
+    fn write(&self) -> Result<Vec<u8>, ApiError> {
+        Ok(to_json(&self.value)?)
+    }
+
+    fn value(&self) -> Result<Value, ApiError> {
+        serde_json::to_value(&self.value).map_err(ApiError::internal)
+    }
+
+    fn entity(&self) -> &dyn Any {
+        &self.value
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
+        self
+    }
+}
+
+impl<T: Entity> Items for Vec<Stored<T>> {
+    fn take(&mut self) -> Vec<BoxItem> {
+        self.drain(..).map(|item| -> BoxItem { Box::new(item) }).collect()
+    }
+
+    fn value(&self, index: usize) -> Result<Value, ApiError> {
+        let item = self.get(index).map(Item::value);
+        item.unwrap_or(Ok(Value::Null))
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn reverse(&mut self) {
+        self.as_mut_slice().reverse();
+    }
+
+    fn write(&self, next: Option<&str>) -> Result<Vec<u8>, ApiError> {
+        Ok(to_json(&Written { items: Values(self), next })?)
+    }
+}
+
+/// A page as it is written.
+struct Written<'p, T> {
+    items: Values<'p, T>,
+    next: Option<&'p str>,
+}
+
+struct Values<'p, T>(&'p [Stored<T>]);
+
+impl<T: Serialize> Serialize for Written<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut page = serializer.serialize_struct("Page", 2)?;
+        page.serialize_field("items", &self.items)?;
+        page.serialize_field("next", &self.next)?;
+        page.end()
+    }
+}
+
+impl<T: Serialize> Serialize for Values<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut items = serializer.serialize_seq(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|item| items.serialize_element(&item.value))?;
+        items.end()
+    }
+}
+
+/// A store with the type of its items.
+pub(crate) struct Typed<T, S> {
+    store: S,
+    of: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Entity, S: Store<T>> Typed<T, S> {
+    pub(crate) fn new(store: S) -> Self {
+        Self { store, of: std::marker::PhantomData }
+    }
+}
+
+impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
+    fn list<'s>(&'s self, ask: &'s Ask) -> BoxFuture<'s, Result<ErasedPage, StoreError>> {
+        Box::pin(async move {
+            let page = self.store.list(ask).await?;
+            Ok(ErasedPage { items: Box::new(page.items), more: page.more, total: page.total })
+        })
+    }
+
+    fn get<'s>(
+        &'s self,
+        id: &'s Value,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<Option<BoxItem>, StoreError>> {
+        Box::pin(async move {
+            let item = self.store.get(&id_of::<T>(id)?, scope).await?;
+            Ok(item.map(|item| -> BoxItem { Box::new(item) }))
+        })
+    }
+
+    fn create(&self, draft: RawDraft) -> BoxFuture<'_, Result<BoxItem, StoreError>> {
+        Box::pin(async move {
+            let item = self.store.create(Draft::of(draft)).await?;
+            Ok(Box::new(item) as BoxItem)
+        })
+    }
+
+    fn replace<'s>(
+        &'s self,
+        id: &'s Value,
+        draft: RawDraft,
+        expected: Expected,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<BoxItem, StoreError>> {
+        Box::pin(async move {
+            let id = id_of::<T>(id)?;
+            let item = self.store.replace(&id, Draft::of(draft), expected, scope).await?;
+            Ok(Box::new(item) as BoxItem)
+        })
+    }
+
+    fn delete<'s>(
+        &'s self,
+        id: &'s Value,
+        expected: Expected,
+        scope: &'s Scope,
+    ) -> BoxFuture<'s, Result<(), StoreError>> {
+        Box::pin(async move { self.store.delete(&id_of::<T>(id)?, expected, scope).await })
+    }
+
+    fn describe(&self, doc: &mut StoreDoc) {
+        self.store.describe(doc);
+    }
+}
+
+/// Reads an id that has passed its schema. One that its type refuses all the same,
+/// such as an integer beyond it, is the client's mistake.
+fn id_of<T: Entity>(id: &Value) -> Result<T::Id, StoreError> {
+    T::Id::deserialize(id).map_err(|error| {
+        log::debug!(target: "stockade", "an id does not fit: {}", serde_json::Error::custom(error));
+        StoreError::Invalid(vec![FieldError::new(T::ID, "Invalid value", "type")])
+    })
+}

@@ -1,0 +1,156 @@
+//! The answers with items.
+
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use stockade_core::__internal::list_items;
+use stockade_core::{HttpBody, Request, Response};
+use stockade_errors::ApiError;
+use stockade_serialization::to_json;
+
+use super::Route;
+use crate::core::Core;
+use crate::erased::Item;
+use crate::store::Version;
+
+impl Route {
+    /// Answers an item with its entity tag.
+    pub(super) fn item(&self, status: StatusCode, item: &dyn Item) -> Result<Response, ApiError> {
+        let mut response = json(self.core.written(item)?);
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, etag(item.version())?);
+        headers.insert(header::CACHE_CONTROL, self.cache_control());
+        Ok(response)
+    }
+
+    /// Answers a write: with the item, or without where the client asks for that.
+    pub(super) fn written(
+        &self,
+        req: &Request,
+        status: StatusCode,
+        item: &dyn Item,
+    ) -> Result<Response, ApiError> {
+        if !wants_minimal(req.headers()) {
+            return self.item(status, item);
+        }
+        let mut response = Response::new(HttpBody::empty());
+        // A new item has a place, which 204 does not tell.
+        let is_new = status == StatusCode::CREATED;
+        *response.status_mut() = if is_new { status } else { StatusCode::NO_CONTENT };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, etag(item.version())?);
+        headers.insert("preference-applied", HeaderValue::from_static("return=minimal"));
+        Ok(response)
+    }
+
+    /// Returns the rule for caches: they ask each time, and those that several users
+    /// share keep nothing of one user.
+    pub(super) fn cache_control(&self) -> HeaderValue {
+        HeaderValue::from_static(if self.is_public { "no-cache" } else { "private, no-cache" })
+    }
+}
+
+impl Core {
+    /// Writes an item as JSON, without its hidden fields.
+    fn written(&self, item: &dyn Item) -> Result<Vec<u8>, ApiError> {
+        if self.hidden.is_empty() {
+            return item.write();
+        }
+        let mut value = item.value()?;
+        self.hide(&mut value);
+        Ok(to_json(&value)?)
+    }
+}
+
+/// Lets pages of other origins read the headers of a resource. The rules of CORS say
+/// if they may read the answer at all.
+pub(super) fn expose(answer: Result<Response, ApiError>) -> Result<Response, ApiError> {
+    const EXPOSED: &str = "ETag, Link, Location, X-Total-Count";
+
+    let mut response =
+        answer.map_err(|error| error.with_header("access-control-expose-headers", EXPOSED))?;
+    let exposed = HeaderValue::from_static(EXPOSED);
+    response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    Ok(response)
+}
+
+/// Makes a response of JSON.
+pub(super) fn json(bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(HttpBody::from(bytes));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// Returns the entity tag of a version.
+pub(super) fn etag(version: Version) -> Result<HeaderValue, ApiError> {
+    header_value(format!("\"{version}\""))
+}
+
+pub(super) fn header_value(text: String) -> Result<HeaderValue, ApiError> {
+    HeaderValue::try_from(text).map_err(ApiError::internal)
+}
+
+/// Returns the path of an item of the collection at `collection`.
+pub(super) fn place_of(collection: &str, id: &Value) -> String {
+    let id = match id {
+        Value::String(id) => utf8_percent_encode(id, SEGMENT).to_string(),
+        id => id.to_string(),
+    };
+    format!("{}/{id}", collection.trim_end_matches('/'))
+}
+
+/// The characters that are encoded in a segment of a path: all but the unreserved.
+///
+/// Source: RFC 3986, section 2.3.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// Returns true if the client wants no item in the answer.
+///
+/// Source: RFC 7240, section 4.2.
+fn wants_minimal(headers: &HeaderMap) -> bool {
+    let mut preferences = list_items(headers, &PREFER);
+    let first = preferences.find(|it| {
+        let name = it.split(['=', ';']).next().unwrap_or(it);
+        name.trim().eq_ignore_ascii_case("return")
+    });
+    first.is_some_and(|preference| {
+        let value = preference.split(';').next().and_then(|it| it.split_once('='));
+        value.is_some_and(|(_, value)| value.trim().trim_matches('"') == "minimal")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(lines: &[&str], expected: bool) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append("prefer", line.parse().unwrap());
+        }
+        assert_eq!(wants_minimal(&headers), expected, "{lines:?}");
+    }
+
+    #[test]
+    fn the_first_preference_counts() {
+        check(&[], false);
+        check(&["return=minimal"], true);
+        check(&["Return=\"minimal\""], true);
+        check(&["respond-async", "wait=10, return=minimal; x=1"], true);
+        check(&["return=representation, return=minimal"], false);
+        check(&["return", "returns=minimal"], false);
+    }
+
+    #[test]
+    fn an_id_is_one_segment() {
+        assert_eq!(place_of("/teas", &json!(7)), "/teas/7");
+        assert_eq!(place_of("/teas/", &json!("a/b c?é")), "/teas/a%2Fb%20c%3F%C3%A9");
+    }
+}

@@ -1,0 +1,131 @@
+//! The conditions of a request: `If-Match` and `If-None-Match`.
+//!
+//! Source: RFC 9110, section 13.
+
+use http::{HeaderMap, header};
+use stockade_core::Request;
+use stockade_errors::ApiError;
+use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
+
+use super::Route;
+use crate::access::Operation;
+use crate::failure::precondition_failed;
+use crate::store::{Expected, Version};
+
+/// The conditions of a request that writes an item.
+pub(super) struct Conditions {
+    /// The one version that the client expects, as most write it.
+    exact: Option<Version>,
+    /// Any other conditions, which are judged against the present version.
+    others: Option<Preconditions>,
+}
+
+impl Conditions {
+    /// Reads the conditions of a request.
+    ///
+    /// # Errors
+    /// Fails with 428 where a condition is required and there is none.
+    pub(super) fn of(route: &Route, req: &Request) -> Result<Self, ApiError> {
+        let headers = req.headers();
+        let settings = route.core.settings;
+        let has_match = headers.contains_key(header::IF_MATCH);
+        let creates = settings.put_creates
+            && route.operation == Operation::Replace
+            && headers.get(header::IF_NONE_MATCH).is_some_and(|value| value == "*");
+        if settings.requires_if_match && !has_match && !creates {
+            let message = "Precondition Required: If-Match names the version to change";
+            return Err(ApiError::new(428, message));
+        }
+        let exact = exact(headers);
+        let is_judged = has_match || headers.contains_key(header::IF_NONE_MATCH);
+        let others = is_judged && exact.is_none();
+        Ok(Self { exact, others: others.then(|| Preconditions::of(req.method(), headers)) })
+    }
+
+    /// Returns true if the client named a state that it expects.
+    pub(super) fn are_given(&self) -> bool {
+        self.exact.is_some() || self.others.is_some()
+    }
+
+    /// Returns the version at which a write may be done without a look at the item;
+    /// `None` where it has to be looked at.
+    pub(super) fn expected(&self) -> Option<Expected> {
+        match (self.exact, &self.others) {
+            (Some(version), _) => Some(Expected::Version(version)),
+            (None, None) => Some(Expected::Any),
+            (None, Some(_)) => None,
+        }
+    }
+
+    /// Judges the conditions against the present version; `None` for an item that is
+    /// not there.
+    ///
+    /// # Errors
+    /// Fails with 412 and the present entity tag.
+    pub(super) fn judge(&self, present: Option<Version>) -> Result<(), ApiError> {
+        let holds = match (self.exact, &self.others) {
+            (Some(exact), _) => present == Some(exact),
+            (None, Some(others)) => others.evaluate(&validators(present)) != Outcome::Failed,
+            (None, None) => true,
+        };
+        if holds { Ok(()) } else { Err(precondition_failed(present)) }
+    }
+}
+
+/// Returns true if the client has the present version already.
+pub(super) fn is_known(req: &Request, present: Version) -> Result<bool, ApiError> {
+    let headers = req.headers();
+    if !headers.contains_key(header::IF_NONE_MATCH) && !headers.contains_key(header::IF_MATCH) {
+        return Ok(false);
+    }
+    match Preconditions::of(req.method(), headers).evaluate(&validators(Some(present))) {
+        Outcome::Failed => Err(precondition_failed(Some(present))),
+        outcome => Ok(outcome == Outcome::NotModified),
+    }
+}
+
+/// Returns the version of an `If-Match` with one tag of ours and nothing beside it.
+fn exact(headers: &HeaderMap) -> Option<Version> {
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        return None;
+    }
+    let mut lines = headers.get_all(header::IF_MATCH).iter();
+    let only = lines.next().filter(|_| lines.next().is_none())?;
+    let number = only.to_str().ok()?.strip_prefix("\"v")?.strip_suffix('"')?;
+    let is_ours = number == "0" || !number.starts_with(['0', '+']);
+    is_ours.then(|| number.parse().ok().map(Version))?
+}
+
+fn validators(present: Option<Version>) -> Validators {
+    // The tag of a version has visible ASCII characters alone.
+    let tag = present.and_then(|version| ETag::new(&version.to_string()));
+    tag.map_or_else(Validators::absent, Validators::etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(if_match: &[&str], expected: Option<u64>) {
+        let mut headers = HeaderMap::new();
+        for line in if_match {
+            headers.append("if-match", line.parse().unwrap());
+        }
+        assert_eq!(exact(&headers), expected.map(Version), "{if_match:?}");
+    }
+
+    #[test]
+    fn one_tag_of_ours_is_a_version() {
+        check(&["\"v17\""], Some(17));
+        check(&["\"v0\""], Some(0));
+        for other in
+            ["\"v017\"", "\"v+1\"", "\"v\"", "\"17\"", "W/\"v17\"", "*", "v17", "\"v1\", \"v2\""]
+        {
+            check(&[other], None);
+        }
+        check(&["\"v18446744073709551616\""], None);
+        check(&["\"v1\"", "\"v1\""], None);
+        check(&[], None);
+    }
+}

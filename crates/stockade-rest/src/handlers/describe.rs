@@ -1,0 +1,135 @@
+//! The description of the routes of a resource.
+
+use stockade_core::description::{
+    Answer, AnswerBody, Content, ContentSchema, HeaderDoc, InputFrom,
+};
+use stockade_core::{BodyKind, RouteDoc};
+use stockade_validation::{Schema, ValidationOptions};
+
+use super::Route;
+use crate::access::Operation;
+use crate::core::Answered;
+
+impl Route {
+    pub(super) fn describe(&self, doc: &mut RouteDoc) {
+        let schemas = &self.core.schemas;
+        let options = ValidationOptions::new();
+        if self.operation.has_item() {
+            doc.checks(InputFrom::Params, &schemas.params, &options);
+            doc.may_answer(404, "There is no such item");
+        }
+        let mut takes = |schema: &Schema| {
+            doc.reads_body(BodyKind::Typed);
+            doc.checks(InputFrom::Body, schema, &options);
+        };
+        match self.operation {
+            Operation::List => doc.checks(InputFrom::Query, &schemas.query, &options),
+            Operation::Create => takes(&schemas.create.schema),
+            Operation::Replace => takes(&schemas.change.schema),
+            Operation::Patch => takes(&schemas.patch),
+            Operation::Get | Operation::Delete => {}
+        }
+        let mut invalid = Answer::error(doc.validation_status());
+        invalid.body = AnswerBody::ValidationError;
+        doc.answers(invalid.meaning("A part of the request breaks its schema"));
+        doc.may_answer(400, "The request cannot be read");
+        self.describe_conditions(doc);
+        self.describe_answers(doc);
+        if self.check.is_some() {
+            doc.may_answer(403, "The user may not treat this item");
+        }
+    }
+
+    fn describe_conditions(&self, doc: &mut RouteDoc) {
+        let settings = self.core.settings;
+        match self.operation {
+            Operation::List | Operation::Create => {}
+            Operation::Get => {
+                doc.reads_header("If-None-Match", false);
+                doc.reads_header("If-Match", false);
+                doc.answers(precondition_failed());
+                let known = Answer::new(304).meaning("The client has the present item");
+                doc.answers(known.header(etag()).header(cache_control()));
+            }
+            Operation::Replace | Operation::Patch | Operation::Delete => {
+                let creates = settings.put_creates && self.operation == Operation::Replace;
+                doc.reads_header("If-Match", settings.requires_if_match && !creates);
+                doc.reads_header("If-None-Match", false);
+                doc.answers(precondition_failed());
+                doc.may_answer(409, "The item has changed, or a value is taken");
+                if settings.requires_if_match {
+                    doc.may_answer(428, "The request has no If-Match");
+                }
+            }
+        }
+        if self.operation == Operation::Create {
+            doc.may_answer(409, "A value is taken");
+        }
+        if self.core.scope.is_some() && self.operation.has_draft() {
+            doc.may_answer(403, "The item would not be one of the user");
+        }
+        let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
+        doc.answers(Answer::error(503).meaning("The store is busy").header(retry));
+    }
+
+    fn describe_answers(&self, doc: &mut RouteDoc) {
+        let schemas = &self.core.schemas;
+        let item = |status| {
+            let answer = Answer::new(status).content(content(&schemas.item)).header(etag());
+            answer.meaning("The item")
+        };
+        let location = || HeaderDoc::new("Location", "The path of the item");
+        // Without a body, where the client wants none: the same status has one elsewhere.
+        let bare = || Answer::unknown(201).header(etag()).header(location());
+        if self.operation.has_draft() {
+            doc.reads_header("Prefer", false);
+        }
+        match self.operation {
+            Operation::List => {
+                let link = HeaderDoc::new("Link", "The pages beside this one").sometimes();
+                let mut page = Answer::new(200).content(content(&schemas.page)).header(link);
+                if self.core.settings.counts {
+                    let total = HeaderDoc::new("X-Total-Count", "The number of items, if asked");
+                    page = page.header(total.sometimes());
+                }
+                doc.answers(page.meaning("A page of items").header(cache_control()));
+            }
+            Operation::Get => doc.answers(item(200).header(cache_control())),
+            Operation::Create => {
+                doc.answers(item(201).header(location()));
+                doc.answers(bare());
+            }
+            Operation::Replace | Operation::Patch => {
+                doc.answers(item(200));
+                let minimal = Answer::new(204).meaning("Written; the client wants no item");
+                doc.answers(minimal.header(etag()));
+                if self.operation == Operation::Replace && self.core.settings.put_creates {
+                    doc.answers(item(201).header(location()));
+                    doc.answers(bare());
+                }
+            }
+            Operation::Delete => doc.answers(Answer::new(204).meaning("The item is gone")),
+        }
+    }
+}
+
+fn content(schema: &Answered) -> Content {
+    let schema = match schema {
+        Answered::Of(schema) => ContentSchema::Of(*schema),
+        Answered::Without(schema) => ContentSchema::Made(schema.clone()),
+    };
+    Content::new("application/json", schema)
+}
+
+fn precondition_failed() -> Answer {
+    let present = HeaderDoc::new("ETag", "The entity tag of the present version").sometimes();
+    Answer::error(412).meaning("The item has another version").header(present)
+}
+
+fn etag() -> HeaderDoc {
+    HeaderDoc::new("ETag", "The version of the item")
+}
+
+fn cache_control() -> HeaderDoc {
+    HeaderDoc::new("Cache-Control", "The rule for caches")
+}

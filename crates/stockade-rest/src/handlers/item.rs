@@ -1,0 +1,100 @@
+//! One item: GET and DELETE.
+
+use http::{StatusCode, header};
+use stockade_core::{HttpBody, Request, Response};
+use stockade_errors::ApiError;
+
+use super::Route;
+use super::answer::etag;
+use super::conditions::{Conditions, is_known};
+use super::write::Target;
+use crate::access::Operation;
+use crate::erased::BoxItem;
+use crate::failure::precondition_failed;
+use crate::store::{Expected, StoreError};
+
+/// The number of times that a write is repeated which the client has bound to no
+/// version, when the item has changed meanwhile.
+pub(super) const REPEATED: usize = 3;
+
+impl Route {
+    pub(super) async fn get(&self, req: Request) -> Result<Response, ApiError> {
+        let core = &self.core;
+        let id = core.id_of(&req)?;
+        let scope = core.scope_of(&req)?;
+        let item = core.store.get(&id, &scope).await;
+        let item = item.map_err(|error| core.failure(error, false))?;
+        let item = item.ok_or_else(ApiError::not_found)?;
+        self.check(req.user(), &*item)?;
+        if is_known(&req, item.version())? {
+            let mut response = Response::new(HttpBody::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response.headers_mut().insert(header::ETAG, etag(item.version())?);
+            response.headers_mut().insert(header::CACHE_CONTROL, self.cache_control());
+            return Ok(response);
+        }
+        let item = core.after(Operation::Get, req.user(), item).await?;
+        self.item(StatusCode::OK, &*item)
+    }
+
+    pub(super) async fn delete(&self, req: Request) -> Result<Response, ApiError> {
+        let core = &self.core;
+        let conditions = Conditions::of(self, &req)?;
+        let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
+        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let mut repeated = 0;
+        loop {
+            let expected = self.expected(&target).await?.ok_or_else(ApiError::not_found)?;
+            match core.store.delete(&id, expected, &scope).await {
+                Ok(()) => break,
+                Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
+                    repeated += 1;
+                }
+                Err(error) => return Err(self.refused(error, &target).await),
+            }
+        }
+        let mut response = Response::new(HttpBody::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        Ok(response)
+    }
+
+    /// Loads the item of a request, for which the rule of access holds.
+    pub(super) async fn load(&self, target: &Target<'_>) -> Result<BoxItem, ApiError> {
+        self.find(target).await?.ok_or_else(ApiError::not_found)
+    }
+
+    async fn find(&self, target: &Target<'_>) -> Result<Option<BoxItem>, ApiError> {
+        let item = self.core.store.get(target.id, target.scope).await;
+        let item = item.map_err(|error| self.core.failure(error, false))?;
+        if let Some(item) = &item {
+            self.check(target.user, &**item)?;
+        }
+        Ok(item)
+    }
+
+    /// Returns the version at which an item may be written: after a look at it, where
+    /// the conditions or the rule of access ask for one. `None` if it is not there.
+    pub(super) async fn expected(&self, target: &Target<'_>) -> Result<Option<Expected>, ApiError> {
+        if let Some(expected) = target.conditions.expected()
+            && self.check.is_none()
+        {
+            return Ok(Some(expected));
+        }
+        let Some(item) = self.find(target).await? else { return Ok(None) };
+        target.conditions.judge(Some(item.version()))?;
+        Ok(Some(Expected::Version(item.version())))
+    }
+
+    /// Returns the answer to a failed write: a 412 with the present entity tag where the
+    /// item has another version than the client expects.
+    pub(super) async fn refused(&self, error: StoreError, target: &Target<'_>) -> ApiError {
+        let is_bound = target.conditions.are_given();
+        if !matches!(error, StoreError::Changed) || !is_bound {
+            return self.core.failure(error, is_bound);
+        }
+        match self.core.store.get(target.id, target.scope).await {
+            Ok(item) => precondition_failed(item.map(|item| item.version())),
+            Err(error) => self.core.failure(error, is_bound),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The handlers of a resource, of which the types are erased.
+
+mod answer;
+mod conditions;
+mod describe;
+mod item;
+mod list;
+mod merge_patch;
+mod query;
+mod write;
+
+use std::sync::Arc;
+
+use http::header;
+use serde_json::Value;
+use stockade_core::{BoxFuture, Handler, Request, Response};
+use stockade_errors::ApiError;
+
+use crate::access::{Check, Operation};
+use crate::core::Core;
+use crate::erased::Item;
+
+/// A route of a resource.
+struct Route {
+    core: Arc<Core>,
+    operation: Operation,
+    check: Option<Check>,
+    is_public: bool,
+}
+
+type Answering<'r> = BoxFuture<'r, Result<Response, ApiError>>;
+
+/// Makes the handler of an operation.
+pub(crate) fn handler(
+    core: &Arc<Core>,
+    operation: Operation,
+    check: Option<Check>,
+    is_public: bool,
+) -> Handler {
+    let route = Arc::new(Route { core: Arc::clone(core), operation, check, is_public });
+    let described = Arc::clone(&route);
+    let call = move |req: Request| -> Answering<'static> {
+        let route = Arc::clone(&route);
+        match operation {
+            Operation::List => Box::pin(async move { route.list(req).await }),
+            Operation::Get => Box::pin(async move { route.get(req).await }),
+            Operation::Create => Box::pin(async move { route.create(req).await }),
+            Operation::Replace => Box::pin(async move { route.replace(req).await }),
+            Operation::Patch => Box::pin(async move { route.patch(req).await }),
+            Operation::Delete => Box::pin(async move { route.delete(req).await }),
+        }
+    };
+    let call = move |req: Request| -> Answering<'static> {
+        if !req.headers().contains_key(header::ORIGIN) {
+            return call(req);
+        }
+        let answer = call(req);
+        Box::pin(async move { answer::expose(answer.await) })
+    };
+    Handler::erased(call, move |doc| described.describe(doc))
+}
+
+/// Returns the media types of the bodies of an operation; `None` for one without a
+/// body.
+pub(crate) fn accepted(operation: Operation) -> Option<&'static [&'static str]> {
+    match operation {
+        Operation::Create | Operation::Replace => Some(&[JSON]),
+        Operation::Patch => Some(&[MERGE_PATCH, JSON]),
+        _ => None,
+    }
+}
+
+const JSON: &str = "application/json";
+
+/// Source: RFC 7396, section 4.
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
+impl Route {
+    /// Refuses a user for whom the rule of access does not hold with an item.
+    fn check(&self, user: Option<&Value>, item: &dyn Item) -> Result<(), ApiError> {
+        let Some(check) = &self.check else { return Ok(()) };
+        // Middleware has refused requests without a user.
+        let allowed = user.is_some_and(|user| check(user, item.entity()));
+        if allowed { Ok(()) } else { Err(ApiError::authorization()) }
+    }
+}

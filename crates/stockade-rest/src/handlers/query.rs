@@ -1,0 +1,170 @@
+//! The query of a list, read into a question for the store.
+
+use serde_json::{Map, Value};
+use stockade_core::Request;
+use stockade_errors::{ApiError, FieldError};
+use stockade_validation::__internal::did_you_mean;
+use stockade_validation::{ValidationOptions, validate_against_schema};
+
+use crate::core::Core;
+use crate::cursor::Cursor;
+use crate::failure::invalid;
+use crate::store::{Ask, Direction, Filter, Op, Sort};
+
+/// A list that a client asks for.
+pub(super) struct Question {
+    /// The question for the store. For a page in front of a cursor its order is
+    /// turned round.
+    pub(super) ask: Ask,
+    /// The order as the parameter `sort` has it.
+    pub(super) sort: String,
+    /// True for the page in front of a cursor.
+    pub(super) backwards: bool,
+}
+
+impl Question {
+    /// Reads the query of a request.
+    pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
+        let ask = Ask::new(core.id, LIMIT);
+        let sent = req.query()?;
+        let mut question = Self { ask, sort: String::new(), backwards: false };
+        question.ask.scope = core.scope_of(req)?;
+        if sent.is_empty() {
+            return Ok(question);
+        }
+        let query = judged(core, sent)?;
+        if let Some(limit) = query.get("limit").and_then(Value::as_u64) {
+            // The schema allows 1 to 100.
+            question.ask.limit = usize::try_from(limit).unwrap_or(LIMIT);
+        }
+        question.ask.count = query.get("count").map(|_| MAX_COUNT);
+        question.ask.filters = filters(core, &query)?;
+        if let Some(Value::String(sort)) = query.get("sort") {
+            question.ask.sorts = sorts(core, sort)?;
+            question.sort.clone_from(sort);
+        }
+        if let Some(Value::String(cursor)) = query.get("cursor") {
+            question.begin_at(core, cursor)?;
+        }
+        Ok(question)
+    }
+
+    /// Begins the page at a cursor.
+    fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
+        let unreadable = || invalid("cursor", "This is no cursor of such a list", "cursor");
+        let cursor = Cursor::read(text).ok_or_else(unreadable)?;
+        let is_of_this_order =
+            cursor.sort == self.sort && cursor.keys.len() == self.ask.sorts.len();
+        if !is_of_this_order || !self.ask.sorts.iter().zip(&cursor.keys).all(|it| fits(core, it)) {
+            return Err(unreadable());
+        }
+        self.backwards = cursor.backwards;
+        if cursor.backwards {
+            for sort in &mut self.ask.sorts {
+                sort.direction = sort.direction.reversed();
+            }
+        }
+        self.ask.after = Some(cursor.keys);
+        Ok(())
+    }
+
+    /// Returns the cursor of the page behind an item, or in front of it.
+    pub(super) fn cursor_at(&self, item: &Value, backwards: bool) -> Result<String, ApiError> {
+        let key = |sort: &Sort| item.get(&sort.field).cloned().unwrap_or(Value::Null);
+        let keys = self.ask.sorts.iter().map(key).collect();
+        let cursor = Cursor { sort: self.sort.clone(), backwards, keys };
+        let too_long = || ApiError::internal("the keys of an item are too long for a cursor");
+        cursor.write().ok_or_else(too_long)
+    }
+}
+
+/// The number of items of a page.
+const LIMIT: usize = 20;
+
+/// The number up to which items are counted.
+const MAX_COUNT: u64 = 10_000;
+
+/// The largest number of filters in a query, and of fields in an order.
+const MAX_FILTERS: usize = 10;
+const MAX_SORTS: usize = 3;
+
+/// Judges a query by its schema. Names that are not listed are refused too.
+fn judged(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+    let is_known = |name: &String| core.parameters.contains(name);
+    let mut errors: Vec<FieldError> = Vec::new();
+    for name in sent.keys().filter(|name| !is_known(name)) {
+        let hint = did_you_mean(name, core.parameters.iter().map(String::as_str));
+        let message = format!("There is no such parameter{hint}");
+        errors.push(FieldError::new(short(name), message, "unknown"));
+    }
+    let options = ValidationOptions::query();
+    let outcome = validate_against_schema(&core.schemas.query, sent.into(), &options)?;
+    errors.extend(outcome.errors);
+    errors.truncate(MAX_ERRORS);
+    match outcome.data {
+        Value::Object(query) if errors.is_empty() => Ok(query),
+        _ => Err(ApiError::validation(errors)),
+    }
+}
+
+const MAX_ERRORS: usize = 100;
+
+/// Returns the beginning of a name that a client made.
+fn short(name: &str) -> String {
+    name.chars().take(100).collect()
+}
+
+fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiError> {
+    let mut filters = Vec::new();
+    for known in &core.filters {
+        let Some(value) = query.get(&known.parameter) else { continue };
+        let values = match value {
+            Value::Array(values) if matches!(known.op, Op::Eq | Op::Prefix) => values.clone(),
+            value => vec![value.clone()],
+        };
+        if values.is_empty() || values.iter().any(Value::is_null) {
+            return Err(invalid(&*known.parameter, "A filter has a value", "type"));
+        }
+        filters.push(Filter { field: known.field.clone(), op: known.op, values });
+    }
+    if filters.len() > MAX_FILTERS {
+        let message = format!("A list has at most {MAX_FILTERS} filters");
+        return Err(invalid("", message, "maxProperties"));
+    }
+    Ok(filters)
+}
+
+/// Reads an order; the id becomes its last key, unless it is there.
+fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
+    let mut sorts: Vec<Sort> = Vec::new();
+    for name in text.split(',') {
+        let (field, direction) = match name.strip_prefix('-') {
+            Some(field) => (field, Direction::Descending),
+            None => (name, Direction::Ascending),
+        };
+        let known = || core.sorts.iter().map(|sort| sort.field.as_str());
+        if !known().any(|known| known == field) {
+            let hint = did_you_mean(field, known());
+            let message = format!("Lists are not sorted by {:?}{hint}", short(field));
+            return Err(invalid("sort", message, "enum"));
+        }
+        if sorts.iter().any(|sort| sort.field == field) || sorts.len() == MAX_SORTS {
+            let message = format!("An order has at most {MAX_SORTS} fields, each once");
+            return Err(invalid("sort", message, "maxItems"));
+        }
+        sorts.push(Sort { field: field.to_owned(), direction });
+    }
+    let last = sorts.last().map_or(Direction::Ascending, |sort| sort.direction);
+    if !sorts.iter().any(|sort| sort.field == core.id) {
+        sorts.push(Sort { field: core.id.to_owned(), direction: last });
+    }
+    Ok(sorts)
+}
+
+/// Returns true if a key of a cursor may be the value of its field.
+fn fits(core: &Core, (sort, key): (&Sort, &Value)) -> bool {
+    let field = core.sorts.iter().find(|known| known.field == sort.field);
+    let is_scalar = matches!(key, Value::Bool(_) | Value::Number(_) | Value::String(_));
+    let errors = field.map(|field| field.schema.check(key, &ValidationOptions::new()));
+    is_scalar && matches!(errors, Some(Ok(errors)) if errors.is_empty())
+}

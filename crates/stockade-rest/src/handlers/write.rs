@@ -1,0 +1,169 @@
+//! The writes of an item: POST, PUT and PATCH.
+
+use http::{StatusCode, header};
+use serde_json::Value;
+use stockade_core::{Request, Response};
+use stockade_errors::ApiError;
+
+use super::Route;
+use super::answer::{header_value, place_of};
+use super::conditions::Conditions;
+use super::item::REPEATED;
+use super::merge_patch::merge;
+use crate::access::Operation;
+use crate::core::{Core, Input};
+use crate::erased::{BoxItem, Item};
+use crate::store::{Expected, RawDraft, Scope, StoreError};
+
+/// An item that a request is about, and what the request may do with it.
+pub(super) struct Target<'r> {
+    pub(super) user: Option<&'r Value>,
+    pub(super) id: &'r Value,
+    pub(super) scope: &'r Scope,
+    pub(super) conditions: &'r Conditions,
+}
+
+impl Route {
+    pub(super) async fn create(&self, mut req: Request) -> Result<Response, ApiError> {
+        let core = &self.core;
+        let scope = core.scope_of(&req)?;
+        let draft = core.schemas.create.draft_of(body(&mut req).await?)?;
+        let draft = self.placed(draft, req.user(), &scope).await?;
+        let item = core.store.create(draft).await;
+        let item = item.map_err(|error| core.failure(error, false))?;
+        let item = core.after(Operation::Create, req.user(), item).await?;
+        let place = place_of(req.path(), &item.value()?[core.id]);
+        self.created(&req, &*item, place)
+    }
+
+    pub(super) async fn replace(&self, mut req: Request) -> Result<Response, ApiError> {
+        let core = &self.core;
+        let conditions = Conditions::of(self, &req)?;
+        let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
+        let draft = core.schemas.change.draft_of(body(&mut req).await?)?;
+        let draft = self.placed(draft, req.user(), &scope).await?;
+        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let mut repeated = 0;
+        loop {
+            match self.replace_at_present(&target, draft.clone()).await? {
+                Ok(item) => {
+                    let item = core.after(Operation::Replace, req.user(), item).await?;
+                    return self.written(&req, StatusCode::OK, &*item);
+                }
+                Err(StoreError::Missing) if core.settings.put_creates => {
+                    conditions.judge(None)?;
+                    let item = self.create_at(&id, draft).await?;
+                    let item = core.after(Operation::Replace, req.user(), item).await?;
+                    return self.created(&req, &*item, req.path().to_owned());
+                }
+                Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
+                    repeated += 1;
+                }
+                Err(error) => return Err(self.refused(error, &target).await),
+            }
+        }
+    }
+
+    pub(super) async fn patch(&self, mut req: Request) -> Result<Response, ApiError> {
+        let core = &self.core;
+        let conditions = Conditions::of(self, &req)?;
+        let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
+        let patch = body(&mut req).await?;
+        let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
+        let mut repeated = 0;
+        loop {
+            let item = self.load(&target).await?;
+            conditions.judge(Some(item.version()))?;
+            let draft = self.patched(&*item, patch.clone())?;
+            let draft = self.placed(draft, req.user(), &scope).await?;
+            let expected = Expected::Version(item.version());
+            match core.store.replace(&id, draft, expected, &scope).await {
+                Ok(item) => {
+                    let item = core.after(Operation::Patch, req.user(), item).await?;
+                    return self.written(&req, StatusCode::OK, &*item);
+                }
+                Err(StoreError::Changed) if !conditions.are_given() && repeated < REPEATED => {
+                    repeated += 1;
+                }
+                Err(error) => return Err(self.refused(error, &target).await),
+            }
+        }
+    }
+
+    /// Puts a draft into the scope, and runs the functions in front of the write.
+    async fn placed(
+        &self,
+        mut draft: RawDraft,
+        user: Option<&Value>,
+        scope: &Scope,
+    ) -> Result<RawDraft, ApiError> {
+        Core::place(&mut draft, scope)?;
+        self.core.before(self.operation, user, draft).await
+    }
+
+    async fn replace_at_present(
+        &self,
+        target: &Target<'_>,
+        draft: RawDraft,
+    ) -> Result<Result<BoxItem, StoreError>, ApiError> {
+        let Some(expected) = self.expected(target).await? else {
+            return Ok(Err(StoreError::Missing));
+        };
+        Ok(self.core.store.replace(target.id, draft, expected, target.scope).await)
+    }
+
+    /// Makes the item of an id that no item has.
+    async fn create_at(&self, id: &Value, mut draft: RawDraft) -> Result<BoxItem, ApiError> {
+        let core = &self.core;
+        draft.values.insert(core.id.to_owned(), id.clone());
+        match core.store.create(draft).await {
+            // It belongs to somebody else, or has come meanwhile.
+            Err(StoreError::Taken { field }) if field == core.id => Err(ApiError::not_found()),
+            outcome => outcome.map_err(|error| core.failure(error, false)),
+        }
+    }
+
+    /// Applies a patch to an item, and judges the whole.
+    fn patched(&self, item: &dyn Item, patch: Value) -> Result<RawDraft, ApiError> {
+        let (core, present) = (&self.core, item.value()?);
+        let mut changed = present.clone();
+        core.hide(&mut changed);
+        merge(&mut changed, patch);
+        keep_hidden(core, &present, &mut changed);
+        let change: &Input = &core.schemas.change;
+        let sent = |changed: &Value, name: &str| {
+            let value = changed.get(name).unwrap_or(&Value::Null);
+            value != present.get(name).unwrap_or(&Value::Null)
+        };
+        let sent: Vec<String> =
+            change.fields.iter().filter(|name| sent(&changed, name)).cloned().collect();
+        Ok(RawDraft { sent, ..change.draft_of(changed)? })
+    }
+
+    fn created(&self, req: &Request, item: &dyn Item, place: String) -> Result<Response, ApiError> {
+        let mut response = self.written(req, StatusCode::CREATED, item)?;
+        response.headers_mut().insert(header::LOCATION, header_value(place)?);
+        Ok(response)
+    }
+}
+
+/// Puts the present values of hidden fields back, which no patch has seen, unless it
+/// has set them.
+fn keep_hidden(core: &Core, present: &Value, changed: &mut Value) {
+    let Value::Object(changed) = changed else { return };
+    for name in &core.hidden {
+        if let Some(value) = present.get(name)
+            && !changed.contains_key(name)
+        {
+            changed.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// Returns the body of a request, which must be there.
+async fn body(req: &mut Request) -> Result<Value, ApiError> {
+    if req.bytes().await?.is_empty() {
+        return Err(ApiError::new(400, "Request body is required"));
+    }
+    Ok(req.body().await?.take())
+}

@@ -1,0 +1,382 @@
+//! The check of a resource, and the making of its routes.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use http::Method;
+use stockade_core::__internal::{Level, MiddlewareExt as _};
+use stockade_core::description::SchemaOf;
+use stockade_core::{Docs, Handler, Middleware};
+use stockade_errors::{ConfigError, Mistake};
+use stockade_routing::__internal::{add_mistake, entry_of};
+use stockade_routing::{RouteEntry, RouteTree};
+use stockade_validation::__internal::did_you_mean;
+use stockade_validation::{HasSchema as _, Rule, Schema};
+
+use super::Resource;
+use super::fields::{Field, Fields, Kind, MAX_SORTED};
+use super::page::{self, PageOf};
+use crate::Entity;
+use crate::access::{Access, Operation};
+use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
+use crate::handlers;
+use crate::store::{Op, StoreDoc};
+
+/// Makes the routes of a resource, or a tree of its mistakes.
+pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
+    let mut resource = resource;
+    let operations = resource.only.clone().unwrap_or_else(|| Operation::ALL.to_vec());
+    let access = std::mem::take(&mut resource.access);
+    let (name, location) = (resource.name.clone(), resource.location);
+    let mut check = Checker { name: &name, mistakes: Vec::new() };
+    let rules = check.rules(&operations, &access);
+    if resource.settings.put_creates {
+        let judges =
+            |(of, it): &(Operation, Access<T>)| *of == Operation::Replace && it.check.is_some();
+        if rules.iter().any(judges) {
+            check.mistake("put_creates: a new item is not judged by `Access::check`");
+        }
+    }
+    let core = check.core(resource);
+    let mistakes = check.mistakes;
+    let mut tree = RouteTree::new();
+    if let Some(core) = core.filter(|_| mistakes.is_empty()) {
+        let core = Arc::new(core);
+        let mut item = RouteTree::new();
+        for (operation, access) in rules {
+            let entry = entry(&core, &name, operation, access, location);
+            let method = method(operation);
+            if operation.has_item() {
+                item = item.method(method, entry);
+            } else {
+                tree = tree.method(method, entry);
+            }
+        }
+        return tree.segment(&format!(":{}", T::ID), item);
+    }
+    let mistakes = mistakes.into_iter();
+    mistakes.for_each(|mistake| add_mistake(&mut tree, Mistake::new(mistake).at(location)));
+    tree
+}
+
+fn method(operation: Operation) -> Method {
+    match operation {
+        Operation::List | Operation::Get => Method::GET,
+        Operation::Create => Method::POST,
+        Operation::Replace => Method::PUT,
+        Operation::Patch => Method::PATCH,
+        Operation::Delete => Method::DELETE,
+    }
+}
+
+/// Makes the entry of an operation.
+fn entry<T>(
+    core: &Arc<Core>,
+    name: &str,
+    operation: Operation,
+    access: Access<T>,
+    location: &'static Location<'static>,
+) -> RouteEntry {
+    let Access { middleware, public, check, .. } = access;
+    let handler: Handler = handlers::handler(core, operation, check, public.is_some());
+    let placed = middleware.into_iter().map(|mut middleware: Middleware| {
+        middleware.note_place(Level::Entry, location);
+        middleware
+    });
+    let does = match operation {
+        Operation::List => "Lists",
+        Operation::Get => "Reads",
+        Operation::Create => "Creates",
+        Operation::Replace => "Replaces",
+        Operation::Patch => "Changes",
+        Operation::Delete => "Deletes",
+    };
+    let items = if operation == Operation::List { "items" } else { "item" };
+    let mut entry = entry_of(handler, location)
+        .middleware(placed.collect::<Vec<_>>())
+        .docs(Docs::new(format!("{does} {name} {items}")));
+    if let Some(accepted) = handlers::accepted(operation) {
+        entry = entry.accepts(accepted);
+    }
+    match public {
+        Some(reason) => entry.public(reason),
+        None => entry,
+    }
+}
+
+/// The check of a resource.
+struct Checker<'n> {
+    name: &'n str,
+    /// Lower case, no full stop.
+    mistakes: Vec<String>,
+}
+
+impl Checker<'_> {
+    fn mistake(&mut self, message: impl AsRef<str>) {
+        self.mistakes.push(format!("resource {:?}: {}", self.name, message.as_ref()));
+    }
+
+    /// Returns the operations that are there, each with its rule of access.
+    fn rules<T: Entity>(
+        &mut self,
+        operations: &[Operation],
+        access: &[(Operation, Access<T>)],
+    ) -> Vec<(Operation, Access<T>)> {
+        let mut rules = Vec::new();
+        for operation in Operation::ALL.into_iter().filter(|it| operations.contains(it)) {
+            match access.iter().rev().find(|(of, _)| *of == operation) {
+                Some((_, access)) if access.check.is_some() && !operation.has_item() => {
+                    self.mistake(format!(
+                        "{operation} has no item that `Access::check` could judge: use a scope"
+                    ));
+                }
+                Some((_, access)) => rules.push((operation, access.clone())),
+                None => self.mistake(format!(
+                    "{operation} has no rule of access: `read`, `write` or `allow` sets one, \
+                     `only` leaves an operation out"
+                )),
+            }
+        }
+        rules
+    }
+
+    /// Makes the parts that the handlers share, if there is no mistake in them.
+    fn core<T: Entity>(&mut self, resource: Resource<T>) -> Option<Core> {
+        let written = self.compiled(T::rule().for_replies())?;
+        let fields = Fields::of(&written.to_json_schema());
+        self.check_names::<T>(&fields, &resource);
+        let filters = self.filters(&fields, &resource);
+        let sorts = self.sorts(&fields, &resource);
+        self.check_hooks(&resource);
+        self.check_store(&resource, &filters);
+
+        let read = T::rule();
+        let create = read.clone().without(&resource.server_fields);
+        // The id of an item never changes.
+        let change = create.clone().without(&[T::ID]);
+        let query = query_rule(&read, &filters, &sorts, resource.settings.counts);
+        let schemas = Schemas {
+            params: self.compiled(Rule::object([(T::ID, T::Id::field_rule().required())]))?,
+            query: self.compiled(query)?,
+            create: self.input(create)?,
+            patch: self.compiled(change.clone().merge_patch())?,
+            change: self.input(change)?,
+            item: self.answered::<T>(&resource.hidden, false)?,
+            page: self.answered::<T>(&resource.hidden, true)?,
+        };
+        let sorts = self.sort_fields(&read, T::ID, sorts);
+        let parameters = schemas.query.to_json_schema();
+        let parameters = parameters.get("properties").and_then(|it| it.as_object());
+        let parameters = parameters.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        Some(Core {
+            store: resource.store,
+            id: T::ID,
+            schemas,
+            filters,
+            sorts,
+            parameters,
+            hidden: resource.hidden,
+            scope: resource.scope,
+            before: resource.before,
+            after: resource.after,
+            settings: resource.settings,
+        })
+    }
+
+    fn compiled(&mut self, rule: Rule) -> Option<Schema> {
+        let told = |error: ConfigError| {
+            error.mistakes().iter().for_each(|mistake| self.mistake(mistake.to_string()));
+        };
+        rule.build().map_err(told).ok()
+    }
+
+    fn input(&mut self, rule: Rule) -> Option<Input> {
+        let fields = rule.property_names().into();
+        self.compiled(rule).map(|schema| Input { schema, fields })
+    }
+
+    fn answered<T: Entity>(&mut self, hidden: &[String], is_page: bool) -> Option<Answered> {
+        if hidden.is_empty() {
+            let of = if is_page { SchemaOf::reply::<PageOf<T>>() } else { SchemaOf::reply::<T>() };
+            return Some(Answered::Of(of));
+        }
+        let item = T::rule().without(hidden);
+        let rule = if is_page { page::rule(item) } else { item };
+        self.compiled(rule.for_replies()).map(Answered::Without)
+    }
+
+    /// Returns the field of this name, which `by` names.
+    fn field<'f>(&mut self, fields: &'f Fields, name: &str, by: &str) -> Option<&'f Field> {
+        let field = fields.find(name);
+        if field.is_none() {
+            let hint = did_you_mean(name, fields.names());
+            self.mistake(format!("{by}: there is no field `{name}`{hint}"));
+        }
+        field
+    }
+
+    fn check_names<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) {
+        if fields.all.is_empty() {
+            return self.mistake("its type is no struct with named fields");
+        }
+        if let Some(id) = self.field(fields, T::ID, "`Entity::ID`") {
+            if matches!(id.kind, Kind::Boolean | Kind::Other) || id.is_optional {
+                self.mistake("the id is a number or a text, and always there");
+            }
+            if resource.hidden.contains(&id.name) {
+                self.mistake("the id cannot be hidden: the path of an item has it");
+            }
+        }
+        for name in &resource.server_fields {
+            self.field(fields, name, "server_fields");
+        }
+        for name in &resource.hidden {
+            self.field(fields, name, "hidden");
+        }
+    }
+
+    /// Returns the filters, each with the name of its parameter.
+    fn filters<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) -> Vec<FilterField> {
+        let mut filters: Vec<FilterField> = Vec::new();
+        for (name, ops) in &resource.filters {
+            let Some(field) = self.field(fields, name, "filter") else { continue };
+            if resource.hidden.contains(name) {
+                self.mistake(format!("filter: `{name}` is hidden, and a filter would tell it"));
+            }
+            let usual = || {
+                let null = field.is_optional.then_some(Op::Null);
+                [Op::Eq].into_iter().chain(null).collect()
+            };
+            for op in ops.clone().unwrap_or_else(usual) {
+                if let Some(reason) = cannot_filter(field, op) {
+                    self.mistake(format!("filter: `{name}` by `{op}`: {reason}"));
+                }
+                let parameter = match op {
+                    Op::Eq => name.clone(),
+                    op => format!("{name}[{}]", op.name()),
+                };
+                if RESERVED.contains(&&*parameter) {
+                    self.mistake(format!("filter: the parameter `{parameter}` has a meaning"));
+                } else if filters.iter().any(|known| known.parameter == parameter) {
+                    self.mistake(format!("filter: `{parameter}` is there twice"));
+                } else {
+                    filters.push(FilterField { parameter, field: name.clone(), op });
+                }
+            }
+        }
+        filters
+    }
+
+    /// Returns the names of the fields that a list may be sorted by.
+    fn sorts<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) -> Vec<String> {
+        for name in &resource.sorts {
+            let Some(field) = self.field(fields, name, "sort") else { continue };
+            if resource.hidden.contains(name) {
+                self.mistake(format!("sort: `{name}` is hidden, and an order would tell it"));
+            }
+            if field.is_optional {
+                self.mistake(format!(
+                    "sort: `{name}` is optional, and null has no place in an order"
+                ));
+            }
+            if field.kind == Kind::Other {
+                self.mistake(format!("sort: the values of `{name}` have no order"));
+            }
+            if field.is_long {
+                self.mistake(format!(
+                    "sort: a cursor has no room for `{name}`: it needs `max_length` of at most \
+                     {MAX_SORTED}"
+                ));
+            }
+        }
+        resource.sorts.clone()
+    }
+
+    fn sort_fields(&mut self, read: &Rule, id: &str, sorts: Vec<String>) -> Vec<SortField> {
+        let id = Some(id.to_owned()).filter(|id| !sorts.contains(id));
+        let mut fields = Vec::new();
+        for field in sorts.into_iter().chain(id) {
+            let rule = read.property_rule(&field).unwrap_or_else(Rule::any);
+            fields.extend(self.compiled(rule).map(|schema| SortField { field, schema }));
+        }
+        fields
+    }
+
+    fn check_hooks<T: Entity>(&mut self, resource: &Resource<T>) {
+        for (operation, _) in &resource.before {
+            if !operation.has_draft() {
+                self.mistake(format!("before: {operation} has no draft"));
+            }
+        }
+        if resource.after.iter().any(|(operation, _)| *operation == Operation::Delete) {
+            self.mistake("after: Delete has no item");
+        }
+    }
+
+    fn check_store<T: Entity>(&mut self, resource: &Resource<T>, filters: &[FilterField]) {
+        let mut by_field: Vec<(String, Vec<Op>)> = Vec::new();
+        for filter in filters {
+            match by_field.iter_mut().find(|(field, _)| *field == filter.field) {
+                Some((_, ops)) => ops.push(filter.op),
+                None => by_field.push((filter.field.clone(), vec![filter.op])),
+            }
+        }
+        let mut doc = StoreDoc::new(by_field, resource.sorts.clone());
+        if resource.scope.is_some() {
+            doc = doc.with_scope();
+        }
+        resource.store.describe(&mut doc);
+        doc.mistakes().iter().for_each(|mistake| self.mistake(mistake));
+    }
+}
+
+/// Parameters of a list that are no filters.
+const RESERVED: [&str; 4] = ["limit", "sort", "cursor", "count"];
+
+/// Returns the reason why a field has no such filter.
+fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
+    match op {
+        Op::Null if field.is_optional => None,
+        Op::Null => Some("it is never null"),
+        _ if field.kind == Kind::Other => Some("its values cannot be compared"),
+        Op::Prefix if field.kind != Kind::Text => Some("it is no text"),
+        Op::Lt | Op::Lte | Op::Gt | Op::Gte if field.kind == Kind::Boolean => {
+            Some("it has two values")
+        }
+        _ => None,
+    }
+}
+
+/// Makes the rule of the parameters of a list.
+fn query_rule(read: &Rule, filters: &[FilterField], sorts: &[String], counts: bool) -> Rule {
+    let limit = Rule::integer().minimum(1).maximum(100);
+    let limit = limit.description("The largest number of items. Default: 20");
+    let cursor = Rule::string().description("The value of `next` of an earlier page");
+    let mut rule = Rule::object([("limit", limit), ("cursor", cursor)]);
+    if !sorts.is_empty() {
+        let listed = sorts.join(", ");
+        rule = rule.property("sort", Rule::string().description(format!(
+            "The order: up to 3 of {listed}, with commas between them, each with - in front for \
+             the greatest first"
+        )));
+    }
+    if counts {
+        let count = Rule::string().one_of(["exact"]);
+        let count = count.description("Asks for `X-Total-Count`, counted to 10,000 at most");
+        rule = rule.property("count", count);
+    }
+    for filter in filters {
+        // A field that is written and never read has no rule of its own.
+        let own = || read.property_rule(&filter.field).unwrap_or_else(Rule::any);
+        let value = match filter.op {
+            Op::Null => Rule::boolean(),
+            Op::Eq => Rule::array(own()).min_items(1).max_items(50),
+            Op::Prefix => {
+                Rule::array(Rule::string().min_length(1).max_length(200)).min_items(1).max_items(50)
+            }
+            Op::Lt | Op::Lte | Op::Gt | Op::Gte => own(),
+        };
+        rule = rule.property(filter.parameter.clone(), value);
+    }
+    rule
+}

@@ -1,0 +1,35 @@
+//! The schema of a page of items.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use stockade_validation::{HasSchema, Rule};
+
+use crate::Entity;
+
+/// The type of which the schema of a page is.
+pub(super) struct PageOf<T>(PhantomData<fn() -> T>);
+
+/// Makes the rule of a page of items of one rule.
+pub(super) fn rule(items: Rule) -> Rule {
+    let cursor = "The cursor of the next page; null on the last one";
+    Rule::object([
+        ("items", Rule::array(items).required()),
+        ("next", Rule::string().nullable().description(cursor)),
+    ])
+    .required_fields(["next"])
+}
+
+impl<T: Entity> HasSchema for PageOf<T> {
+    fn rule() -> Rule {
+        rule(T::field_rule())
+    }
+
+    fn field_rule() -> Rule {
+        Rule::of::<Self>()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Page", T::schema_name()).into()
+    }
+}

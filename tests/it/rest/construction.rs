@@ -1,0 +1,159 @@
+//! Mistakes of a resource, which are told when the router is built.
+
+use stockade::prelude::*;
+use stockade::rest::{Access, Draft, Entity, MemoryStore, Op, Operation, Resource};
+
+use super::suite::Item;
+
+fn resource() -> Resource<Item> {
+    Resource::new("item", MemoryStore::new())
+}
+
+fn open() -> Access<Item> {
+    Access::public("a test")
+}
+
+fn mistakes(resource: Resource<Item>) -> Vec<String> {
+    let api = routes! { "items": { ..resource.routes() } };
+    match create_router(api, RouterOptions::new()).build() {
+        Ok(_) => Vec::new(),
+        Err(error) => error
+            .mistakes()
+            .iter()
+            .map(|mistake| {
+                let place = mistake.location().unwrap();
+                assert!(place.file().ends_with("construction.rs"), "{mistake}");
+                mistake.message().to_owned()
+            })
+            .collect(),
+    }
+}
+
+#[track_caller]
+fn check(resource: Resource<Item>, expected: &[&str]) {
+    let found = mistakes(resource.read(open()).write(open()));
+    let expected: Vec<_> =
+        expected.iter().map(|message| format!("resource \"item\": {message}")).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_operation_has_a_rule_of_access() {
+    let found = mistakes(resource().read(open()).allow([Operation::Create], open()));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(
+        found[0],
+        "resource \"item\": Replace has no rule of access: `read`, `write` or `allow` sets one, \
+         `only` leaves an operation out"
+    );
+    let read_only = [Operation::List, Operation::Get];
+    assert!(mistakes(resource().only(read_only).read(open())).is_empty());
+    let signed_in = with_auth(|_: String| Some(json!({})));
+    let found = mistakes(resource().read(Access::check(&signed_in, |_, _| true)).write(open()));
+    let of_list =
+        "resource \"item\": List has no item that `Access::check` could judge: use a scope";
+    assert_eq!(found, [of_list]);
+    let judged = Access::check(&signed_in, |_, _| true);
+    let found = mistakes(
+        resource().read(open()).write(open()).allow([Operation::Replace], judged).put_creates(true),
+    );
+    assert_eq!(
+        found,
+        ["resource \"item\": put_creates: a new item is not judged by `Access::check`"]
+    );
+    let found = mistakes(resource().read(Access::public(" ")).write(open()));
+    assert!(found.iter().all(|it| it == "`public` needs a reason") && found.len() == 2);
+}
+
+#[test]
+fn fields_are_those_of_the_type() {
+    check(resource(), &[]);
+    check(
+        resource().server_fields(["idd"]),
+        &["server_fields: there is no field `idd`, did you mean `id`?"],
+    );
+    check(
+        resource().hidden(["secrets"]),
+        &["hidden: there is no field `secrets`, did you mean `secret`?"],
+    );
+    check(resource().hidden(["id"]), &["the id cannot be hidden: the path of an item has it"]);
+    check(resource().filter("colour"), &["filter: there is no field `colour`"]);
+    check(resource().sort(["names"]), &["sort: there is no field `names`, did you mean `name`?"]);
+}
+
+#[test]
+fn filters_and_sorts_fit_their_fields() {
+    check(
+        resource().hidden(["secret"]).filter("secret"),
+        &["filter: `secret` is hidden, and a filter would tell it"],
+    );
+    check(resource().filter("tags"), &["filter: `tags` by `eq`: its values cannot be compared"]);
+    check(
+        resource().filter_by("price", [Op::Prefix, Op::Null]),
+        &[
+            "filter: `price` by `prefix`: it is no text",
+            "filter: `price` by `null`: it is never null",
+        ],
+    );
+    check(
+        resource().filter_by("sold_out", [Op::Lt]),
+        &["filter: `sold_out` by `lt`: it has two values"],
+    );
+    check(
+        resource().filter("price").filter_by("price", [Op::Eq, Op::Lt]),
+        &["filter: `price` is there twice"],
+    );
+    check(
+        resource().sort(["category"]),
+        &[
+            "sort: `category` is optional, and null has no place in an order",
+            "sort: a cursor has no room for `category`: it needs `max_length` of at most 200",
+        ],
+    );
+    check(resource().sort(["tags"]), &["sort: the values of `tags` have no order"]);
+    check(
+        resource().sort(["owner"]),
+        &["sort: a cursor has no room for `owner`: it needs `max_length` of at most 200"],
+    );
+    check(resource().sort(["size", "price", "weight", "sold_out", "id"]), &[]);
+}
+
+#[test]
+fn hooks_stand_where_there_is_something_for_them() {
+    let keep = async |_, draft: Draft<Item>| Ok(draft);
+    check(
+        resource().before(Operation::Get, keep).before(Operation::Patch, keep),
+        &["before: Get has no draft"],
+    );
+    let keep = async |_, item| Ok(item);
+    check(resource().after(Operation::Delete, keep), &["after: Delete has no item"]);
+}
+
+#[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
+struct Limited {
+    key: Option<String>,
+    limit: u32,
+}
+
+impl Entity for Limited {
+    type Id = String;
+    const ID: &'static str = "key";
+}
+
+#[test]
+fn an_entity_has_an_id_and_its_filters_have_names_of_their_own() {
+    let resource = Resource::new("limited", MemoryStore::<Limited>::new())
+        .filter("limit")
+        .read(Access::public("a test"))
+        .write(Access::public("a test"));
+    let api = routes! { "limited": { ..resource.routes() } };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err();
+    let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    assert_eq!(
+        messages,
+        [
+            "resource \"limited\": the id is a number or a text, and always there",
+            "resource \"limited\": filter: the parameter `limit` has a meaning",
+        ]
+    );
+}

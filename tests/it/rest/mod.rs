@@ -1,0 +1,14 @@
+//! REST resources: one suite for all stores, and what needs no store of its own.
+
+mod construction;
+pub(crate) mod stores;
+pub(crate) mod suite;
+
+use stockade::rest::MemoryStore;
+
+use crate::support::block_on;
+
+#[test]
+fn the_memory_store_passes_the_suite() {
+    block_on(suite::suite(async || MemoryStore::new().unique("name").unique("secret")));
+}
