@@ -23,6 +23,7 @@ mod openapi;
 mod prelude;
 mod public_api;
 mod readme;
+mod rpc;
 mod separate;
 mod specification;
 mod sql;
@@ -174,6 +175,13 @@ const TASKS: &[Task] = &[
         about: "documents of two examples under the tools of others",
         when: Nightly,
         run: openapi::run,
+    },
+    // Installs clients of npm, PyPI and crates.io.
+    Task {
+        name: "rpc",
+        about: "methods of JSON-RPC, called by the clients of others",
+        when: Nightly,
+        run: rpc::run,
     },
     // Needs npm.
     Task {

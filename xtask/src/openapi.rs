@@ -159,7 +159,7 @@ fn database(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Returns the address that a server prints, and what stands behind it.
-fn address(server: &mut Child) -> Result<(String, String), String> {
+pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let outputs: [Option<Box<dyn Read + Send>>; 2] = [
         server.stdout.take().map(|it| Box::new(it) as _),
@@ -186,7 +186,7 @@ fn address(server: &mut Child) -> Result<(String, String), String> {
 }
 
 /// Installs the tools in Python; returns false where that is not possible.
-fn install_python(folder: &Path) -> bool {
+pub(crate) fn install_python(folder: &Path) -> bool {
     let wanted = fs::read(folder.join("requirements.txt")).unwrap_or_default();
     let installed = folder.join("python/requirements.txt");
     // An absent file is as good as another one.
@@ -201,7 +201,7 @@ fn install_python(folder: &Path) -> bool {
 }
 
 /// Installs the tools of npm; returns false where that is not possible.
-fn install_node(folder: &Path) -> bool {
+pub(crate) fn install_node(folder: &Path) -> bool {
     let wanted = fs::read(folder.join("package-lock.json")).unwrap_or_default();
     let installed = folder.join("node_modules/installed.json");
     // An absent file is as good as another one.
@@ -213,7 +213,7 @@ fn install_node(folder: &Path) -> bool {
     started(&mut npm).is_ok() && fs::write(installed, wanted).is_ok()
 }
 
-fn python(folder: &Path, tool: &str) -> Command {
+pub(crate) fn python(folder: &Path, tool: &str) -> Command {
     let mut command = Command::new(folder.join("python/bin").join(tool));
     command.current_dir(folder);
     command
@@ -225,7 +225,7 @@ fn node(folder: &Path, tool: &str, args: &[&str]) -> Outcome {
 }
 
 /// Copies the files of a folder and of those within it.
-fn copy(from: &Path, to: &Path) -> Outcome {
+pub(crate) fn copy(from: &Path, to: &Path) -> Outcome {
     fs::create_dir_all(to).map_err(text)?;
     for entry in fs::read_dir(from).map_err(text)? {
         let entry = entry.map_err(text)?;

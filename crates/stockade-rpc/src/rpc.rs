@@ -187,7 +187,7 @@ impl Rpc {
             self.add_discover(&mut calls);
         }
         let entry = RouteEntry::of_handler(handler)
-            .accepts(["application/json"])
+            .accepts(MEDIA_TYPES)
             .docs(Docs::new("Calls methods by JSON-RPC 2.0"))
             .calling(calls);
         let tree = RouteTree::new().method(Method::POST, entry);
@@ -248,6 +248,11 @@ fn is_segment(name: &str) -> bool {
 fn not_made() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` is not made")
 }
+
+/// The media types of messages: a page of another origin sends none of them without
+/// a preflight. Older clients send the last two.
+const MEDIA_TYPES: [&str; 3] =
+    ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 /// The method that describes all methods.
 const DISCOVER: &str = "rpc.discover";

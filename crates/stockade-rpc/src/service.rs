@@ -5,6 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use http::header;
 use stockade_core::__internal::ChildExt as _;
 use stockade_core::description::Answer as AnswerDoc;
 use stockade_core::{BodyKind, Request, Response, RouteDoc};
@@ -41,6 +42,11 @@ impl Service {
     /// Answers a request.
     pub(crate) async fn answer(self: Arc<Self>, mut req: Request) -> Result<Response, ApiError> {
         let bytes = req.bytes().await?;
+        let content_type = req.headers().get(header::CONTENT_TYPE);
+        if content_type.is_none_or(|value| value != "application/json") {
+            // The readers of parameters go by it.
+            req.carry_json();
+        }
         match message::read(&bytes, self.rules) {
             Ok(Message::One(entry)) => self.one(req, &bytes, entry).await,
             Ok(Message::Batch(entries)) => batch::respond(&self, req, &bytes, entries).await,

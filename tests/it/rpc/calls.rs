@@ -139,8 +139,13 @@ async fn only_a_post_of_json_is_a_message() {
     let large = format!("{}{message}", " ".repeat(1_048_576));
     let json = client.post("/rpc").header("content-type", "application/json");
     json.body(large).await.assert_status(413);
-    let utf8 = client.post("/rpc").header("content-type", "application/json; charset=utf-8");
-    utf8.body(message).await.assert_status(200);
+    let call = r#"{"jsonrpc":"2.0","method":"double","params":[2],"id":1}"#;
+    for content_type in
+        ["application/json; charset=utf-8", "application/json-rpc", "Application/jsonrequest"]
+    {
+        let sent = client.post("/rpc").header("content-type", content_type).body(call);
+        sent.await.assert_json(json!({ "jsonrpc": "2.0", "result": 4, "id": 1 }));
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,46 @@
+//! Calls the methods of the example `rpc` by the clients of others: jayson and
+//! json-rpc-2.0 (npm), jsonrpclib-pelix (PyPI), and those of jsonrpsee.
+//!
+//! `tests/rpc` has the calls. What is installed stands below `target/rpc`.
+
+use std::env::consts::EXE_SUFFIX;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::openapi::{address, copy, install_node, install_python, python};
+use crate::{Outcome, announce, cargo, cargo_path, root, run as started, skip, target_directory};
+
+pub fn run() -> Outcome {
+    cargo(&["build", "-p", "stockade-examples", "--example", "rpc", "--all-features"])?;
+    let program = target_directory()?.join(format!("debug/examples/rpc{EXE_SUFFIX}"));
+    let folder = target_directory()?.join("rpc");
+    copy(&root().join("tests/rpc"), &folder)?;
+    let mut command = Command::new(program);
+    command.env("PORT", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    announce(&command);
+    let mut server = command.spawn().map_err(|error| format!("cannot start rpc: {error}"))?;
+    let outcome = call(&folder, &mut server);
+    // Whatever happened, nothing is left running.
+    let _ = server.kill();
+    let _ = server.wait();
+    outcome
+}
+
+fn call(folder: &Path, server: &mut Child) -> Outcome {
+    let (url, _) = address(server)?;
+    let url = format!("{url}/rpc");
+    if install_node(folder) {
+        let mut node = Command::new("node");
+        started(node.arg("clients.mjs").current_dir(folder).env("URL", &url))?;
+    } else {
+        skip("jayson and json-rpc-2.0 (Node 20 with npm, and its registry)");
+    }
+    if install_python(folder) {
+        started(python(folder, "python").arg("clients.py").env("URL", &url))?;
+    } else {
+        skip("jsonrpclib-pelix (python3 with `venv`, and access to PyPI)");
+    }
+    let mut jsonrpsee = Command::new(cargo_path());
+    jsonrpsee.args(["run", "--quiet", "--locked"]).env("URL", &url);
+    started(jsonrpsee.current_dir(root().join("tests/rpc/jsonrpsee")))
+}
