@@ -376,6 +376,12 @@ impl Request {
         self.inner.payload = Payload::Replaced(body);
     }
 
+    /// Returns the largest body that the route takes, in bytes.
+    #[must_use]
+    pub fn max_body(&self) -> u64 {
+        self.inner.max_body
+    }
+
     /// Takes the body as a stream that ends with an error above the limit of
     /// the route. Afterwards the body is empty.
     pub fn take_stream(&mut self) -> HttpBody {

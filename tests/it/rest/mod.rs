@@ -1,6 +1,8 @@
 //! REST resources: one suite for all stores, and what needs no store of its own.
 
 mod construction;
+mod guarded;
+mod json_patch;
 pub(crate) mod stores;
 pub(crate) mod suite;
 

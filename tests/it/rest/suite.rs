@@ -335,7 +335,7 @@ async fn refusals<S: Store<Item> + Clone>(store: S) {
         let refused = ada.send(Method::POST, "/items", &body).await;
         refused.assert_status(400).assert_field_error(field, rule);
     }
-    for body in ["[]", "null", "7", "", "{", "{}{}"] {
+    for body in ["[]", "null", "7", "", "{", "{}{}", r#"{"name":"a","name":"b"}"#] {
         ada.check(&format!("POST /items\ncontent-type: application/json\n\n{body}"), 400).await;
     }
     ada.check("POST /items\ncontent-type: application/x-www-form-urlencoded\n\nname=a", 415).await;
@@ -560,6 +560,7 @@ async fn open<S: Store<Item> + Clone>(store: S) {
     let put = format!("PUT {place}\n\n{}", item("a", 2));
     client.check(&put, 428).await;
     client.check(&format!("PATCH {place}\n\n{{}}"), 428).await;
+    client.check(&format!("PATCH {place}\n\n{{"), 400).await;
     client.check(&format!("DELETE {place}"), 428).await;
     client.check(&format!("PUT {place}\nif-none-match: *\n\n{}", item("a", 2)), 412).await;
     client.check(&format!("PUT {place}\nif-match: {tag}\n\n{}", item("a", 2)), 200).await;

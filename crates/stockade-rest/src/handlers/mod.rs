@@ -4,9 +4,13 @@ mod answer;
 mod conditions;
 mod describe;
 mod item;
+#[cfg(feature = "json-patch")]
+mod json_patch;
 mod list;
 mod merge_patch;
+mod patch;
 mod query;
+mod twice;
 mod write;
 
 use std::sync::Arc;
@@ -65,7 +69,7 @@ pub(crate) fn handler(
 pub(crate) fn accepted(operation: Operation) -> Option<&'static [&'static str]> {
     match operation {
         Operation::Create | Operation::Replace => Some(&[JSON]),
-        Operation::Patch => Some(&[MERGE_PATCH, JSON]),
+        Operation::Patch => Some(PATCHES),
         _ => None,
     }
 }
@@ -74,6 +78,15 @@ const JSON: &str = "application/json";
 
 /// Source: RFC 7396, section 4.
 const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// Source: RFC 6902, section 6.
+#[cfg(feature = "json-patch")]
+const JSON_PATCH: &str = "application/json-patch+json";
+
+#[cfg(not(feature = "json-patch"))]
+const PATCHES: &[&str] = &[MERGE_PATCH, JSON];
+#[cfg(feature = "json-patch")]
+const PATCHES: &[&str] = &[MERGE_PATCH, JSON, JSON_PATCH];
 
 impl Route {
     /// Refuses a user for whom the rule of access does not hold with an item.

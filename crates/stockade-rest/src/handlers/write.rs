@@ -9,10 +9,12 @@ use super::Route;
 use super::answer::{header_value, place_of};
 use super::conditions::Conditions;
 use super::item::REPEATED;
-use super::merge_patch::merge;
+use super::patch::Patch;
+use super::twice::repeated_name;
 use crate::access::Operation;
 use crate::core::{Core, Input};
 use crate::erased::{BoxItem, Item};
+use crate::failure::invalid;
 use crate::store::{Expected, RawDraft, Scope, StoreError};
 
 /// An item that a request is about, and what the request may do with it.
@@ -38,9 +40,9 @@ impl Route {
 
     pub(super) async fn replace(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
-        let conditions = Conditions::of(self, &req)?;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
         let draft = core.schemas.change.draft_of(body(&mut req).await?)?;
+        let conditions = Conditions::of(self, &req)?;
         let draft = self.placed(draft, req.user(), &scope).await?;
         let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
@@ -66,15 +68,16 @@ impl Route {
 
     pub(super) async fn patch(&self, mut req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
-        let conditions = Conditions::of(self, &req)?;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
-        let patch = body(&mut req).await?;
+        let sent = body(&mut req).await?;
+        let patch = Patch::of(&req, sent)?;
+        let conditions = Conditions::of(self, &req)?;
         let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
         loop {
             let item = self.load(&target).await?;
             conditions.judge(Some(item.version()))?;
-            let draft = self.patched(&*item, patch.clone())?;
+            let draft = self.patched(&*item, &patch)?;
             let draft = self.placed(draft, req.user(), &scope).await?;
             let expected = Expected::Version(item.version());
             match core.store.replace(&id, draft, expected, &scope).await {
@@ -124,11 +127,11 @@ impl Route {
     }
 
     /// Applies a patch to an item, and judges the whole.
-    fn patched(&self, item: &dyn Item, patch: Value) -> Result<RawDraft, ApiError> {
+    fn patched(&self, item: &dyn Item, patch: &Patch) -> Result<RawDraft, ApiError> {
         let (core, present) = (&self.core, item.value()?);
         let mut changed = present.clone();
         core.hide(&mut changed);
-        merge(&mut changed, patch);
+        patch.apply(&mut changed)?;
         keep_hidden(core, &present, &mut changed);
         let change: &Input = &core.schemas.change;
         let sent = |changed: &Value, name: &str| {
@@ -162,8 +165,17 @@ fn keep_hidden(core: &Core, present: &Value, changed: &mut Value) {
 
 /// Returns the body of a request, which must be there.
 async fn body(req: &mut Request) -> Result<Value, ApiError> {
-    if req.bytes().await?.is_empty() {
+    let bytes = req.bytes().await?;
+    if bytes.is_empty() {
         return Err(ApiError::new(400, "Request body is required"));
     }
-    Ok(req.body().await?.take())
+    let body = req.body().await?.take();
+    // Programs in front of this one may have gone by the other of the two.
+    match repeated_name(&bytes) {
+        Some(name) => {
+            let message = format!("Field '{name}' is there twice");
+            Err(invalid(name, message, "type"))
+        }
+        None => Ok(body),
+    }
 }
