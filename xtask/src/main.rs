@@ -155,6 +155,13 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: separate::conduit,
     },
+    // Compiles sqlx.
+    Task {
+        name: "sqlx-postgres",
+        about: "build and test the example with the pool of sqlx, on a PostgreSQL",
+        when: Nightly,
+        run: sql::sqlx,
+    },
     // Links dozens of programs.
     Task {
         name: "from-axum",

@@ -17,31 +17,37 @@ const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/home
 const USERS: &[&str] = &["postgres", "nobody"];
 
 pub fn run() -> Outcome {
-    let Some(programs) = find_programs()? else {
-        if is_part_of("sql") {
-            return Err("there is no PostgreSQL (`apt-get install postgresql`)".to_owned());
-        }
-        skip("stores in PostgreSQL (`apt-get install postgresql`, then `cargo xtask sql`)");
-        return Ok(());
-    };
-    let server = Server::start(&programs)?;
-    let long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
-    let mut test = Command::new(cargo_path());
-    test.args(["test", "-p", "stockade-sql", "--features", "sqlite,postgres", "--test", "it"]);
-    if long {
-        test.arg("--release");
-    }
-    test.args(["--", "postgres"]);
-    if long {
-        test.arg("long");
-        test.args(["--nocapture", "--test-threads=1"]).env("STOCKADE_SQL_LONG", "1");
-    }
-    test.env("STOCKADE_POSTGRES", &server.address)
-        .env("STOCKADE_POSTGRES_CONTROL", &server.control);
-    started(test.current_dir(root()))?;
+    let Some(server) = server("sql")? else { return Ok(()) };
+    server.test(&["postgres"], &[])?;
     // By itself: it kills the server.
-    test.env("STOCKADE_SQL_OUTAGE", "1").args(["--exact", "postgres::outage"]);
-    started(&mut test)
+    server.test(&["--exact", "postgres::outage"], &[("STOCKADE_SQL_OUTAGE", "1")])?;
+    if env::args().any(|argument| argument == "--long") || is_part_of("nightly") {
+        let one_by_one = ["long::", "--nocapture", "--test-threads=1"];
+        server.test(&one_by_one, &[("STOCKADE_SQL_LONG", "1")])?;
+    }
+    Ok(())
+}
+
+/// Tests the example with the pool of sqlx.
+pub fn sqlx() -> Outcome {
+    let Some(server) = server("sqlx-postgres")? else { return Ok(()) };
+    let mut test = Command::new(cargo_path());
+    test.args(["test", "--locked"]).env("PGHOST", &server.folder);
+    started(test.current_dir(root().join("examples/sqlx-postgres")))
+}
+
+/// Starts a server for a task, which fails without one if it was asked for by name.
+fn server(task: &str) -> Result<Option<Server>, String> {
+    match find_programs()? {
+        Some(programs) => Server::start(&programs).map(Some),
+        None if is_part_of(task) => {
+            Err("there is no PostgreSQL (`apt-get install postgresql`)".to_owned())
+        }
+        None => {
+            skip(&format!("PostgreSQL (`apt-get install postgresql`, then `cargo xtask {task}`)"));
+            Ok(None)
+        }
+    }
 }
 
 /// Returns the folder with the programs of a server, if there is one or one can be
@@ -90,6 +96,18 @@ impl Server {
         server.control("init")?;
         server.control("start")?;
         Ok(server)
+    }
+
+    /// Runs tests of the stores, optimised where they are long.
+    fn test(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        let is_long = variables.iter().any(|(name, _)| *name == "STOCKADE_SQL_LONG");
+        let mut test = Command::new(cargo_path());
+        test.args(["test", "-p", "stockade-sql", "--features", "sqlite,postgres", "--test", "it"]);
+        test.args(is_long.then_some("--release")).arg("--").args(arguments);
+        test.envs(variables.iter().copied());
+        test.env("STOCKADE_POSTGRES", &self.address);
+        test.env("STOCKADE_POSTGRES_CONTROL", &self.control);
+        started(test.current_dir(root()))
     }
 
     fn control(&self, verb: &str) -> Outcome {

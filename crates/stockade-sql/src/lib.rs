@@ -90,10 +90,11 @@
 // - `plan/`: the statements: pure functions.
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
+// - `sqlstate`: the codes of PostgreSQL, for every driver.
 // - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups,
 //   `readers.rs` reads, `failure.rs` classifies the errors of rusqlite.
 // - `postgres/`: `Postgres`: `options.rs` has the settings of a connection, `tls.rs`
-//   encrypts, `failure.rs` classifies the errors of the server.
+//   encrypts, `failure.rs` classifies the errors of connections.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod driver;
@@ -103,6 +104,7 @@ mod plan;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod sqlstate;
 mod store;
 mod table;
 

@@ -1,0 +1,94 @@
+//! The classes of the codes of PostgreSQL (its documentation, appendix A).
+
+use stockade_errors::BoxError;
+
+use crate::SqlError;
+
+impl SqlError {
+    /// Classifies an error by its code (SQLSTATE), as PostgreSQL uses them, with the
+    /// names of the constraint and the column if the database tells them.
+    ///
+    /// ```
+    /// use stockade::sql::SqlError;
+    ///
+    /// let error = SqlError::of_sqlstate("23505", Some("users_email_key"), None, "duplicate key");
+    /// assert!(matches!(error, SqlError::Taken { constraint, .. } if constraint == "users_email_key"));
+    /// let error = SqlError::of_sqlstate("57P01", None, None, "the server shuts down");
+    /// assert!(matches!(error, SqlError::Unavailable { .. }));
+    /// ```
+    pub fn of_sqlstate(
+        code: &str,
+        constraint: Option<&str>,
+        column: Option<&str>,
+        source: impl Into<BoxError>,
+    ) -> Self {
+        let source = source.into();
+        match Class::of(code) {
+            Class::Taken => {
+                // A constraint without a name is that of no field.
+                let constraint = constraint.unwrap_or_default().to_owned();
+                Self::Taken { constraint, source }
+            }
+            Class::Invalid => Self::Invalid { column: column.map(str::to_owned), source },
+            Class::Conflict => Self::Conflict(source),
+            Class::Unavailable => Self::unavailable(source),
+            Class::Failed => Self::Failed(source),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Class {
+    Taken,
+    Invalid,
+    Conflict,
+    Unavailable,
+    Failed,
+}
+
+impl Class {
+    fn of(code: &str) -> Self {
+        match code {
+            // Unique, and its general form.
+            "23505" | "23P01" => Self::Taken,
+            // NOT NULL, references, CHECK.
+            "23502" | "23503" | "23514" => Self::Invalid,
+            "40001" | "40P01" => Self::Conflict,
+            // Ended, by the time or a person; a lock; a server that became a copy.
+            "57014" | "57P01" | "57P02" | "57P03" | "55P03" | "25006" => Self::Unavailable,
+            _ => match code.get(..2) {
+                // Data; connection; resources; system.
+                Some("22") => Self::Invalid,
+                Some("08" | "53" | "58") => Self::Unavailable,
+                _ => Self::Failed,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_classes() {
+        for (code, expected) in [
+            ("23505", Class::Taken),
+            ("23502", Class::Invalid),
+            ("22P02", Class::Invalid),
+            ("22003", Class::Invalid),
+            ("40001", Class::Conflict),
+            ("40P01", Class::Conflict),
+            ("57014", Class::Unavailable),
+            ("57P01", Class::Unavailable),
+            ("53300", Class::Unavailable),
+            ("08006", Class::Unavailable),
+            ("42P01", Class::Failed),
+            ("42501", Class::Failed),
+            ("28P01", Class::Failed),
+            ("2", Class::Failed),
+        ] {
+            assert_eq!(Class::of(code), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+use sqlx::postgres::PgConnectOptions;
+use stockade::sql::SqlError;
+use stockade::testing::TestClient;
+
+use super::*;
+
+/// Returns a pool of the server that `cargo xtask sqlx-postgres` starts.
+async fn pool() -> Option<PgPool> {
+    let Ok(folder) = std::env::var("PGHOST") else {
+        eprintln!("SKIPPED: there is no PGHOST; `cargo xtask sqlx-postgres` starts a server");
+        return None;
+    };
+    let address = PgConnectOptions::new().socket(folder).username("postgres");
+    Some(options().connect_with(address).await.unwrap())
+}
+
+#[tokio::test]
+async fn notes_are_kept_by_the_pool_of_sqlx() {
+    let Some(pool) = pool().await else { return };
+    let client = TestClient::new(router(open(&pool).await.unwrap(), pool.clone()));
+    client.get("/notes").await.assert_status(200).assert_json(json!([]));
+    let note = json!({ "id": 1, "text": "'; DROP TABLE notes; --" });
+    client.post("/notes").json(json!({ "text": note["text"] })).await.assert_json(note.clone());
+    client.post("/notes").json(json!({ "text": note["text"] })).await.assert_status(409);
+    client.get("/notes").await.assert_status(200).assert_json(json!([note]));
+    client.get("/notes/count").await.assert_status(200).assert_json(json!({ "count": 1 }));
+
+    // A pool that has nothing left: 503, and the client knows when to come back.
+    pool.close().await;
+    let response = client.get("/notes/count").await;
+    response.assert_status(503).assert_header("retry-after", "1");
+}
+
+#[test]
+fn errors_have_their_classes() {
+    assert!(matches!(classify(sqlx::Error::PoolTimedOut), SqlError::Unavailable { .. }));
+    assert!(matches!(classify(sqlx::Error::RowNotFound), SqlError::Failed(_)));
+}
