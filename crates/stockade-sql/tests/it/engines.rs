@@ -39,11 +39,18 @@ impl Driver for OneConnection {
 /// A store and whatever must live as long.
 pub(crate) struct Engine<S> {
     pub(crate) store: S,
-    _folder: Option<TempDir>,
+    folder: Option<TempDir>,
 }
 
 pub(crate) fn memory() -> Engine<MemoryStore<Item>> {
-    Engine { store: MemoryStore::new().unique("name"), _folder: None }
+    Engine { store: MemoryStore::new().unique("name"), folder: None }
+}
+
+impl<S> Engine<S> {
+    /// Returns the file of a database in one.
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.folder.as_ref().unwrap().path().join("items.db")
+    }
 }
 
 const UNIQUE: &str = "CREATE UNIQUE INDEX items_name ON items (name)";
@@ -57,7 +64,7 @@ pub(crate) async fn sqlite() -> Engine<SqlStore<Item, Sqlite>> {
     })
     .await
     .unwrap();
-    Engine { store: db.table("items").unwrap(), _folder: Some(folder) }
+    Engine { store: db.table("items").unwrap(), folder: Some(folder) }
 }
 
 pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
@@ -65,7 +72,7 @@ pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     let table = create_table_sql::<Item>(Dialect::Sqlite, "items").unwrap();
     connection.execute_batch(&format!("{table} {UNIQUE}")).unwrap();
     let driver = OneConnection(Arc::new(Mutex::new(connection)));
-    Engine { store: SqlStore::open(driver, "items").await.unwrap(), _folder: None }
+    Engine { store: SqlStore::open(driver, "items").await.unwrap(), folder: None }
 }
 
 /// A PostgreSQL with a database of its own order of texts, and a schema for a test.

@@ -1,11 +1,12 @@
 //! One suite over every store: memory, SQLite, a driver of its own, and
 //! PostgreSQL where `cargo xtask sql` has started one.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 #![cfg_attr(feature = "postgres", expect(clippy::print_stderr, reason = "a skipped test is loud"))]
 
 mod engines;
 mod item;
+mod long;
 mod model;
 #[cfg(feature = "postgres")]
 mod postgres;
