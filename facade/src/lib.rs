@@ -25,6 +25,11 @@
 //! [`databases`] says how: work that blocks, pools, transactions, migrations,
 //! tests. It shows parts of a whole backend, `examples/conduit`.
 //!
+//! # REST resources
+//!
+//! `rest_resources`, with the feature `rest`, says how the routes of a type over a
+//! store are made: who may do what, scopes, hidden fields, versions, lists.
+//!
 //! # The specification
 //!
 //! A line such as "Spec: Errors › Response rules" names a section of the
@@ -124,6 +129,10 @@ pub mod guarding {
     #[doc = include_str!("../docs/routes-lock.md")]
     pub mod lock {}
 }
+
+#[cfg(feature = "rest")]
+#[doc = include_str!("../docs/rest.md")]
+pub mod rest_resources {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
