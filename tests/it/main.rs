@@ -35,6 +35,7 @@ mod options;
 mod validation;
 
 mod rest;
+mod sql;
 
 mod auth;
 mod auth_lookups;

@@ -102,8 +102,16 @@ impl Server {
     fn test(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         let is_long = variables.iter().any(|(name, _)| *name == "STOCKADE_SQL_LONG");
         let mut test = Command::new(cargo_path());
-        test.args(["test", "-p", "stockade-sql", "--features", "sqlite,postgres", "--test", "it"]);
-        test.args(is_long.then_some("--release")).arg("--").args(arguments);
+        test.arg("test");
+        if is_long {
+            test.args(["--release", "-p", "stockade-sql"]);
+        } else if is_part_of("sql") {
+            test.args(["-p", "stockade-sql", "-p", "stockade-tests"]);
+        } else {
+            // As the tests before it: nothing is compiled again.
+            test.arg("--workspace");
+        }
+        test.args(["--all-features", "--test", "it", "--"]).args(arguments);
         test.envs(variables.iter().copied());
         test.env("STOCKADE_POSTGRES", &self.address);
         test.env("STOCKADE_POSTGRES_CONTROL", &self.control);

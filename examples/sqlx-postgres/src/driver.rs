@@ -1,9 +1,9 @@
 //! The pool of sqlx as a driver of stores.
 
-use stockade::sql::{Dialect, Driver, Row, SqlError, Statement};
-use stockade::{BoxFuture, serde_json};
 use sqlx::types::{Json, JsonRawValue};
 use sqlx::{AssertSqlSafe, PgPool};
+use stockade::sql::{Dialect, Driver, Row, SqlError, Statement};
+use stockade::{BoxFuture, serde_json};
 
 /// A pool of sqlx, by which stores and handlers ask the same database.
 #[derive(Clone, Debug)]
