@@ -23,7 +23,9 @@
 //! # With a database
 //!
 //! [`databases`] says how: work that blocks, pools, transactions, migrations,
-//! tests. It shows parts of a whole backend, `examples/conduit`.
+//! tests. It shows parts of a whole backend, `examples/conduit`. Resources keep
+//! their items in SQLite and PostgreSQL by the features `sqlite` and `postgres`,
+//! whose guide is `databases::sql`.
 //!
 //! # REST resources
 //!
@@ -122,7 +124,11 @@ pub mod coming_from {
 pub mod clients {}
 
 #[doc = include_str!("../docs/databases.md")]
-pub mod databases {}
+pub mod databases {
+    #[cfg(feature = "sql")]
+    #[doc = include_str!("../docs/sql.md")]
+    pub mod sql {}
+}
 
 #[doc = include_str!("../docs/guarding.md")]
 pub mod guarding {
