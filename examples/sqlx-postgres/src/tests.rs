@@ -1,3 +1,5 @@
+//! The store on a server, by requests.
+
 use sqlx::postgres::PgConnectOptions;
 use stockade::sql::SqlError;
 use stockade::testing::TestClient;

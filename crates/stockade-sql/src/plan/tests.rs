@@ -1,3 +1,5 @@
+//! Statements, as they are in both dialects.
+
 use serde_json::{Map, Value, json};
 use stockade_rest::{Ask, Direction, Expected, Filter, Op, Scope, Sort, Version};
 

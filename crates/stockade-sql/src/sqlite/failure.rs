@@ -59,6 +59,8 @@ impl Class {
                 ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::OperationInterrupted
+                // Of a transaction that another write has ended.
+                | ErrorCode::OperationAborted
                 | ErrorCode::OutOfMemory
                 | ErrorCode::DiskFull
                 | ErrorCode::SystemIoFailure

@@ -73,8 +73,8 @@ impl SqliteOptions {
         /// processors if it is lower.
         readers: usize;
 
-        /// Sets how many writes may wait, and how many reads; beyond it each is
-        /// [`SqlError::Unavailable`] at once. Default: 1,024.
+        /// Sets how many writes may wait, and how many reads, at least 1; beyond it each
+        /// is [`SqlError::Unavailable`] at once. Default: 1,024.
         queue: usize;
 
         /// Sets how long the writer waits for another process that writes to the

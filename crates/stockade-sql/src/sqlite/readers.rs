@@ -20,7 +20,7 @@ impl Readers {
         connections: Vec<(Connection, Deadline)>,
         queue: usize,
     ) -> Result<Self, SqlError> {
-        let (sender, jobs) = bounded(queue);
+        let (sender, jobs) = bounded(queue.max(1));
         let mut workers = Workers::new(sender);
         for (connection, deadline) in connections {
             let jobs = jobs.clone();

@@ -1,5 +1,7 @@
 //! The writer and the readers of a file: order, failures, panics and the end.
 
+//! One database: its queue, its groups, and its errors.
+
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -171,6 +173,33 @@ async fn statements_end_at_their_time() {
     }
     add(&db, "after").await.unwrap();
     assert_eq!(count(&db).await, 1);
+}
+
+/// SQLite takes the whole transaction back when it interrupts a write.
+#[tokio::test]
+async fn writes_beside_one_that_is_too_slow_may_be_tried_again() {
+    const FOREVER: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+        INSERT INTO notes (text) SELECT 'row ' || i FROM n";
+    let options = SqliteOptions::new().statement_timeout(Duration::from_millis(50));
+    let (_folder, db) = open(&options).await;
+    let release = hold(&db).await;
+    let mut adds = spawn_adds(&db, &["a", "b"]).await;
+    let slow = db.write(|tx| -> Done { Ok(tx.execute(FOREVER, ()).map(|_| ())?) });
+    let free = async {
+        tokio::task::yield_now().await;
+        drop(release);
+    };
+    let (slow, ()) = tokio::join!(slow, free);
+    assert!(matches!(slow, Err(SqlError::Unavailable { .. })), "{slow:?}");
+    let mut kept = 0;
+    while let Some(done) = adds.join_next().await {
+        match done.unwrap().1 {
+            Ok(()) => kept += 1,
+            Err(error) => assert!(matches!(error, SqlError::Unavailable { .. }), "{error}"),
+        }
+    }
+    assert_eq!(count(&db).await, kept);
+    add(&db, "c").await.unwrap();
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ impl Writer {
         deadline: Deadline,
         queue: usize,
     ) -> Result<Self, SqlError> {
-        let (sender, jobs) = bounded(queue);
+        let (sender, jobs) = bounded(queue.max(1));
         let mut workers = Workers::new(sender);
         let group = Group { connection, deadline, jobs, most: GROUP };
         workers.start("sqlite-writer", move || group.serve())?;
