@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stockade_core::description::SchemaOf;
 use stockade_core::{BoxFuture, Request};
 use stockade_errors::{ApiError, FieldError};
@@ -44,8 +44,9 @@ pub(crate) struct Core {
 
 /// The schemas of a resource.
 pub(crate) struct Schemas {
-    /// The parameters of a path: the id alone.
+    /// The parameters of a path: the id alone, and the id itself.
     pub(crate) params: Schema,
+    pub(crate) id: Schema,
     /// The parameters of a list.
     pub(crate) query: Schema,
     /// A new item, and the whole of one that is there.
@@ -124,11 +125,26 @@ impl Core {
 
     /// Reads the id of the path by its schema.
     pub(crate) fn id_of(&self, req: &Request) -> Result<Value, ApiError> {
-        let text = req.param(self.id).map_or(Value::Null, |text| Value::String(text.into_owned()));
-        let params = Map::from_iter([(self.id.to_owned(), text)]);
+        // The path of an item always has it.
+        let text = req.param(self.id).unwrap_or_default();
         let options = ValidationOptions::new().coerce_types(true);
-        let judged = validate_against_schema(&self.schemas.params, params.into(), &options)?;
-        Ok(judged.into_result()?[self.id].take())
+        // The usual case, without copies.
+        if let Some(number) = plain_number(&text) {
+            let number = Value::from(number);
+            if self.schemas.id.check(&number, &options)?.is_empty() {
+                return Ok(number);
+            }
+        }
+        let text = Value::String(text.into_owned());
+        let judged = validate_against_schema(&self.schemas.id, text, &options)?;
+        if judged.valid() {
+            return Ok(judged.data);
+        }
+        let named = judged.errors.into_iter().map(|mut error| {
+            self.id.clone_into(&mut error.field);
+            error
+        });
+        Err(ApiError::validation(named.collect::<Vec<_>>()))
     }
 
     pub(crate) fn is_hidden(&self, field: &str) -> bool {
@@ -196,4 +212,11 @@ impl Core {
         errors.retain(|error| !self.is_hidden(&error.field));
         errors
     }
+}
+
+/// Returns the number that a text is written as, unless it has signs or zeros that a
+/// number is not written with.
+fn plain_number(text: &str) -> Option<u64> {
+    let is_plain = text == "0" || !text.starts_with(['0', '+']);
+    if is_plain { text.parse().ok() } else { None }
 }

@@ -1,10 +1,11 @@
 //! The answers with items.
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use stockade_core::__internal::list_items;
-use stockade_core::{HttpBody, Request, Response};
+use stockade_core::{HttpBody, Reply as _, Request, Response};
 use stockade_errors::ApiError;
 use stockade_serialization::to_json;
 
@@ -16,7 +17,7 @@ use crate::store::Version;
 impl Route {
     /// Answers an item with its entity tag.
     pub(super) fn item(&self, status: StatusCode, item: &dyn Item) -> Result<Response, ApiError> {
-        let mut response = json(self.core.written(item)?);
+        let mut response = json(self.core.written(item)?)?;
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::ETAG, etag(item.version())?);
@@ -76,11 +77,12 @@ pub(super) fn expose(answer: Result<Response, ApiError>) -> Result<Response, Api
 }
 
 /// Makes a response of JSON.
-pub(super) fn json(bytes: Vec<u8>) -> Response {
-    let mut response = Response::new(HttpBody::from(bytes));
+pub(super) fn json(bytes: Vec<u8>) -> Result<Response, ApiError> {
+    // A reply takes the header map of a request that is gone.
+    let mut response = Bytes::from(bytes).into_response()?;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
+    Ok(response)
 }
 
 /// Returns the entity tag of a version.

@@ -25,7 +25,7 @@ impl Route {
         let cursors = Cursors::of(&question, &page)?;
         let total = page.total;
         let next = cursors.next.as_deref();
-        let mut response = json(self.page(req.user(), &mut page, next).await?);
+        let mut response = json(self.page(req.user(), &mut page, next).await?)?;
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, self.cache_control());
         if let Some(links) = cursors.links(&req) {

@@ -157,6 +157,7 @@ impl Checker<'_> {
         let query = query_rule(&read, &filters, &sorts, resource.settings.counts);
         let schemas = Schemas {
             params: self.compiled(Rule::object([(T::ID, T::Id::field_rule().required())]))?,
+            id: self.compiled(T::Id::field_rule())?,
             query: self.compiled(query)?,
             create: self.input(create)?,
             patch: self.compiled(change.clone().merge_patch())?,
