@@ -26,6 +26,18 @@ pub trait Driver: Send + Sync + 'static {
     fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>>;
 }
 
+/// A shared driver, which may be a `dyn Driver`: so a program that chooses its
+/// database when it starts has one type of store.
+impl<D: Driver + ?Sized> Driver for Arc<D> {
+    fn dialect(&self) -> Dialect {
+        D::dialect(self)
+    }
+
+    fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>> {
+        D::run(self, statement)
+    }
+}
+
 /// A dialect of SQL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
