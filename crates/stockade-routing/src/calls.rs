@@ -13,8 +13,9 @@ use http::Method;
 use stockade_core::__internal::{
     ChildExt as _, EndpointExt as _, EndpointKind, EndpointParts, RunningHandler, run_from,
 };
-use stockade_core::{Endpoint, Handler, Request};
+use stockade_core::{Endpoint, Handler, Request, Response};
 use stockade_errors::Mistake;
+use stockade_middleware::__internal::{Meter, Observation};
 use stockade_path::Pattern;
 
 use crate::compile::Compiler;
@@ -110,15 +111,32 @@ impl CallTable {
     /// Runs the method at this index on a request whose common middleware has run;
     /// `None` if there is no such method.
     #[must_use]
-    pub fn run(
-        &self,
-        index: usize,
-        mut req: Request,
-        params: bytes::Bytes,
-    ) -> Option<RunningHandler> {
+    pub fn run(&self, index: usize, mut req: Request, params: bytes::Bytes) -> Option<RunningCall> {
         let (_, call) = self.methods.get(index)?;
         req.set_part(Arc::clone(&call.endpoint), params);
-        Some(run_from(Arc::clone(&call.endpoint), call.own, req))
+        let meter = req.extensions().get::<Meter>();
+        let observation = meter.and_then(|meter| meter.enter_part(&req));
+        let running = run_from(Arc::clone(&call.endpoint), call.own, req);
+        Some(RunningCall { running, observation })
+    }
+}
+
+/// A call whose method runs.
+#[derive(Debug)]
+#[must_use = "nothing goes on until it is awaited"]
+pub struct RunningCall {
+    running: RunningHandler,
+    observation: Option<Observation>,
+}
+
+impl RunningCall {
+    /// Waits for the response, and hands it to the log and the metrics.
+    pub async fn response(self) -> Response {
+        let mut response = self.running.await;
+        if let Some(observation) = self.observation {
+            observation.leave(&mut response);
+        }
+        response
     }
 }
 

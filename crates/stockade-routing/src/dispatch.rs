@@ -138,7 +138,7 @@ fn begin(
 /// second time, so that other requests need not keep theirs.
 #[cold]
 fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Meter {
-    let meter = Meter::of(req);
+    let meter = Meter::of(req, app.stages.observers().cloned());
     if let Some((limiter, decision)) = app.stages.limiter.as_ref().zip(scope.charged) {
         let key = stages::key_of(limiter, req);
         meter.add(Arc::clone(limiter), key, app.stages.clock().clone(), decision);

@@ -145,7 +145,7 @@ impl HostRoutes {
         }
         if endpoint.has_parts() {
             // For the limits of routes: no limit of the router has counted it.
-            Meter::of(&mut req);
+            Meter::of(&mut req, None);
         }
         HostState::Running(Box::new(run(endpoint, req)))
     }

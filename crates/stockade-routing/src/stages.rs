@@ -140,6 +140,11 @@ impl Stages {
         }
     }
 
+    /// Returns the log and the metrics, if something is noted.
+    pub(crate) fn observers(&self) -> Option<&Arc<Observers>> {
+        self.observers.as_ref()
+    }
+
     /// Returns the headers of security.
     pub(crate) fn security_headers(&self) -> &SecurityHeaders {
         &self.security

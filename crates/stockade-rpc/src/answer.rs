@@ -42,9 +42,12 @@ impl Answer {
     pub(crate) async fn of(asked: Asked<'_>, response: Response) -> Self {
         let failure = failure_of(&response, asked.settings);
         let (parts, body) = response.into_parts();
-        let (mut headers, form) = (parts.headers, form_of);
-        let form = form(parts.status, &headers);
-        CONTENT.iter().for_each(|name| drop(headers.remove(name)));
+        let mut headers = parts.headers;
+        let form = form_of(parts.status, &headers);
+        // Most responses have the type of their content and no other header.
+        if form != Form::Json || headers.len() > 1 {
+            CONTENT.iter().for_each(|name| drop(headers.remove(name)));
+        }
         let written = match failure {
             Some(failure) => Err(failure),
             None => result(asked, form, body).await,

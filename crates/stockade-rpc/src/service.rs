@@ -101,7 +101,7 @@ pub(crate) async fn call(
     let Some(running) = methods.table.run(index, req, params) else {
         return failed(&Failure::INTERNAL);
     };
-    let response = running.await;
+    let response = running.response().await;
     let asked = Asked { id: id?, is_plain, method: &method, settings, room };
     Some(Answer::of(asked, response).await)
 }

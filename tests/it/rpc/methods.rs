@@ -1,7 +1,7 @@
 //! A method is a route: middleware, users, parameters of the path, state, logs,
 //! mistakes, and its place in the map.
 
-use stockade::middleware::with_role;
+use stockade::middleware::{Metrics, with_role};
 use stockade::prelude::*;
 use stockade::routing::map::{Need, RouteKind};
 use stockade::rpc::{Rpc, RpcMethod};
@@ -83,6 +83,33 @@ async fn an_error_is_logged_with_its_method() {
     assert_eq!(error["message"], "Internal error");
     let lines = log::lines_with("disk 7 is full");
     assert_eq!(lines, ["ERROR POST rpc:fails.loudly (/rpc): 500 disk 7 is full"]);
+}
+
+#[tokio::test]
+async fn metrics_count_each_call_by_its_method() {
+    let metrics = Metrics::new();
+    let rpc = Rpc::new()
+        .method("good", async || ())
+        .method("bad", async || Err::<(), _>(ApiError::conflict()));
+    let api = routes! { "rpc": { ..rpc.routes() } };
+    let options = RouterOptions::new().rate_limit(None).metrics(&metrics);
+    let client = TestClient::new(create_router(api, options));
+    let calls = json!([
+        { "jsonrpc": "2.0", "method": "good", "id": 1 },
+        { "jsonrpc": "2.0", "method": "good" },
+        { "jsonrpc": "2.0", "method": "bad", "id": 2 },
+    ]);
+    client.post("/rpc").json(calls).await.assert_status(200);
+    let text = metrics.text();
+    for (name, labels, count) in [
+        ("requests", r#"route="/rpc",status="200""#, 1),
+        ("requests", r#"route="rpc:good",status="204""#, 2),
+        ("requests", r#"route="rpc:bad",status="409""#, 1),
+        ("rejections", r#"route="rpc:bad",reason="conflict""#, 1),
+    ] {
+        let line = format!("http_{name}_total{{method=\"POST\",{labels}}} {count}");
+        assert!(text.lines().any(|other| other == line), "{line} in {text}");
+    }
 }
 
 #[track_caller]

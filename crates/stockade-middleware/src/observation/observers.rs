@@ -104,6 +104,22 @@ impl Observers {
         Some(observation)
     }
 
+    /// Begins the observation of a part of a request, which has the id and the span
+    /// of the whole: its line in the log, and its counting under its own label.
+    pub fn enter_part(&self, req: &Request) -> Option<Observation> {
+        let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
+        let is_wanted = line.is_some();
+        #[cfg(feature = "metrics")]
+        let is_wanted = is_wanted || self.metrics.is_some();
+        if !is_wanted {
+            return None;
+        }
+        let observation = Observation::begin(req.method()).logging(line);
+        #[cfg(feature = "metrics")]
+        let observation = self.counting(req, observation);
+        Some(observation)
+    }
+
     fn logs(&self) -> bool {
         self.access_log.is_on() && AccessLogLine::is_wanted()
     }

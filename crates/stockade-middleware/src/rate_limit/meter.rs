@@ -8,15 +8,19 @@ use stockade_errors::ApiError;
 
 use super::decision::too_many;
 use super::{Charge, Decision, RateKey, RateLimiter};
+use crate::observation::{Observation, Observers};
 
 /// The rate limits that have counted a request, by which the parts of it are
-/// counted too: else a batch of fifty calls would be one request.
+/// counted too: else a batch of fifty calls would be one request. It also knows the
+/// log and the metrics, in which each part stands.
 ///
 /// It is in the extensions of requests that may have parts. The router puts its
 /// limit there, and each `with_rate_limit` in front of the handler its own.
 #[derive(Clone, Default)]
 pub struct Meter {
     counting: Arc<Mutex<Vec<Counting>>>,
+    /// The log and the metrics of the router.
+    observers: Option<Arc<Observers>>,
 }
 
 /// A limit, with the client that it counts.
@@ -30,10 +34,16 @@ struct Counting {
 
 impl Meter {
     /// Puts a meter on the request, and returns it.
-    pub fn of(req: &mut Request) -> Self {
-        let meter = Self::default();
+    pub fn of(req: &mut Request, observers: Option<Arc<Observers>>) -> Self {
+        let meter = Self { observers, ..Self::default() };
         req.extensions_mut().insert(meter.clone());
         meter
+    }
+
+    /// Begins the observation of a part, whose route is known; `None` if nobody
+    /// wants to know of it.
+    pub fn enter_part(&self, part: &Request) -> Option<Observation> {
+        self.observers.as_ref()?.enter_part(part)
     }
 
     /// Adds a limit that has let the request pass.
