@@ -4,6 +4,7 @@
 mod batches;
 mod calls;
 mod documents;
+mod guards;
 mod hostile;
 mod methods;
 mod specification;

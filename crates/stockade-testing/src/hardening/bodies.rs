@@ -54,6 +54,11 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
             None => shot,
         };
         attack_size(runner, target, content_type, &shot).await;
+        if runner.has_methods(target) {
+            let reason = "JSON-RPC answers a malformed message with 200 and an error";
+            runner.leave(FORM.family, Some(target), "malformed bodies", reason);
+            continue;
+        }
         attack_form(runner, target, body, &shot, sample).await;
     }
 }

@@ -98,6 +98,13 @@ impl<'h> Runner<'h> {
         self.map.routes.get(index_of(&self.app, shot)?)
     }
 
+    /// Returns true if the requests of a route call methods by their names.
+    pub(super) fn has_methods(&self, target: &Target) -> bool {
+        let prefix = format!("{}#", target.route.path);
+        let mut methods = self.map.routes.iter().filter(|it| it.kind == RouteKind::RpcMethod);
+        target.route.kind == RouteKind::Http && methods.any(|it| it.path.starts_with(&prefix))
+    }
+
     /// Returns true if no route takes a request, so that it goes to the fallback.
     pub(super) fn fallback_takes(&self, shot: &Shot) -> bool {
         let explained = self.app.explain(&format!("{} {}", shot.method, shot.target));
