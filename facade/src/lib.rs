@@ -32,6 +32,11 @@
 //! `rest_resources`, with the feature `rest`, says how the routes of a type over a
 //! store are made: who may do what, scopes, hidden fields, versions, lists.
 //!
+//! # Methods of JSON-RPC
+//!
+//! [`json_rpc`] says how methods are declared, called and limited, with the feature
+//! `rpc`.
+//!
 //! # The specification
 //!
 //! A line such as "Spec: Errors › Response rules" names a section of the
@@ -142,6 +147,10 @@ pub mod rest_resources {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
+
+#[cfg(feature = "rpc")]
+#[doc = include_str!("../docs/rpc.md")]
+pub mod json_rpc {}
 
 /// The specification of the framework: lines of the documentation that begin
 /// with "Spec:" name its sections.
