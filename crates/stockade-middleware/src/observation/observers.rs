@@ -106,6 +106,7 @@ impl Observers {
 
     /// Begins the observation of a part of a request, which has the id and the span
     /// of the whole: its line in the log, and its counting under its own label.
+    #[must_use]
     pub fn enter_part(&self, req: &Request) -> Option<Observation> {
         let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
         let is_wanted = line.is_some();

@@ -42,6 +42,7 @@ impl Meter {
 
     /// Begins the observation of a part, whose route is known; `None` if nobody
     /// wants to know of it.
+    #[must_use]
     pub fn enter_part(&self, part: &Request) -> Option<Observation> {
         self.observers.as_ref()?.enter_part(part)
     }
