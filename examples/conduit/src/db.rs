@@ -20,6 +20,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/1_tables.sql"),
     include_str!("../migrations/2_indexes.sql"),
     include_str!("../migrations/3_sessions.sql"),
+    include_str!("../migrations/4_favorites.sql"),
 ];
 
 /// The time that a connection waits for the lock of another one.

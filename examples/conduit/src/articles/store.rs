@@ -68,7 +68,7 @@ const SELECT: &str = "
         a.created_at, a.updated_at,
         (SELECT json_group_array(tag ORDER BY tag) FROM article_tags
             WHERE article_id = a.id) AS tags,
-        (SELECT count(*) FROM favorites WHERE article_id = a.id) AS favorites_count,
+        a.favorites_count,
         EXISTS (SELECT 1 FROM favorites
             WHERE article_id = a.id AND user_id = :viewer) AS favorited,
         u.username, u.bio, u.image,
@@ -222,17 +222,21 @@ pub fn set_tags(tx: &Transaction<'_>, id: i64, tags: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Deletes an article, and returns true when it is gone. Its comments go before it,
-/// 5,000 in each call: others may have written more than one call has time for.
+/// Deletes an article, and returns true when it is gone. Comments and favorites go
+/// before it, 5,000 in each call: others may have made more than one call has time for.
 pub fn delete(tx: &Transaction<'_>, id: i64) -> Result<bool> {
     const PART: usize = 5_000;
-    let sql = "DELETE FROM comments WHERE id IN
-               (SELECT id FROM comments WHERE article_id = ? LIMIT ?)";
-    let is_last = tx.execute(sql, params![id, PART])? < PART;
-    if is_last {
-        tx.execute("DELETE FROM articles WHERE id = ?", [id])?;
+    let comments = "DELETE FROM comments WHERE id IN
+                    (SELECT id FROM comments WHERE article_id = ? LIMIT ?)";
+    let favorites = "DELETE FROM favorites WHERE article_id = ?1 AND user_id IN
+                     (SELECT user_id FROM favorites WHERE article_id = ?1 LIMIT ?2)";
+    for sql in [comments, favorites] {
+        if tx.execute(sql, params![id, PART])? == PART {
+            return Ok(false);
+        }
     }
-    Ok(is_last)
+    tx.execute("DELETE FROM articles WHERE id = ?", [id])?;
+    Ok(true)
 }
 
 /// Adds or removes a row about the viewer and an article, by `sql`.

@@ -203,7 +203,7 @@ async fn titles_and_tags_show_what_they_are() {
 }
 
 #[tokio::test]
-async fn an_article_goes_with_all_of_its_comments() {
+async fn an_article_goes_with_all_of_its_comments_and_favorites() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
     for slug in ["kept", "flooded"] {
@@ -211,11 +211,19 @@ async fn an_article_goes_with_all_of_its_comments() {
     }
     let sql = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 10000)
                INSERT INTO comments (article_id, author_id, body) SELECT 2, 1, n FROM n;
-               INSERT INTO comments (article_id, author_id, body) VALUES (1, 1, 'kept')";
+               INSERT INTO comments (article_id, author_id, body) VALUES (1, 1, 'kept');
+               WITH RECURSIVE n(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < 10000)
+               INSERT INTO users (id, username, email, password_hash) SELECT n, n, n, '' FROM n;
+               INSERT INTO favorites SELECT 2, id FROM users;
+               INSERT INTO favorites VALUES (1, 1)";
     conduit.connection().execute_batch(sql).unwrap();
+    let flooded = json!({ "article": { "favoritesCount": 10_000 } });
+    conduit.get("/articles/flooded", "").await.assert_json_contains(flooded);
     conduit.delete("/articles/flooded", &ada).await.assert_status(204);
     conduit.delete("/articles/flooded", &ada).await.assert_status(404);
     let left = conduit.connection();
-    let left: i64 = left.query_row("SELECT count(*) FROM comments", [], |row| row.get(0)).unwrap();
-    assert_eq!(left, 1);
+    for table in ["comments", "favorites"] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        assert_eq!(left.query_row(&sql, [], |row| row.get(0)), Ok(1), "{table}");
+    }
 }
