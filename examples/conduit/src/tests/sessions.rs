@@ -89,6 +89,21 @@ async fn an_address_is_not_tried_without_end() {
 }
 
 #[tokio::test]
+async fn tried_passwords_are_forgotten_in_parts() {
+    let conduit = Conduit::new();
+    conduit.register("ada").await;
+    let tried = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 300)
+                 INSERT INTO guesses SELECT 'z' || n, 100, unixepoch() - 9000 FROM n;
+                 INSERT INTO guesses VALUES ('ada@example.org', 100, unixepoch() + 9000)";
+    conduit.connection().execute_batch(tried).unwrap();
+    // The clock went wrong, and was set right: nobody is locked out until then.
+    log_in(&conduit, "ada", "password1").await.assert_status(200);
+    let left = conduit.connection();
+    let left: i64 = left.query_row("SELECT count(*) FROM guesses", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 200);
+}
+
+#[tokio::test]
 async fn no_cache_keeps_an_answer() {
     let conduit = Conduit::new();
     let ada = conduit.register("ada").await;
