@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 use stockade::auth::{PasswordHasher, generate_jwt, generate_token};
 use stockade::middleware::{hash_password_with_async, verify_password_async};
@@ -211,7 +211,7 @@ pub async fn log_in(
         let email = email.clone();
         let work = move |tx: &Transaction<'_>| {
             count_guess(tx, &email)?;
-            find(tx, "email", &email)
+            by_email(tx, &email)
         };
         db.write(work).await?
     };
@@ -235,7 +235,7 @@ pub async fn show_current(
     // The token is a new one, and ends when the old one does: a stolen token cannot
     // be made to hold for ever.
     let seconds = claims.exp.saturating_sub(unix_time());
-    db.read(move |tx| by_id(tx, claims.id)).await?.reply(&key, seconds)
+    db.read(move |tx| by_session(tx, &claims)).await?.reply(&key, seconds)
 }
 
 pub async fn update_current(
@@ -253,7 +253,7 @@ pub async fn update_current(
         seconds = TOKEN_LIFETIME;
     }
     let work = move |tx: &Transaction<'_>| {
-        let Account { mut password_hash, mut session, mut user, .. } = by_id(tx, claims.id)?;
+        let Account { mut password_hash, mut session, mut user, .. } = by_session(tx, &claims)?;
         change.username.apply(&mut user.username);
         change.email.apply(&mut user.email);
         change.bio.apply(&mut user.bio);
@@ -270,12 +270,16 @@ pub async fn update_current(
     db.write(work).await?.reply(&key, seconds)
 }
 
-fn by_id(tx: &Transaction<'_>, id: i64) -> Result<Account> {
-    // The token outlived its user.
-    find(tx, "id", id)?.ok_or(ConduitError::UnknownUser)
+/// Reads the account of a token, with its session once more: the body may have come
+/// long after `check_session`, and the answer has a token of the session of now.
+fn by_session(tx: &Transaction<'_>, claims: &Claims) -> Result<Account> {
+    let mut statement = tx.prepare_cached("SELECT * FROM users WHERE id = ? AND session = ?")?;
+    let account =
+        statement.query_row(params![claims.id, claims.session], Account::of).optional()?;
+    account.ok_or(ConduitError::UnknownUser)
 }
 
-fn find(tx: &Transaction<'_>, column: &str, value: impl ToSql) -> Result<Option<Account>> {
-    let sql = format!("SELECT * FROM users WHERE {column} = ?");
-    Ok(tx.prepare_cached(&sql)?.query_row([value], Account::of).optional()?)
+fn by_email(tx: &Transaction<'_>, email: &str) -> Result<Option<Account>> {
+    let mut statement = tx.prepare_cached("SELECT * FROM users WHERE email = ?")?;
+    Ok(statement.query_row([email], Account::of).optional()?)
 }

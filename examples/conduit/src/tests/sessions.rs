@@ -89,6 +89,20 @@ async fn an_address_is_not_tried_without_end() {
 }
 
 #[tokio::test]
+async fn a_request_does_not_outlive_its_session() {
+    let conduit = Conduit::new();
+    let ada = conduit.register("ada").await;
+    // Both pass the check of the session while the other one hashes its password.
+    let change = |password| conduit.put("/user", &ada, json!({ "user": { "password": password } }));
+    let (one, other) = tokio::join!(change("bonjour1"), change("bonjour2"));
+    let mut statuses = [one.status().as_u16(), other.status().as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 401]);
+    let password = if one.status().is_success() { "bonjour1" } else { "bonjour2" };
+    log_in(&conduit, "ada", password).await.assert_status(200);
+}
+
+#[tokio::test]
 async fn tried_passwords_are_forgotten_in_parts() {
     let conduit = Conduit::new();
     conduit.register("ada").await;
