@@ -2,9 +2,10 @@
 
 use stockade::auth::verify_token;
 use stockade::prelude::*;
+use stockade::rest::{Scope, Store as _};
 use stockade::validation::ValidationOptions;
 
-use super::stock::{Claims, Shop};
+use super::stock::{Claims, NoData, Shop};
 
 /// Runs around everything: it sees each response of a route, errors included.
 pub async fn tag_response(req: Request, next: Next) -> Response {
@@ -15,13 +16,17 @@ pub async fn tag_response(req: Request, next: Next) -> Response {
 
 /// The account of the token that a request brings: a token says who, and the
 /// shop what they are by now, so that a role that was taken away is gone.
-pub async fn known_account(req: &mut Request) -> Option<Claims> {
+pub async fn known_account(req: &mut Request) -> Result<Option<Claims>, ApiError> {
+    let Some(shop) = req.state::<Shop>() else { return Ok(None) };
+    let Some(id) = id_of_token(req, &shop.secret) else { return Ok(None) };
+    // Without the database nobody knows who it is: 503, and not 401.
+    let account = shop.users.get(&id, &Scope::all()).await.map_err(NoData::from)?;
+    Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
+}
+
+fn id_of_token(req: &Request, secret: &Secret) -> Option<u32> {
     let token = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
-    let shop = req.state::<Shop>()?;
-    let claims = verify_token(token, &shop.secret)?;
-    let id: u32 = claims.subject()?.parse().ok()?;
-    let role = shop.stock.read().await.users.get(&id)?.profile.role;
-    Some(Claims { sub: id.to_string(), role })
+    verify_token(token, secret)?.subject()?.parse().ok()
 }
 
 /// Accounts are seen and changed by their owners, and by admins.

@@ -8,9 +8,10 @@ use stockade::extract::Headers;
 use stockade::http::HeaderMap;
 use stockade::middleware::with_etag;
 use stockade::prelude::*;
+use stockade::rest::Store as _;
 use stockade::{Docs, RouteDoc};
 
-use super::stock::{Product, Shop};
+use super::stock::{NoData, Product, Shop, first};
 
 /// The page and its files load nothing from elsewhere, and have nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -68,16 +69,15 @@ impl Reply for Home {
     }
 }
 
-pub async fn home(shop: State<Shop>, headers: Headers) -> Home {
+pub async fn home(shop: State<Shop>, headers: Headers) -> Result<Home, NoData> {
     if !prefers_html(&headers) {
-        return Home::Links(LINKS);
+        return Ok(Home::Links(LINKS));
     }
-    let stock = shop.stock.read().await;
+    let page = shop.products.list(&first(MOST_PRODUCTS)).await?;
     let mut products = String::new();
-    for Product { id, name, category, price_cents, .. } in
-        stock.products.values().take(MOST_PRODUCTS)
+    for Product { id, name, category, price_cents, .. } in page.items.into_iter().map(|it| it.value)
     {
-        let (name, category) = (text(name), text(category));
+        let (name, category) = (text(&name), text(&category));
         let (euros, cents) = (price_cents / 100, price_cents % 100);
         // Writing to a text does not fail.
         let _ = writeln!(
@@ -86,7 +86,7 @@ pub async fn home(shop: State<Shop>, headers: Headers) -> Home {
              <button type=button value={id} aria-label=\"Order {name}\" hidden>Order</button>"
         );
     }
-    Home::Page(PAGE.replace("PRODUCTS\n", &products))
+    Ok(Home::Page(PAGE.replace("PRODUCTS\n", &products)))
 }
 
 /// Returns a text in which nothing is markup. Its `&` stay, because names are

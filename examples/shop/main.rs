@@ -4,13 +4,17 @@
 //! prints three lines to try. `PORT` chooses another port; 0 takes any.
 //! `SHOP_SECRET` signs the tokens, else each start has a secret of its own; with
 //! `SHOP_ADMIN_PASSWORD` there is an account admin@example.org.
+//! It keeps its data in the file `shop.db`, in the folder where it is started;
+//! `SHOP_DATABASE` chooses another file, `postgres://…`, or `:memory:`, which is gone when
+//! the program ends.
 //! With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi` behind it, it says
 //! what it knows about its routes, and ends.
 //!
 //! Read it from [`api`], the whole interface as one tree, down to the handlers;
 //! `options` is what holds for every request, and how it is loosened.
-//! Everything is kept in memory and gone when the program ends.
+//! `stock` has the tables, `database` what they are kept in.
 
+mod database;
 mod home;
 mod letters;
 mod options;
@@ -68,10 +72,10 @@ async fn main() -> Result<(), BoxError> {
         Ok(secret) => Secret::new(secret)?,
         Err(_) => Secret::new(generate_token(32)?)?,
     };
-    let mut shop = Shop::stocked(secret);
+    let shop = open(secret).await?;
     if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
         let hash = hash_password_with_async(password, hasher()).await?;
-        shop.add_account("Admin", "admin@example.org", Role::Admin, hash);
+        shop.let_admin_in("admin@example.org", &hash).await?;
     }
 
     let app = router(shop).build()?;
@@ -92,6 +96,20 @@ async fn main() -> Result<(), BoxError> {
     server.with_signals().serve().await?;
     println!("the shop is closed");
     Ok(())
+}
+
+/// Opens the shop with the data that the environment names.
+async fn open(secret: Secret) -> Result<Shop, BoxError> {
+    let named = env::var("SHOP_DATABASE");
+    let address = match &named {
+        Ok(address) => address,
+        Err(env::VarError::NotPresent) => "shop.db",
+        Err(error) => return Err(format!("SHOP_DATABASE: {error}").into()),
+    };
+    // A tool looks at the routes alone, and leaves no file.
+    let address = if env::args().len() > 1 { ":memory:" } else { address };
+    let shop = Shop::open(address, secret).await;
+    shop.map_err(|error| format!("SHOP_DATABASE: {error}").into())
 }
 
 const NEW_USER: &str =
@@ -125,7 +143,7 @@ pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Rou
 /// The words of the document about the shop.
 fn document_options() -> OpenApiOptions {
     OpenApiOptions::new("A small shop", "1.0.0")
-        .description("Users, products, carts and orders. Everything is kept in memory.")
+        .description("Users, products, carts and orders. They are kept in a database.")
         .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("An order is on its way"))
         .public("the shop is an example")
         .license("MIT OR Apache-2.0")
@@ -189,7 +207,7 @@ fn api(metrics: &Metrics) -> RouteTree {
                     .reply_example(
                         201,
                         Profile {
-                            id: 6,
+                            id: 1,
                             name: "Ada".into(),
                             email: "ada@example.org".into(),
                             role: Role::Customer,

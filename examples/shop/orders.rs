@@ -7,10 +7,12 @@ use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
 use stockade::reply::Created;
+use stockade::rest::{Draft, Expected, Filter, Op, Scope, Store as _, StoreError, Stored};
 use tokio::sync::watch;
 
 use super::stock::{
-    Cart, Claims, NoCart, NoOrder, NoProduct, Order, OrderLine, Shop, Status, Stock,
+    Cart, CartError, Claims, NoData, Order, OrderError, OrderLine, Product, ProductError, Role,
+    Shop, Status, all,
 };
 
 #[derive(Serialize, Reply, Schema)]
@@ -18,11 +20,18 @@ pub struct NewCart {
     pub cart: u32,
 }
 
-pub async fn open_cart(shop: State<Shop>, User(user): User<Claims>) -> Created<NewCart> {
-    let mut stock = shop.stock.write().await;
-    let id = stock.new_id();
-    stock.carts.insert(id, Cart { owner: user.sub, items: BTreeMap::new() });
-    Created::new(NewCart { cart: id })
+pub async fn open_cart(
+    shop: State<Shop>,
+    User(user): User<Claims>,
+) -> Result<Created<NewCart>, NoData> {
+    let cart = [("owner", json!(user.sub)), ("items", json!({})), ("closed", json!(false))];
+    let cart = shop.carts.create(Draft::new(cart)).await?;
+    Ok(Created::new(NewCart { cart: cart.value.id }))
+}
+
+/// The carts of a user; that of somebody else is as good as none.
+fn own(user: &Claims) -> Scope {
+    Scope::eq("owner", &*user.sub)
 }
 
 #[derive(Serialize, Reply, Schema)]
@@ -36,20 +45,27 @@ pub async fn show_cart(
     shop: State<Shop>,
     User(user): User<Claims>,
     Path(id): Path<u32>,
-) -> Result<CartContent, NoCart> {
-    let mut stock = shop.stock.write().await;
-    let items = stock.cart(id, &user)?.items.clone();
-    let lines = lines_of(&stock, &items);
+) -> Result<CartContent, CartError> {
+    let cart = shop.carts.get(&id, &own(&user)).await?.ok_or(CartError::Missing(id))?.value;
+    let lines = lines_of(&shop, &cart.items).await?;
     let total_cents = lines.iter().map(|line| u64::from(line.cents)).sum();
     Ok(CartContent { cart: id, lines, total_cents })
 }
 
-fn lines_of(stock: &Stock, items: &BTreeMap<u32, u32>) -> Vec<OrderLine> {
-    let line = |(&product, &count): (&u32, &u32)| {
-        let price = stock.products.get(&product)?.price_cents;
-        Some(OrderLine { product, count, cents: price.saturating_mul(count) })
+/// Returns the lines of those products that the shop still has.
+async fn lines_of(shop: &Shop, items: &BTreeMap<u32, u32>) -> Result<Vec<OrderLine>, StoreError> {
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
+    let values = items.keys().map(|id| json!(id)).collect();
+    let wanted = vec![Filter { field: "id".into(), op: Op::Eq, values }];
+    let products = all(&shop.products, wanted, |product| product.id).await?;
+    let line = |product: &Product| {
+        let count = *items.get(&product.id)?;
+        let cents = product.price_cents.saturating_mul(count);
+        Some(OrderLine { product: product.id, count, cents })
     };
-    items.iter().filter_map(line).collect()
+    Ok(products.iter().filter_map(line).collect())
 }
 
 #[derive(Deserialize, Schema)]
@@ -62,12 +78,19 @@ pub struct NewItem {
 #[derive(Debug, ApiError)]
 pub enum ItemError {
     #[status(transparent)]
-    Cart(#[from] NoCart),
+    Cart(#[from] CartError),
     #[status(transparent)]
-    Product(#[from] NoProduct),
+    Product(#[from] ProductError),
     #[status(404, "there is no item {0}")]
     Item(u32),
+    #[status(409, "cart {0} is changed by others all the time")]
+    Contended(u32),
+    #[status(409, "cart {0} has 50 products, as many as it may have")]
+    Full(u32),
 }
+
+/// The number of different products of a cart, which [`ItemError::Full`] tells.
+const MAX_ITEMS: usize = 50;
 
 pub async fn add_item(
     shop: State<Shop>,
@@ -75,14 +98,48 @@ pub async fn add_item(
     Path(cart): Path<u32>,
     Body(item): Body<NewItem>,
 ) -> Result<(), ItemError> {
-    let mut stock = shop.stock.write().await;
-    if !stock.products.contains_key(&item.product) {
-        return Err(NoProduct(item.product).into());
+    let product = shop.products.get(&item.product, &Scope::all()).await;
+    if product.map_err(ProductError::from)?.is_none() {
+        return Err(ProductError::Missing(item.product).into());
     }
-    let count = stock.cart(cart, &user)?.items.entry(item.product).or_default();
-    *count = count.saturating_add(item.count.into());
-    Ok(())
+    change_items(&shop, cart, &user, |items| {
+        if items.len() >= MAX_ITEMS && !items.contains_key(&item.product) {
+            return Err(ItemError::Full(cart));
+        }
+        let count = items.entry(item.product).or_default();
+        *count = count.saturating_add(item.count.into());
+        Ok(())
+    })
+    .await
 }
+
+/// Changes the items of a cart, as a row that several requests may change at a time: it
+/// is written at the version that was read, and read again if another one was faster.
+async fn change_items(
+    shop: &Shop,
+    id: u32,
+    user: &Claims,
+    change: impl Fn(&mut BTreeMap<u32, u32>) -> Result<(), ItemError>,
+) -> Result<(), ItemError> {
+    let open = own(user).and_eq("closed", false);
+    for _ in 0..TRIES {
+        let cart = shop.carts.get(&id, &open).await.map_err(CartError::from)?;
+        let Stored { value: mut cart, version } = cart.ok_or(CartError::Missing(id))?;
+        change(&mut cart.items)?;
+        let items = Draft::new([("items", json!(cart.items))]);
+        match shop.carts.replace(&id, items, Expected::Version(version), &open).await {
+            Ok(_) => return Ok(()),
+            Err(StoreError::Changed) => {}
+            Err(StoreError::Missing) => return Err(CartError::Missing(id).into()),
+            Err(error) => return Err(CartError::from(error).into()),
+        }
+    }
+    Err(ItemError::Contended(id))
+}
+
+/// The number of times that a cart is read again. Of writes at the same version one
+/// always succeeds, so that so many requests may change a cart at a time.
+const TRIES: usize = 16;
 
 #[derive(Deserialize, Schema)]
 pub struct CartItem {
@@ -95,9 +152,10 @@ pub async fn remove_item(
     User(user): User<Claims>,
     Path(item): Path<CartItem>,
 ) -> Result<(), ItemError> {
-    let mut stock = shop.stock.write().await;
-    let cart = stock.cart(item.cart, &user)?;
-    cart.items.remove(&item.product).map(drop).ok_or(ItemError::Item(item.product))
+    change_items(&shop, item.cart, &user, |items| {
+        items.remove(&item.product).map(drop).ok_or(ItemError::Item(item.product))
+    })
+    .await
 }
 
 #[derive(Serialize, Reply, Schema)]
@@ -108,27 +166,50 @@ pub struct NewOrder {
 #[derive(Debug, ApiError)]
 pub enum CheckOutError {
     #[status(transparent)]
-    Cart(#[from] NoCart),
+    Cart(#[from] CartError),
     #[status(409, "the cart is empty")]
     EmptyCart,
+    #[status(409, "cart {0} is an order already")]
+    Ordered(u32),
 }
 
+/// Makes an order of a cart in three writes, each of which is whole. An end between them
+/// loses nothing: the next checkout of the cart goes on where this one was.
 pub async fn check_out(
     shop: State<Shop>,
     User(user): User<Claims>,
-    Path(cart): Path<u32>,
+    Path(id): Path<u32>,
 ) -> Result<Created<NewOrder>, CheckOutError> {
-    let mut stock = shop.stock.write().await;
-    let items = stock.cart(cart, &user)?.items.clone();
-    let lines = lines_of(&stock, &items);
-    if lines.is_empty() {
+    let cart = shop.carts.get(&id, &own(&user)).await.map_err(CartError::from)?;
+    let cart = cart.ok_or(CartError::Missing(id))?.value;
+    if lines_of(&shop, &cart.items).await.map_err(CartError::from)?.is_empty() {
         return Err(CheckOutError::EmptyCart);
     }
-    stock.carts.remove(&cart);
-    let id = stock.new_id();
-    let status = watch::Sender::new(Status::Placed);
-    stock.orders.insert(id, Order { owner: user.sub, lines, status });
-    Ok(Created::new(NewOrder { order: id }))
+    // From here on nothing is added, so that no item is missing in the order.
+    let closed = Draft::new([("closed", json!(true))]);
+    let cart: Cart = match shop.carts.replace(&id, closed, Expected::Any, &own(&user)).await {
+        Ok(cart) => cart.value,
+        Err(StoreError::Missing) => return Err(CartError::Missing(id).into()),
+        Err(error) => return Err(CartError::from(error).into()),
+    };
+    let lines = lines_of(&shop, &cart.items).await.map_err(CartError::from)?;
+    let order = [
+        ("cart", json!(id)),
+        ("owner", json!(user.sub)),
+        ("lines", json!(lines)),
+        ("status", json!(Status::Placed)),
+    ];
+    // No two orders have a cart, whatever happens at the same time.
+    let order = match shop.orders.create(Draft::new(order)).await {
+        Ok(order) => Ok(Created::new(NewOrder { order: order.value.id })),
+        Err(StoreError::Taken { .. }) => Err(CheckOutError::Ordered(id)),
+        Err(error) => return Err(CartError::from(error).into()),
+    };
+    // It is an order, even if the cart stays.
+    if let Err(error) = shop.carts.delete(&id, Expected::Any, &Scope::all()).await {
+        log::debug!("cart {id} stays: {error}");
+    }
+    order
 }
 
 #[derive(Serialize, Reply, Schema)]
@@ -142,17 +223,22 @@ pub async fn show_order(
     shop: State<Shop>,
     User(user): User<Claims>,
     Path(id): Path<u32>,
-) -> Result<OrderContent, NoOrder> {
-    let stock = shop.stock.read().await;
-    let order = stock.order(id, &user)?;
-    let status = *order.status.borrow();
-    Ok(OrderContent { order: id, status, lines: order.lines.clone() })
+) -> Result<OrderContent, OrderError> {
+    let Order { status, lines, .. } = find_order(&shop, &user, id).await?;
+    Ok(OrderContent { order: id, status, lines })
+}
+
+/// Finds an order that this user may see.
+async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, OrderError> {
+    let scope = if user.role == Role::Customer { own(user) } else { Scope::all() };
+    let order = shop.orders.get(&id, &scope).await?;
+    Ok(order.ok_or(OrderError::Missing(id))?.value)
 }
 
 #[derive(Debug, ApiError)]
 pub enum ShipError {
     #[status(transparent)]
-    Order(#[from] NoOrder),
+    Order(#[from] OrderError),
     #[status(409, "order {0} was shipped already")]
     Shipped(u32),
 }
@@ -169,30 +255,56 @@ pub async fn ship_order(
     User(user): User<Claims>,
     Path(id): Path<u32>,
 ) -> Result<(), ShipError> {
-    let stock = shop.stock.read().await;
-    let order = stock.order(id, &user)?;
-    match order.status.send_replace(Status::Shipped) {
-        Status::Placed => Ok(()),
-        Status::Shipped => Err(ShipError::Shipped(id)),
+    find_order(&shop, &user, id).await?;
+    // Of two at the same time one finds it placed.
+    let placed = Scope::eq("status", json!(Status::Placed));
+    let shipped = Draft::new([("status", json!(Status::Shipped))]);
+    match shop.orders.replace(&id, shipped, Expected::Any, &placed).await {
+        Ok(_) => shop.shipped.send_replace(()),
+        Err(StoreError::Missing) => return Err(ShipError::Shipped(id)),
+        Err(error) => return Err(OrderError::from(error).into()),
     }
+    Ok(())
 }
 
-/// The status now and each time it changes, until the order is shipped.
+/// The status now and when it has changed, until the order is shipped.
 pub async fn order_events(
     shop: State<Shop>,
     User(user): User<Claims>,
     Path(id): Path<u32>,
-) -> Result<Sse, NoOrder> {
-    let stock = shop.stock.read().await;
-    let order = stock.order(id, &user)?;
-    let mut status = order.status.subscribe();
-    status.mark_changed();
-    Ok(Sse::new(stream::unfold((status, false), |(mut status, done)| async move {
-        if done || status.changed().await.is_err() {
-            return None;
-        }
-        let now = *status.borrow_and_update();
-        let event = Event::data(json!(now).to_string()).name("status");
-        Some((Ok::<_, Infallible>(event), (status, now == Status::Shipped)))
+) -> Result<Sse, OrderError> {
+    // Before the order is read, so that no change falls between.
+    let changes = shop.shipped.subscribe();
+    let order = find_order(&shop, &user, id).await?;
+    let watch = Watch { shop, changes, id, told: None, status: order.status };
+    Ok(Sse::new(stream::unfold(watch, |mut watch| async move {
+        let status = watch.next().await?;
+        let event = Event::data(json!(status).to_string()).name("status");
+        Some((Ok::<_, Infallible>(event), watch))
     })))
+}
+
+/// The look of a client at an order.
+struct Watch {
+    shop: State<Shop>,
+    changes: watch::Receiver<()>,
+    id: u32,
+    told: Option<Status>,
+    status: Status,
+}
+
+impl Watch {
+    /// Returns the next status; none behind the last one, and none if the shop cannot get
+    /// at its data: clients come back by themselves.
+    async fn next(&mut self) -> Option<Status> {
+        while self.told == Some(self.status) {
+            if self.status == Status::Shipped {
+                return None;
+            }
+            self.changes.changed().await.ok()?;
+            self.status = self.shop.orders.get(&self.id, &Scope::all()).await.ok()??.value.status;
+        }
+        self.told = Some(self.status);
+        self.told
+    }
 }

@@ -1,12 +1,15 @@
 //! Products: searched, shown, compared, changed and exported.
 
+use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine as _};
 use serde::{Deserialize, Serialize};
 use stockade::extract::{FileName, FileNameError, Multipart};
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::reply::{Created, ResponseWriter};
+use stockade::rest::{Draft, Expected, Filter, Op, Scope, Store as _, StoreError};
 
-use super::stock::{NoProduct, Product, Shop};
+use super::stock::{NoData, Product, ProductError, Shop, all};
 
 #[derive(Deserialize, Schema)]
 pub struct Search {
@@ -38,14 +41,24 @@ impl Page {
 
 const PAGE_SIZE: usize = 10;
 
-pub async fn search_products(shop: State<Shop>, Query(search): Query<Search>) -> Page {
+/// Looks at each product of the categories: a shop of many would let its database search
+/// for words.
+pub async fn search_products(
+    shop: State<Shop>,
+    Query(search): Query<Search>,
+) -> Result<Page, NoData> {
     let text = search.q.to_lowercase();
-    let stock = shop.stock.read().await;
-    let found = stock.products.values().filter(|product| {
-        product.name.to_lowercase().contains(&text)
-            && (search.category.is_empty() || search.category.contains(&product.category))
-    });
-    Page::of(found.cloned().collect(), search.page)
+    let mut found = of_categories(&shop, search.category).await?;
+    found.retain(|product| product.name.to_lowercase().contains(&text));
+    Ok(Page::of(found, search.page))
+}
+
+/// The products of any of these categories; without one those of all.
+async fn of_categories(shop: &Shop, of: Vec<String>) -> Result<Vec<Product>, StoreError> {
+    let values: Vec<Value> = of.into_iter().map(Value::from).collect();
+    let filter = Filter { field: "category".into(), op: Op::Eq, values };
+    let filters = if filter.values.is_empty() { Vec::new() } else { vec![filter] };
+    all(&shop.products, filters, |product| product.id).await
 }
 
 #[derive(Deserialize, Schema)]
@@ -57,12 +70,9 @@ pub struct Shelf {
 }
 
 /// `/catalogue`, `/catalogue/tea`, `/catalogue/tea/2`.
-pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Page {
-    let stock = shop.stock.read().await;
-    let wanted = |product: &&Product| {
-        shelf.category.as_ref().is_none_or(|category| *category == product.category)
-    };
-    Page::of(stock.products.values().filter(wanted).cloned().collect(), shelf.page)
+pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Result<Page, NoData> {
+    let found = of_categories(&shop, shelf.category.into_iter().collect()).await?;
+    Ok(Page::of(found, shelf.page))
 }
 
 #[derive(Deserialize, Schema)]
@@ -76,13 +86,26 @@ pub struct NewProduct {
 }
 
 /// Takes JSON or a form: the content type decides.
-pub async fn create_product(shop: State<Shop>, Body(new): Body<NewProduct>) -> Created<Product> {
-    let mut stock = shop.stock.write().await;
-    Created::new(stock.add_product(new.name, new.category, new.price_cents))
+pub async fn create_product(
+    shop: State<Shop>,
+    Body(new): Body<NewProduct>,
+) -> Result<Created<Product>, NoData> {
+    let product = [
+        ("name", json!(new.name)),
+        ("category", json!(new.category)),
+        ("price_cents", json!(new.price_cents)),
+        ("image_bytes", json!(0)),
+    ];
+    Ok(Created::new(shop.products.create(Draft::new(product)).await?.value))
 }
 
-pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, NoProduct> {
-    shop.stock.read().await.products.get(&id).cloned().ok_or(NoProduct(id))
+pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, ProductError> {
+    find_product(&shop, id).await
+}
+
+async fn find_product(shop: &Shop, id: u32) -> Result<Product, ProductError> {
+    let product = shop.products.get(&id, &Scope::all()).await?;
+    Ok(product.ok_or(ProductError::Missing(id))?.value)
 }
 
 #[derive(Serialize, Reply, Schema)]
@@ -103,10 +126,9 @@ pub enum Side {
 pub async fn compare_products(
     shop: State<Shop>,
     Path((left, right)): Path<(u32, u32)>,
-) -> Result<Comparison, NoProduct> {
-    let stock = shop.stock.read().await;
-    let price = |id| stock.products.get(&id).map(|p| p.price_cents).ok_or(NoProduct(id));
-    let (left_cents, right_cents) = (price(left)?, price(right)?);
+) -> Result<Comparison, ProductError> {
+    let left_cents = find_product(&shop, left).await?.price_cents;
+    let right_cents = find_product(&shop, right).await?.price_cents;
     let cheaper = if left_cents <= right_cents { Side::Left } else { Side::Right };
     Ok(Comparison { left_cents, right_cents, cheaper })
 }
@@ -114,7 +136,7 @@ pub async fn compare_products(
 #[derive(Debug, ApiError)]
 pub enum UploadError {
     #[status(transparent)]
-    Product(#[from] NoProduct),
+    Product(#[from] ProductError),
     #[status(400, "There is no image in the form")]
     Missing,
     #[status(transparent)]
@@ -142,30 +164,57 @@ pub async fn upload_image(
         }
     }
     let (name, bytes) = image.ok_or(UploadError::Missing)?;
-    let mut stock = shop.stock.write().await;
-    let product = stock.products.get_mut(&id).ok_or(NoProduct(id))?;
-    product.image_bytes = bytes.len();
-    let product = product.clone();
-    stock.images.insert(id, (name, bytes.into()));
-    Ok(product)
+    Ok(keep_image(&shop, id, name, &bytes).await?)
+}
+
+/// Keeps the image first, so that a product never tells of one that is not there.
+async fn keep_image(
+    shop: &Shop,
+    id: u32,
+    name: FileName,
+    bytes: &[u8],
+) -> Result<Product, ProductError> {
+    find_product(shop, id).await?;
+    let image = [("name", json!(name.to_string())), ("content", json!(STANDARD.encode(bytes)))];
+    let kept = Draft::new(image.clone());
+    match shop.images.replace(&id, kept, Expected::Any, &Scope::all()).await {
+        Err(StoreError::Missing) => {
+            let first = [("id", json!(id))].into_iter().chain(image);
+            shop.images.create(Draft::new(first)).await?;
+        }
+        kept => drop(kept?),
+    }
+    let size = Draft::new([("image_bytes", json!(bytes.len()))]);
+    match shop.products.replace(&id, size, Expected::Any, &Scope::all()).await {
+        Err(StoreError::Missing) => Err(ProductError::Missing(id)),
+        product => Ok(product?.value),
+    }
 }
 
 #[derive(Debug, ApiError)]
-#[status(404, "there is no image of product {0}")]
-pub struct NoImage(u32);
+pub enum ImageError {
+    #[status(404, "there is no image of product {0}")]
+    Missing(u32),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
+    #[status(500, "the image of product {0} cannot be read")]
+    Broken(u32, #[source] DecodeError),
+}
 
 /// `/products/5/image/cup.png`: never shown as a page, whatever is in it.
 pub async fn download_image(
     shop: State<Shop>,
     Path((id, name)): Path<(u32, FileName)>,
-) -> Result<(HeaderMap, Bytes), NoImage> {
-    let stock = shop.stock.read().await;
-    let image = stock.images.get(&id).filter(|(known, _)| *known == name);
-    let (_, bytes) = image.ok_or(NoImage(id))?;
+) -> Result<(HeaderMap, Bytes), ImageError> {
+    let own = Scope::eq("name", name.to_string());
+    let product = shop.products.get(&id, &Scope::all()).await?;
+    let image = shop.images.get(&id, &own).await?.filter(|_| product.is_some());
+    let image = image.ok_or(ImageError::Missing(id))?.value;
+    let bytes = STANDARD.decode(image.content).map_err(|error| ImageError::Broken(id, error))?;
     let mut headers = HeaderMap::new();
     let attachment = header::HeaderValue::from_static("attachment");
     headers.insert(header::CONTENT_DISPOSITION, attachment);
-    Ok((headers, bytes.clone()))
+    Ok((headers, bytes.into()))
 }
 
 /// Sends each product as it is read: the handler writes the response itself.
@@ -174,7 +223,8 @@ pub async fn export_products(
     Path(format): Path<String>,
     mut res: ResponseWriter,
 ) -> Result<(), ApiError> {
-    let products: Vec<Product> = shop.stock.read().await.products.values().cloned().collect();
+    let products = all(&shop.products, Vec::new(), |product| product.id).await;
+    let products = products.map_err(NoData::from)?;
     if format == "json" {
         return res.json(&products).await;
     }

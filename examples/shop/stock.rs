@@ -3,84 +3,122 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use stockade::extract::FileName;
 use stockade::prelude::*;
-use tokio::sync::{RwLock, watch};
+use stockade::rest::{Ask, Draft, Entity, Expected, Filter, Op, Scope};
+use stockade::rest::{Store as _, StoreError};
+use tokio::sync::watch;
 
+use super::database::{Database, Table};
+
+/// The data of the shop: each type is the rows of a table.
 pub struct Shop {
     pub secret: Secret,
-    pub stock: RwLock<Stock>,
+    pub users: Table<Account>,
+    pub products: Table<Product>,
+    /// The image of a product, which replaces an earlier one.
+    pub images: Table<Image>,
+    pub carts: Table<Cart>,
+    pub orders: Table<Order>,
+    /// Wakes who watches an order, each time that one is shipped.
+    pub shipped: watch::Sender<()>,
 }
 
 impl Shop {
-    /// A shop with a few products; `secret` signs the tokens.
-    pub fn stocked(secret: Secret) -> Self {
-        let mut stock = Stock::default();
-        for (name, category, price_cents) in [
-            ("Green tea", "tea", 450),
-            ("Black tea", "tea", 390),
-            ("Teapot", "crockery", 2_900),
-            ("Coffee", "coffee", 780),
-            ("Cup", "crockery", 600),
-        ] {
-            stock.add_product(name.into(), category.into(), price_cents);
-        }
-        Self { secret, stock: RwLock::new(stock) }
+    /// Opens the shop with its data at `address`; one without products gets a few.
+    /// `secret` signs the tokens.
+    pub async fn open(address: &str, secret: Secret) -> Result<Self, BoxError> {
+        let database = Database::open(address).await?;
+        let shop = Self {
+            secret,
+            users: database.table("users", Some("email")).await?,
+            products: database.table("products", None).await?,
+            images: database.table("images", None).await?,
+            carts: database.table("carts", None).await?,
+            orders: database.table("orders", Some("cart")).await?,
+            shipped: watch::Sender::new(()),
+        };
+        database.run(STOCK).await?;
+        Ok(shop)
     }
 
-    /// Opens an account before the shop does, and gives its id.
-    pub fn add_account(&mut self, name: &str, email: &str, role: Role, hash: String) -> u32 {
-        self.stock.get_mut().add_account(name.into(), email.into(), role, hash).id
-    }
-}
-
-#[derive(Default)]
-pub struct Stock {
-    pub users: BTreeMap<u32, Account>,
-    pub products: BTreeMap<u32, Product>,
-    /// The image of a product, which replaces an earlier one.
-    pub images: BTreeMap<u32, (FileName, Bytes)>,
-    pub carts: BTreeMap<u32, Cart>,
-    pub orders: BTreeMap<u32, Order>,
-    pub last_id: u32,
-}
-
-impl Stock {
-    pub fn new_id(&mut self) -> u32 {
-        self.last_id += 1;
-        self.last_id
-    }
-
-    pub fn add_account(
-        &mut self,
-        name: String,
-        email: String,
+    /// Adds an account.
+    pub async fn add_account(
+        &self,
+        name: &str,
+        email: &str,
         role: Role,
-        hash: String,
-    ) -> Profile {
-        let profile = Profile { id: self.new_id(), name, email, role };
-        let account = Account { profile: profile.clone(), password_hash: hash };
-        self.users.insert(profile.id, account);
-        profile
+        password_hash: &str,
+    ) -> Result<Account, StoreError> {
+        let account = [
+            ("name", json!(name)),
+            ("email", json!(email.to_ascii_lowercase())),
+            ("role", json!(role)),
+            ("password_hash", json!(password_hash)),
+        ];
+        Ok(self.users.create(Draft::new(account)).await?.value)
     }
 
-    /// A cart of this owner; that of somebody else is as good as none.
-    pub fn cart(&mut self, id: u32, owner: &Claims) -> Result<&mut Cart, NoCart> {
-        let cart = self.carts.get_mut(&id).filter(|cart| cart.owner == owner.sub);
-        cart.ok_or(NoCart(id))
+    /// Finds the account of an email, in upper or lower case.
+    pub async fn find_account(&self, email: &str) -> Result<Option<Account>, StoreError> {
+        let ask = Ask { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
+        Ok(self.users.list(&ask).await?.items.pop().map(|it| it.value))
     }
 
-    /// An order that this user may see.
-    pub fn order(&self, id: u32, user: &Claims) -> Result<&Order, NoOrder> {
-        let may_see = |order: &&Order| order.owner == user.sub || user.role != Role::Customer;
-        self.orders.get(&id).filter(may_see).ok_or(NoOrder(id))
+    /// Makes sure that there is an administrator of this email with this password.
+    pub async fn let_admin_in(&self, email: &str, password_hash: &str) -> Result<(), StoreError> {
+        match self.find_account(email).await? {
+            Some(known) if known.role == Role::Admin => {
+                let hash = Draft::new([("password_hash", json!(password_hash))]);
+                return self
+                    .users
+                    .replace(&known.id, hash, Expected::Any, &Scope::all())
+                    .await
+                    .map(drop);
+            }
+            // Somebody else signed up with it, whose tokens must not become those of an admin.
+            Some(known) => self.users.delete(&known.id, Expected::Any, &Scope::all()).await?,
+            None => {}
+        }
+        self.add_account("Admin", email, Role::Admin, password_hash).await.map(drop)
     }
+}
 
-    pub fn add_product(&mut self, name: String, category: String, price_cents: u32) -> Product {
-        let id = self.new_id();
-        let product = Product { id, name, category, price_cents, image_bytes: 0 };
-        self.products.insert(id, product.clone());
-        product
+/// One statement, so that an end in the midst of it leaves nothing half done.
+const STOCK: &str = "\
+    INSERT INTO products (name, category, price_cents, image_bytes)
+    SELECT * FROM (VALUES
+        ('Green tea', 'tea', 450, 0),
+        ('Black tea', 'tea', 390, 0),
+        ('Teapot', 'crockery', 2900, 0),
+        ('Coffee', 'coffee', 780, 0),
+        ('Cup', 'crockery', 600, 0)
+    ) AS new WHERE NOT EXISTS (SELECT 1 FROM products)";
+
+/// Asks for so many rows at most, from the first on.
+pub fn first(limit: usize) -> Ask {
+    Ask::new("id", limit)
+}
+
+/// The filter by a field that is equal to a value.
+pub fn is(field: &str, value: impl Into<Value>) -> Filter {
+    Filter { field: field.into(), op: Op::Eq, values: vec![value.into()] }
+}
+
+/// Reads all rows that pass the filters, in the order of their ids and by the hundred.
+pub async fn all<T: Entity<Id = u32>>(
+    table: &Table<T>,
+    filters: Vec<Filter>,
+    id: impl Fn(&T) -> u32,
+) -> Result<Vec<T>, StoreError> {
+    let mut ask = Ask { filters, ..first(100) };
+    let mut rows: Vec<T> = Vec::new();
+    loop {
+        let page = table.list(&ask).await?;
+        rows.extend(page.items.into_iter().map(|it| it.value));
+        match rows.last() {
+            Some(last) if page.more => ask.after = Some(vec![json!(id(last))]),
+            _ => return Ok(rows),
+        }
     }
 }
 
@@ -93,9 +131,24 @@ pub struct Profile {
     pub role: Role,
 }
 
+#[derive(Deserialize, Schema, Serialize)]
 pub struct Account {
-    pub profile: Profile,
+    pub id: u32,
+    pub name: String,
+    /// In lower case, so that there is one account of an address.
+    pub email: String,
+    pub role: Role,
     pub password_hash: String,
+}
+
+impl Entity for Account {
+    type Id = u32;
+}
+
+impl From<Account> for Profile {
+    fn from(Account { id, name, email, role, .. }: Account) -> Self {
+        Self { id, name, email, role }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Schema, Serialize)]
@@ -114,27 +167,61 @@ pub struct Claims {
     pub role: Role,
 }
 
+#[derive(Deserialize, Schema, Serialize)]
 pub struct Cart {
+    pub id: u32,
     pub owner: String,
+    /// The number of pieces of each product.
     pub items: BTreeMap<u32, u32>,
+    /// True once it becomes an order: nothing is added any more.
+    pub closed: bool,
 }
 
-#[derive(Clone, Serialize, Reply, Schema)]
+impl Entity for Cart {
+    type Id = u32;
+}
+
+#[derive(Clone, Deserialize, Serialize, Reply, Schema)]
 pub struct Product {
     pub id: u32,
     pub name: String,
     pub category: String,
     pub price_cents: u32,
-    pub image_bytes: usize,
+    pub image_bytes: u32,
 }
 
+impl Entity for Product {
+    type Id = u32;
+}
+
+#[derive(Deserialize, Schema, Serialize)]
+pub struct Image {
+    /// The id of the product.
+    pub id: u32,
+    pub name: String,
+    /// The bytes in Base64, because a row is JSON.
+    pub content: String,
+}
+
+impl Entity for Image {
+    type Id = u32;
+}
+
+#[derive(Deserialize, Schema, Serialize)]
 pub struct Order {
+    pub id: u32,
+    /// The cart that it was. No two orders have the same one.
+    pub cart: u32,
     pub owner: String,
     pub lines: Vec<OrderLine>,
-    pub status: watch::Sender<Status>,
+    pub status: Status,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Schema, Serialize)]
+impl Entity for Order {
+    type Id = u32;
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Schema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Placed,
@@ -142,7 +229,7 @@ pub enum Status {
 }
 
 /// So many pieces of a product, and what they cost together.
-#[derive(Clone, Schema, Serialize)]
+#[derive(Clone, Deserialize, Schema, Serialize)]
 pub struct OrderLine {
     pub product: u32,
     pub count: u32,
@@ -152,18 +239,39 @@ pub struct OrderLine {
 // What can go wrong, each with its status and message. A handler names what can
 // go wrong with it, and so does its part of the document.
 
+/// The cause is logged, and no client gets it.
 #[derive(Debug, ApiError)]
-#[status(404, "there is no user {0}")]
-pub struct NoUser(pub u32);
+#[status(503, "the shop cannot get at its data")]
+pub struct NoData(#[from] StoreError);
 
 #[derive(Debug, ApiError)]
-#[status(404, "there is no product {0}")]
-pub struct NoProduct(pub u32);
+pub enum UserError {
+    #[status(404, "there is no user {0}")]
+    Missing(u32),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
+}
 
 #[derive(Debug, ApiError)]
-#[status(404, "there is no cart {0}")]
-pub struct NoCart(pub u32);
+pub enum ProductError {
+    #[status(404, "there is no product {0}")]
+    Missing(u32),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
+}
 
 #[derive(Debug, ApiError)]
-#[status(404, "there is no order {0}")]
-pub struct NoOrder(pub u32);
+pub enum CartError {
+    #[status(404, "there is no cart {0}")]
+    Missing(u32),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
+}
+
+#[derive(Debug, ApiError)]
+pub enum OrderError {
+    #[status(404, "there is no order {0}")]
+    Missing(u32),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
+}

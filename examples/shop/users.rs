@@ -7,12 +7,13 @@ use stockade::auth::{IssueError, PasswordError, PasswordHasher, generate_jwt};
 use stockade::middleware::{hash_password_with_async, verify_password_async};
 use stockade::prelude::*;
 use stockade::reply::Created;
+use stockade::rest::{Draft, Expected, Scope, Store as _, StoreError};
 
-use super::stock::{NoUser, Profile, Role, Shop};
+use super::stock::{Account, NoData, Profile, Role, Shop, UserError, all};
 
-pub async fn list_users(shop: State<Shop>) -> Json<Vec<Profile>> {
-    let stock = shop.stock.read().await;
-    Json(stock.users.values().map(|account| account.profile.clone()).collect())
+pub async fn list_users(shop: State<Shop>) -> Result<Json<Vec<Profile>>, NoData> {
+    let users = all(&shop.users, Vec::new(), |user| user.id).await?;
+    Ok(Json(users.into_iter().map(Profile::from).collect()))
 }
 
 /// The schema says more than the types: what does not follow it is a 400 that
@@ -33,6 +34,8 @@ pub enum SignUpError {
     Known(String),
     #[status(500, "the password could not be hashed")]
     Password(#[from] PasswordError),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(StoreError),
 }
 
 /// Whoever signs up is a customer.
@@ -40,14 +43,13 @@ pub async fn sign_up(
     shop: State<Shop>,
     Body(new): Body<NewUser>,
 ) -> Result<Created<Profile>, SignUpError> {
-    // A hash takes its time, so it is made before anything is locked.
-    let password_hash = hash_password_with_async(new.password, hasher()).await?;
-    let mut stock = shop.stock.write().await;
-    if stock.users.values().any(|it| it.profile.email.eq_ignore_ascii_case(&new.email)) {
-        return Err(SignUpError::Known(new.email));
+    let hash = hash_password_with_async(new.password, hasher()).await?;
+    // Nobody looks for the email before: the table has each once.
+    match shop.add_account(&new.name, &new.email, Role::Customer, &hash).await {
+        Ok(account) => Ok(Created::new(account.into())),
+        Err(StoreError::Taken { .. }) => Err(SignUpError::Known(new.email)),
+        Err(error) => Err(SignUpError::NoData(error)),
     }
-    let profile = stock.add_account(new.name, new.email, Role::Customer, password_hash);
-    Ok(Created::new(profile))
 }
 
 #[derive(Deserialize, Schema)]
@@ -70,23 +72,20 @@ pub enum LoginError {
     Password(#[from] PasswordError),
     #[status(500, "the token could not be signed")]
     Token(#[from] IssueError),
+    #[status(503, "the shop cannot get at its data")]
+    NoData(#[from] StoreError),
 }
 
 pub async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Token, LoginError> {
-    let found = {
-        let stock = shop.stock.read().await;
-        let account = stock.users.values().find(|account| account.profile.email == login.email);
-        account.map(|account| (account.profile.clone(), account.password_hash.clone()))
-    };
+    let found = shop.find_account(&login.email).await?;
     // An unknown email takes as long as a wrong password.
-    let (profile, stored) =
-        found.map_or((None, DUMMY_HASH.into()), |(profile, stored)| (Some(profile), stored));
-    let is_right = verify_password_async(&login.password, &stored).await?;
-    let profile = profile.filter(|_| is_right).ok_or(LoginError::Wrong)?;
-    if hasher().needs_rehash(&stored) {
-        strengthen(&shop, profile.id, login.password, &stored).await?;
+    let stored = found.as_ref().map_or(DUMMY_HASH, |account| &account.password_hash);
+    let is_right = verify_password_async(&login.password, stored).await?;
+    let account = found.filter(|_| is_right).ok_or(LoginError::Wrong)?;
+    if hasher().needs_rehash(&account.password_hash) {
+        strengthen(&shop, &account, login.password).await?;
     }
-    let claims = json!({ "sub": profile.id.to_string() });
+    let claims = json!({ "sub": account.id.to_string() });
     let token = generate_jwt(claims, HOUR, &shop.secret)?;
     Ok(Token { token })
 }
@@ -98,19 +97,15 @@ pub fn hasher() -> PasswordHasher {
 
 /// Replaces a hash that is weak by the standards of today, as only a login can:
 /// it knows the password.
-async fn strengthen(
-    shop: &Shop,
-    id: u32,
-    password: String,
-    weak: &str,
-) -> Result<(), PasswordError> {
+async fn strengthen(shop: &Shop, account: &Account, password: String) -> Result<(), LoginError> {
     let strong = hash_password_with_async(password, hasher()).await?;
-    let mut stock = shop.stock.write().await;
-    // The password may have been changed meanwhile.
-    if let Some(account) = stock.users.get_mut(&id).filter(|it| it.password_hash == weak) {
-        account.password_hash = strong;
+    // The password may have been changed meanwhile: it is replaced if it is the weak one.
+    let weak = Scope::eq("password_hash", &*account.password_hash);
+    let strong = Draft::new([("password_hash", json!(strong))]);
+    match shop.users.replace(&account.id, strong, Expected::Any, &weak).await {
+        Ok(_) | Err(StoreError::Missing) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -123,9 +118,9 @@ const DUMMY_HASH: &str = concat!(
 );
 
 /// `None` would be 204 and a missing user is 404, so this is a `Result`.
-pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, NoUser> {
-    let stock = shop.stock.read().await;
-    stock.users.get(&id).map(|account| account.profile.clone()).ok_or(NoUser(id))
+pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, UserError> {
+    let account = shop.users.get(&id, &Scope::all()).await?;
+    Ok(account.ok_or(UserError::Missing(id))?.value.into())
 }
 
 #[derive(Deserialize, Schema)]
@@ -138,11 +133,8 @@ pub async fn rename_user(
     shop: State<Shop>,
     Path(id): Path<u32>,
     Body(new): Body<NewName>,
-) -> Result<Profile, NoUser> {
-    let mut stock = shop.stock.write().await;
-    let account = stock.users.get_mut(&id).ok_or(NoUser(id))?;
-    account.profile.name = new.name;
-    Ok(account.profile.clone())
+) -> Result<Profile, UserError> {
+    change(&shop, id, Draft::new([("name", json!(new.name))])).await
 }
 
 #[derive(Deserialize, Schema)]
@@ -155,15 +147,22 @@ pub async fn give_role(
     shop: State<Shop>,
     Path(id): Path<u32>,
     Body(new): Body<NewRole>,
-) -> Result<Profile, NoUser> {
-    let mut stock = shop.stock.write().await;
-    let account = stock.users.get_mut(&id).ok_or(NoUser(id))?;
-    account.profile.role = new.role;
-    Ok(account.profile.clone())
+) -> Result<Profile, UserError> {
+    change(&shop, id, Draft::new([("role", json!(new.role))])).await
+}
+
+/// Writes the fields of the draft and no others, so that two changes at a time both stay.
+async fn change(shop: &Shop, id: u32, draft: Draft<Account>) -> Result<Profile, UserError> {
+    match shop.users.replace(&id, draft, Expected::Any, &Scope::all()).await {
+        Err(StoreError::Missing) => Err(UserError::Missing(id)),
+        changed => Ok(changed?.value.into()),
+    }
 }
 
 /// Nothing is 204 No Content.
-pub async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), NoUser> {
-    let removed = shop.stock.write().await.users.remove(&id);
-    removed.map(drop).ok_or(NoUser(id))
+pub async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), UserError> {
+    match shop.users.delete(&id, Expected::Any, &Scope::all()).await {
+        Err(StoreError::Missing) => Err(UserError::Missing(id)),
+        outcome => Ok(outcome?),
+    }
 }

@@ -23,7 +23,11 @@ pub fn run() -> Outcome {
     }
     let binary = target_directory()?.join(format!("debug/examples/shop{EXE_SUFFIX}"));
     let mut command = Command::new(binary);
-    command.env("PORT", "0").env_remove("NODE_ENV").stdout(Stdio::piped());
+    command
+        .env("PORT", "0")
+        .env("SHOP_DATABASE", ":memory:")
+        .env_remove("NODE_ENV")
+        .stdout(Stdio::piped());
     announce(&command);
     let mut shop = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
     let outcome = check_shop(&mut shop, &exchanges);

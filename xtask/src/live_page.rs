@@ -63,7 +63,8 @@ impl Drop for Shop {
 impl Shop {
     pub fn start(target: &Path, end: Instant) -> Result<Self, String> {
         let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
-        command.env("PORT", "0").env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
+        command.env("PORT", "0").env("SHOP_DATABASE", ":memory:");
+        command.env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
         announce(command.stdout(Stdio::piped()));
         let process = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
         let mut shop = Self { process, address: String::new() };

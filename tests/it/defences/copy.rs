@@ -18,7 +18,7 @@ use crate::shop::example::guards::{is_own_or_admin, known_account, strict, tag_r
 use crate::shop::example::orders::{ship_order, show_order};
 use crate::shop::example::pages::{chat, help};
 use crate::shop::example::products::{create_product, search_products, show_product};
-use crate::shop::example::stock::{self, NoUser, Product, Role, Shop};
+use crate::shop::example::stock::{self, NoData, Product, Role, Shop, UserError};
 use crate::shop::example::users::{self, give_role, list_users, log_in, rename_user, show_user};
 use crate::shop::example::{options, products as goods};
 use crate::shop::stocked;
@@ -203,7 +203,7 @@ mod leaky {
         pub password_hash: String,
     }
 
-    pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, NoUser> {
+    pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, UserError> {
         let stock::Profile { id, name, email, role } = users::show_user(shop, Path(id)).await?;
         Ok(Profile { id, name, email, role, password_hash: "$pbkdf2$".into() })
     }
@@ -249,7 +249,7 @@ mod any_price {
     pub async fn create_product(
         shop: State<Shop>,
         Body(new): Body<NewProduct>,
-    ) -> Created<Product> {
+    ) -> Result<Created<Product>, NoData> {
         let NewProduct { name, category, price_cents } = new;
         let new = goods::NewProduct { name, category, price_cents };
         goods::create_product(shop, Body(new)).await

@@ -40,6 +40,7 @@ async fn the_shop_has_the_document_that_is_committed() {
 
 async fn shop_document() -> String {
     let secret = Secret::new("the shop's secret has thirty-two").unwrap();
-    let client = TestClient::new(shop::router(shop::Shop::stocked(secret)));
+    let shop = shop::Shop::open(":memory:", secret).await.unwrap();
+    let client = TestClient::new(shop::router(shop));
     client.get("/openapi.json").await.assert_status(200).text().to_owned()
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use stockade::auth::{generate_jwt, generate_token};
 use stockade::middleware::Metrics;
 use stockade::prelude::*;
+use stockade::rest::{Draft, Store as _};
 
 use self::shop::{Role, Shop};
 
@@ -26,11 +27,15 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let secret = generate_token(32)?;
-    let mut shop = Shop::stocked(Secret::new(&*secret)?);
-    let stock = shop.stock.get_mut();
-    let last_id = std::mem::replace(&mut stock.last_id, ADMIN - 1);
-    shop.add_account("Admin", "admin@example.org", Role::Admin, String::new());
-    shop.stock.get_mut().last_id = last_id;
+    let shop = Shop::open(":memory:", Secret::new(&*secret)?).await?;
+    let admin = [
+        ("id", json!(ADMIN)),
+        ("name", json!("Admin")),
+        ("email", json!("admin@example.org")),
+        ("role", json!(Role::Admin)),
+        ("password_hash", json!("")),
+    ];
+    shop.users.create(Draft::new(admin)).await?;
     let token = generate_jwt(json!({ "sub": ADMIN.to_string() }), DAY, &Secret::new(secret)?)?;
 
     let metrics = Metrics::new();

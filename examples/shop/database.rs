@@ -1,0 +1,87 @@
+//! Where the shop keeps its data: one type of table on three databases.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stockade::BoxFuture;
+use stockade::prelude::*;
+use stockade::rest::Entity;
+use stockade::sql::rusqlite::{self, Connection};
+use stockade::sql::{
+    Dialect, Driver, Postgres, Row, SqlError, SqlStore, Sqlite, Statement, create_table_sql,
+};
+
+/// The rows of a type. Which database has them is known when the program runs.
+pub type Table<T> = SqlStore<T, Arc<dyn Driver>>;
+
+/// A database of which the shop knows no more than that it runs statements.
+#[derive(Clone)]
+pub struct Database(Arc<dyn Driver>);
+
+impl Database {
+    /// Opens a file, `postgres://…`, or `:memory:`, which ends with the program.
+    pub async fn open(address: &str) -> Result<Self, BoxError> {
+        let driver: Arc<dyn Driver> = match address.split_once("://") {
+            _ if address == ":memory:" => Arc::new(Memory::open()?),
+            Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
+            // What follows may be a password.
+            Some(_) => return Err("neither a file nor an address with postgres:// in front".into()),
+            None if address.is_empty() => return Err("it is empty".into()),
+            None => Arc::new(Sqlite::open(address)?),
+        };
+        Ok(Self(driver))
+    }
+
+    /// Opens the table of a type, and makes it if it is not there, with no two rows
+    /// that have the same value in the column `unique`.
+    pub async fn table<T: Entity>(
+        &self,
+        name: &str,
+        unique: Option<&str>,
+    ) -> Result<Table<T>, BoxError> {
+        let table = create_table_sql::<T>(self.0.dialect(), name)?;
+        self.run(&table.replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)).await?;
+        if let Some(column) = unique {
+            let index = format!("{name}_{column} ON {name} ({column})");
+            self.run(&format!("CREATE UNIQUE INDEX IF NOT EXISTS {index}")).await?;
+        }
+        Ok(SqlStore::open(Arc::clone(&self.0), name).await?)
+    }
+
+    /// Runs a statement of the program itself.
+    pub async fn run(&self, sql: &str) -> Result<(), SqlError> {
+        self.0.run(Statement::writing(sql, "{}")).await.map(drop)
+    }
+}
+
+/// A database in memory, for tests: one connection, and no thread of its own. It shows
+/// how little a driver is.
+struct Memory(Mutex<Connection>);
+
+impl Memory {
+    fn open() -> Result<Self, SqlError> {
+        Ok(Self(Mutex::new(Connection::open_in_memory()?)))
+    }
+
+    fn rows(&self, statement: &Statement) -> Result<Vec<Row>, SqlError> {
+        // A statement that panics has written nothing: it is its own transaction.
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = connection.prepare_cached(&statement.sql)?;
+        if prepared.parameter_count() > 0 {
+            prepared.raw_bind_parameter(1, &statement.parameter)?;
+        }
+        let row =
+            |row: &rusqlite::Row<'_>| Ok(Row::new(row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+        let rows = prepared.raw_query().mapped(row);
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Driver for Memory {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn run(&self, statement: Statement) -> BoxFuture<'_, Result<Vec<Row>, SqlError>> {
+        Box::pin(async move { self.rows(&statement) })
+    }
+}
