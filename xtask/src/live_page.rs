@@ -12,8 +12,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::announce;
 use crate::browser::CHROMIUM;
+use crate::{Outcome, announce};
 
 /// The situations, each with the outcome that must be there.
 pub const SITUATIONS: [(&str, &str); 3] = [
@@ -61,9 +61,15 @@ impl Drop for Shop {
 }
 
 impl Shop {
+    /// Starts it with data in memory.
     pub fn start(target: &Path, end: Instant) -> Result<Self, String> {
+        Self::start_on(target, ":memory:", end)
+    }
+
+    /// Starts it on a database.
+    pub fn start_on(target: &Path, database: &str, end: Instant) -> Result<Self, String> {
         let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
-        command.env("PORT", "0").env("SHOP_DATABASE", ":memory:");
+        command.env("PORT", "0").env("SHOP_DATABASE", database);
         command.env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
         announce(command.stdout(Stdio::piped()));
         let process = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
@@ -82,6 +88,12 @@ impl Shop {
         let (address, _) = address.ok_or(format!("the shop says {line:?}"))?;
         shop.address = address.to_owned();
         Ok(shop)
+    }
+
+    /// Ends it by SIGKILL, so that it can finish nothing.
+    pub fn kill(&mut self) -> Outcome {
+        self.process.kill().map_err(|error| format!("cannot kill the shop: {error}"))?;
+        self.process.wait().map(drop).map_err(|error| format!("the shop does not end: {error}"))
     }
 
     /// A token of the admin.
@@ -256,7 +268,7 @@ pub fn text_field(json: &str, name: &str) -> Result<String, String> {
 }
 
 /// `"name":7` in an object of JSON.
-fn number_field(json: &str, name: &str) -> Result<String, String> {
+pub fn number_field(json: &str, name: &str) -> Result<String, String> {
     let rest = json.split_once(&format!("\"{name}\":")).map(|(_, rest)| rest);
     let digits = rest.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
     digits.filter(|digits| !digits.is_empty()).ok_or(format!("no {name:?} in {json}"))

@@ -17,6 +17,7 @@ mod flows;
 mod home_page;
 mod jwt_features;
 mod keys;
+mod kills;
 mod live_page;
 mod lock_diff;
 mod openapi;
@@ -83,6 +84,12 @@ const TASKS: &[Task] = &[
         about: "build and run the examples, send the shop the README's lines",
         when: Ci,
         run: examples::run,
+    },
+    Task {
+        name: "kills",
+        about: "kill the shop in the midst of writes, and find what it answered; `--long`",
+        when: CiAndNightly,
+        run: kills::run,
     },
     Task {
         name: "floods",
