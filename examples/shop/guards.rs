@@ -1,6 +1,8 @@
 //! What runs before and around the handlers.
 
 use stockade::auth::verify_token;
+use stockade::extract::Headers;
+use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::rest::{Scope, Store as _};
 use stockade::validation::ValidationOptions;
@@ -16,16 +18,16 @@ pub async fn tag_response(req: Request, next: Next) -> Response {
 
 /// The account of the token that a request brings: a token says who, and the
 /// shop what they are by now, so that a role that was taken away is gone.
-pub async fn known_account(req: &mut Request) -> Result<Option<Claims>, ApiError> {
-    let Some(shop) = req.state::<Shop>() else { return Ok(None) };
-    let Some(id) = id_of_token(req, &shop.secret) else { return Ok(None) };
-    // Without the database nobody knows who it is: 503, and not 401.
-    let account = shop.users.get(&id, &Scope::all()).await.map_err(NoData::from)?;
+///
+/// Without its data the shop does not know who it is: then 503, and not 401.
+pub async fn known_account(shop: State<Shop>, headers: Headers) -> Result<Option<Claims>, NoData> {
+    let Some(id) = id_of_token(&headers, &shop.secret) else { return Ok(None) };
+    let account = shop.users.get(&id, &Scope::all()).await?;
     Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
 }
 
-fn id_of_token(req: &Request, secret: &Secret) -> Option<u32> {
-    let token = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+fn id_of_token(headers: &HeaderMap, secret: &Secret) -> Option<u32> {
+    let token = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     verify_token(token, secret)?.subject()?.parse().ok()
 }
 

@@ -152,7 +152,7 @@ fn document_options() -> OpenApiOptions {
 
 /// The whole interface.
 fn api(metrics: &Metrics) -> RouteTree {
-    let signed_in = with_auth(Auth::verify(known_account));
+    let signed_in = with_auth(Auth::lookup(known_account));
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     routes! {

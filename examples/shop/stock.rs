@@ -13,6 +13,7 @@ use super::database::{Database, Table};
 /// The data of the shop: each type is the rows of a table.
 pub struct Shop {
     pub secret: Secret,
+    pub database: Database,
     pub users: Table<Account>,
     pub products: Table<Product>,
     /// The image of a product, which replaces an earlier one.
@@ -30,6 +31,7 @@ impl Shop {
         let database = Database::open(address).await?;
         let shop = Self {
             secret,
+            database: database.clone(),
             users: database.table("users", Some("email")).await?,
             products: database.table("products", None).await?,
             images: database.table("images", None).await?,

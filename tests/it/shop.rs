@@ -447,3 +447,64 @@ async fn the_page_of_the_shop_is_small_and_has_all_operations() {
     assert_eq!(page.matches(shared).count(), 1);
     assert!(page.matches(">403</a>").count() > 1, "{page}");
 }
+
+#[tokio::test]
+async fn a_shop_finds_what_the_one_before_it_kept() {
+    let folder = std::env::temp_dir().join(format!("shop-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("shop.db");
+    let file = file.to_str().unwrap();
+    let open = || example::Shop::open(file, Secret::new(SECRET).unwrap());
+    let ann = open().await.unwrap().add_account("ann", "Ann@example.org", Role::Admin, "").await;
+    assert_eq!(ann.unwrap().id, 1);
+    // The token is of the shop before.
+    let app = app(example::router(open().await.unwrap()));
+    let answer = call(&app, &format!("GET /users\n{}", bearer(1))).await;
+    let kept = r#"200 [{"id":1,"name":"ann","email":"ann@example.org","role":"admin"}]"#;
+    assert_eq!(answer, kept);
+    // Products are stocked once.
+    let answer = call(&app, "GET /products/export.csv").await;
+    assert_eq!(answer.lines().count(), 6, "{answer}");
+    drop(app);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_opened_is_told_without_its_password() {
+    for address in [
+        "",
+        "mysql://shop:hunter2@localhost/shop",
+        "postgres://shop:hunter2@localhost:port/shop",
+        "postgres://shop:hunter2@127.0.0.1:1/shop",
+        "/nowhere/shop.db",
+    ] {
+        let shop = example::Shop::open(address, Secret::new(SECRET).unwrap()).await;
+        let error = shop.err().unwrap().to_string();
+        assert!(!error.is_empty() && !error.contains("hunter2"), "{error}");
+    }
+}
+
+/// Whoever signed up with the email of the administrator stays what they are.
+#[test]
+fn an_account_does_not_become_that_of_the_administrator() {
+    let shop = empty();
+    let email = "admin@example.org";
+    let known = now(shop.add_account("Eve", email, Role::Customer, "eve")).unwrap();
+    now(shop.let_admin_in(email, "hash")).unwrap();
+    let admin = now(shop.find_account("ADMIN@example.org")).unwrap().unwrap();
+    assert!(admin.id != known.id && admin.role == Role::Admin && admin.password_hash == "hash");
+    now(shop.let_admin_in(email, "other")).unwrap();
+    let again = now(shop.find_account(email)).unwrap().unwrap();
+    assert_eq!((again.id, &*again.password_hash), (admin.id, "other"));
+}
+
+/// Nobody is logged out by a database that is down.
+#[test]
+fn a_shop_without_its_data_answers_503() {
+    let shop = stocked();
+    now(shop.database.run("DROP TABLE users")).unwrap();
+    let app = app(example::router(shop));
+    let down = r#"503 {"error":"Service Unavailable"}"#;
+    check(&app, &format!("GET /users\n{}", bearer(DAN)), down);
+    check(&app, "GET /users", r#"401 {"error":"Unauthorized"}"#);
+}
