@@ -243,6 +243,7 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::accept_encoding::Wishes;
+    pub use crate::auth::no_user;
     pub use crate::client_address::{
         client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
     };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use stockade_core::{Middleware, Request};
 use stockade_errors::ApiError;
+use stockade_middleware::__internal::no_user;
 use stockade_middleware::{IntoRoles, with_role};
 
 use crate::Entity;
@@ -159,7 +160,10 @@ fn user_required() -> Middleware {
     let check = |req: &mut Request| -> Result<(), ApiError> {
         if req.user().is_some() { Ok(()) } else { Err(req.unauthorized()) }
     };
-    Middleware::new(check).named("user_required").describing(|doc| doc.takes_user())
+    Middleware::new(check).named("user_required").describing(|doc| {
+        doc.takes_user();
+        doc.answers(no_user());
+    })
 }
 
 impl<T> Clone for Access<T> {

@@ -1,12 +1,14 @@
 //! Rows of the parts of a route by their names: the stages of a router, and helpers
 //! that a client does not see.
 
+use serde::{Deserialize, Serialize};
 use stockade::Docs;
 use stockade::middleware::{
     ErrorReply, Metrics, RateLimit, with_body_hooks, with_logging, with_metrics, with_request_id,
     with_serialization, with_tracing,
 };
 use stockade::prelude::*;
+use stockade::rest::{Access, Entity, MemoryStore, Operation, Resource};
 use stockade::serialization::SerializationOptions;
 
 use super::{Row, quiet, row};
@@ -46,7 +48,25 @@ fn stages() -> Vec<Case> {
         ("body", row!([], async |_: Body<String>| "x", "POST /x/7\ncontent-type: a/b\n\nx"), 415),
         ("server", row!([], async || -> &'static str { panic!("x") }, GET), 500),
         ("deprecation", deprecated, 200),
+        ("user_required", members_alone(), 401),
     ]
+}
+
+/// A resource for users whose middleware requires none, and a request of nobody.
+fn members_alone() -> Row {
+    #[derive(Clone, Deserialize, Serialize, Schema)]
+    struct Note {
+        id: i64,
+    }
+    impl Entity for Note {
+        type Id = i64;
+    }
+    let signed_in = with_auth(Auth::verify(|_: &Request| None::<String>).required(false));
+    let notes = Resource::new("note", MemoryStore::<Note>::new());
+    let notes = notes.only([Operation::Get]).read(Access::user(&signed_in));
+    let api = routes! { "x": { ..notes.routes() } };
+    let app = create_router(api, quiet()).build().unwrap();
+    Row { app, request: GET.to_owned(), bytes: None }
 }
 
 /// A route that takes numbers alone, and a request of a text.

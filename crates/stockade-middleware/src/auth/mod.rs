@@ -38,7 +38,8 @@ pub use verify::{
 pub use with_auth::{IntoAuth, with_auth};
 
 /// Returns the 401 of a request without a user, for a description.
-fn no_user() -> Answer {
+#[must_use]
+pub fn no_user() -> Answer {
     let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to authenticate");
     Answer::error(401).meaning("No user, or no valid credentials").header(challenge)
 }
