@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::reply::Json;
-use stockade_core::{FromRequest, Request};
+use stockade_core::{FromRequest, Request, RouteDoc};
 use stockade_errors::ApiError;
 use stockade_websockets::{Sender, SocketError};
 
@@ -65,10 +65,16 @@ impl Notifier {
     }
 }
 
+const NO_SOCKET: &str = "The method is called by a WebSocket alone";
+
 impl FromRequest for Notifier {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let notifier = Self::from_request_optional(req).await?;
-        notifier.ok_or_else(|| ApiError::new(400, "The method is called by a WebSocket alone"))
+        notifier.ok_or_else(|| ApiError::new(400, NO_SOCKET))
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.may_answer(400, NO_SOCKET);
     }
 }
 
@@ -76,6 +82,8 @@ impl OptionalFromRequest for Notifier {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         Ok(req.extensions().get::<Self>().cloned())
     }
+
+    fn describe_optional(_: &mut RouteDoc) {}
 }
 
 impl fmt::Debug for Notifier {

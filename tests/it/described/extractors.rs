@@ -9,6 +9,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
+use stockade::rpc::Notifier;
 use stockade::{BodyError, HttpBody, PeerAddr, PeerCredentials};
 
 use super::impls::{Case, case, impls};
@@ -169,6 +170,7 @@ fn heads() -> Vec<Case> {
         "OptionalFromRequest for PeerAddr", [], async |_: Option<PeerAddr>| "x", GET => 200;
         "OptionalFromRequest for PeerCredentials",
             [], async |_: Option<PeerCredentials>| "x", GET => 200;
+        "OptionalFromRequest for Notifier", [], async |_: Option<Notifier>| "x", GET => 200;
         "FromRequest for Method", [], async |_: Method| "x", GET => 200;
         "FromRequest for Uri", [], async |_: Uri| "x", GET => 200;
         "FromRequest for Version", [], async |_: Version| "x", GET => 200;

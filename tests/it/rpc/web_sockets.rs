@@ -58,6 +58,16 @@ async fn answers_come_as_calls_end() {
     socket.close().await;
 }
 
+#[tokio::test]
+async fn a_method_that_notifies_is_refused_by_http_as_it_is_described() {
+    let api = routes! { "news": { POST: async |_: Notifier| "x" } };
+    let app = create_router(api, RouterOptions::new()).build().unwrap();
+    let answers = &app.route_map().routes[0].answers;
+    assert!(answers.iter().any(|answer| answer.status == "400"), "{answers:?}");
+    let response = TestClient::new(app).with_contract().post("/news").await;
+    response.assert_status(400).assert_error("The method is called by a WebSocket alone");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_method_notifies_its_client_after_its_end() {
     let subscribe = async |news: Notifier| {
