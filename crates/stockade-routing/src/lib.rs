@@ -71,8 +71,8 @@ pub use url::{UrlError, build_url};
 /// Parts for the other crates of stockade; they carry no promise.
 #[doc(hidden)]
 pub mod __internal {
-pub use crate::adapter::{add_mistake, entry_of};
-pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt, RunningCall};
+    pub use crate::adapter::{add_mistake, entry_of};
+    pub use crate::calls::{CallTable, Calls, Inspect, RouteEntryExt, RunningCall};
     pub use crate::dispatch::poll_into;
     pub use crate::map::asked_route::asked_route;
     pub use crate::map::path::capitalised;
