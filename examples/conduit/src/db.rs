@@ -26,8 +26,9 @@ pub const MIGRATIONS: &[&str] = &[
 /// The time that a connection waits for the lock of another one.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The time that one call may take, without that in which it waits: a statement
-/// that is slower ends, so that a few of them cannot hold all connections.
+/// The time that one call may take from when it has a connection: a statement that
+/// is slower ends, so that a few of them cannot hold all connections. A writer that
+/// had to wait for the lock has less of it left.
 const WORK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The most pages of 4 KiB that the file may have: 4 GiB. Accounts cost nothing, so
