@@ -1,4 +1,4 @@
-//! What a client gets: the answer to a call, made of the response of its method.
+//! The answer to a call for its client, made of the response of its method.
 //!
 //! Hot: a result that is JSON is copied as it is.
 

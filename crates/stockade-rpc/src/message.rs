@@ -1,4 +1,4 @@
-//! What a client sends, taken apart: one call or a batch of calls.
+//! The message of a client, taken apart: one call or a batch of calls.
 //!
 //! Hot: nothing of a message is parsed here but its outermost members. Ids and
 //! parameters are parts of its text.
