@@ -1,4 +1,4 @@
-//! What holds for all routes holds for those of a resource: policies, locks, attacks,
+//! Routes of a resource under the checks of all routes: policies, locks, attacks,
 //! documents.
 
 use stockade::openapi::{OpenApiOptions, open_api};

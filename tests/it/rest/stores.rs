@@ -1,4 +1,4 @@
-//! What each store promises, without a resource in front of it: concurrent writes, and
+//! Promises of each store, without a resource in front of it: concurrent writes, and
 //! random operations against the memory store.
 
 use std::sync::Arc;

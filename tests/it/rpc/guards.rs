@@ -1,4 +1,4 @@
-//! What guards routes guards methods: the lock, a policy, hardening.
+//! Methods under the guards of routes: the lock, a policy, hardening.
 
 use stockade::middleware::with_role;
 use stockade::openapi::lock::Lock;

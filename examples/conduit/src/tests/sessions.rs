@@ -1,4 +1,4 @@
-//! How long tokens hold, and how many passwords are tried.
+//! The end of tokens, and the bound on passwords that are tried.
 
 use std::time::Duration;
 
