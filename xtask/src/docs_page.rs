@@ -50,9 +50,11 @@ const OPERATIONS: &str = "fetch('/openapi.json').then((answer) => answer.json())
     => it.operationId); const missing = ids.filter((id) => !globalThis.document.getElementById(id)); \
     return ids.length > 30 && missing.length === 0 ? 'all' : 'without ' + missing; })";
 
-/// Waits for the operations in Swagger UI, and compares them with the document.
+/// Waits for the operations in Swagger UI, and compares them with the document; it
+/// shows webhooks among them.
 const SWAGGER_UI: &str = "fetch('/openapi.json').then((answer) => answer.json()).then((document) \
-    => { const count = Object.values(document.paths).flatMap((item) => Object.keys(item)).length; \
+    => { const items = [document.paths, document.webhooks].flatMap(Object.values); \
+    const count = items.flatMap((item) => Object.keys(item)).length; \
     return new Promise((done) => { const look = () => globalThis.document.querySelectorAll(\
     '.opblock').length === count ? done('all') : setTimeout(look, 50); look(); }); })";
 
