@@ -1,6 +1,8 @@
 //! The properties of an object rule, taken apart: for code that makes further
 //! schemas of the schema of a type.
 
+use serde_json::Value;
+
 use crate::direction::{Direction, Presence};
 use crate::inner::InnerRule;
 use crate::rule::Rule;
@@ -33,7 +35,9 @@ impl Rule {
     }
 
     /// Returns the rule of one property alone, without a default, and not required;
-    /// `None` if there is no such property.
+    /// `None` if there is no such property. It has neither
+    /// [`read_only`](Self::read_only) nor [`write_only`](Self::write_only), which say
+    /// something of the property in its object.
     ///
     /// ```
     /// use stockade_validation::{Rule, ValidationOptions};
@@ -49,6 +53,7 @@ impl Rule {
         self.with_target(|rule| {
             let mut own = rule.properties.iter().flatten();
             let own = own.find(|(known, _)| known == name).map(|(_, rule)| rule.clone().alone());
+            let own = own.map(Self::unmarked);
             own.or_else(|| rule.flattened.iter().find_map(|rule| rule.property_rule(name)))
         })
     }
@@ -80,29 +85,45 @@ impl Rule {
     }
 
     /// Makes the rule of a change of such an object, by RFC 7396 (JSON merge patch):
-    /// each property may be absent, or null, and none has a default.
+    /// each property may be absent, and null unless it is required. None has a default.
     /// Objects in it may have any parts.
     ///
     /// ```
     /// use serde_json::json;
     /// use stockade_validation::{Rule, ValidationOptions};
     ///
-    /// let rule = Rule::object([("age", Rule::integer().minimum(18).required())]);
+    /// let rule = Rule::object([
+    ///     ("age", Rule::integer().minimum(18).required()),
+    ///     ("note", Rule::string()),
+    /// ]);
     /// let patch = rule.merge_patch().build()?;
     /// let check = |change| patch.check(&change, &ValidationOptions::new());
-    /// assert!(check(json!({}))?.is_empty() && check(json!({ "age": null }))?.is_empty());
+    /// assert!(check(json!({}))?.is_empty() && check(json!({ "note": null }))?.is_empty());
     /// assert_eq!(check(json!({ "age": 7 }))?[0].rule, "minimum");
+    /// assert_eq!(check(json!({ "age": null }))?[0].rule, "type");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge_patch(self) -> Self {
         let mut rule = self.resolved();
-        for (_, property) in rule.properties.iter_mut().flatten() {
+        let mut required = std::mem::take(&mut rule.required_fields);
+        let listed = rule.keywords.remove("required");
+        let listed = listed.iter().filter_map(Value::as_array).flatten();
+        required.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+        for (name, property) in rule.properties.iter_mut().flatten() {
+            let is_marked = property.keywords.get("required") == Some(&Value::Bool(true));
+            // Null removes a value, for which a default may stand in.
+            let is_removable =
+                !(is_marked || required.contains(name)) || property.default.is_some();
             // Of an object a part may come, at every level.
             let is_object = property.with_target(|rule| rule.properties.is_some());
-            let whole = if is_object { Self::kind("object") } else { property.clone().alone() };
-            *property = whole.nullable();
+            let mut whole = if is_object { Self::kind("object") } else { property.clone().alone() };
+            // An empty text counts as none.
+            let is_text = whole.keywords.get("type") == Some(&Value::from("string"));
+            if is_marked && is_text && !whole.keywords.contains_key("minLength") {
+                whole = whole.min_length(1);
+            }
+            *property = if is_removable { whole.nullable() } else { whole };
         }
-        rule.required_fields.clear();
         rule.keywords.remove("minProperties");
         (rule.custom, rule.transform, rule.default) = (None, None, None);
         let flattened = std::mem::take(&mut rule.flattened);
@@ -116,6 +137,12 @@ impl Rule {
         self.keywords.remove("default");
         self.default = None;
         self.presence = Presence::AsRead;
+        self
+    }
+
+    fn unmarked(mut self) -> Self {
+        self.keywords.remove("readOnly");
+        self.keywords.remove("writeOnly");
         self
     }
 

@@ -105,8 +105,8 @@ impl Document {
 
     fn keyword(&self, rule: &mut Rule, keyword: &str, value: &Value, map: &Map<String, Value>) {
         match (keyword, value) {
-            // Read beside others, or for other tools.
-            ("$schema" | "$defs" | "prefixItems" | "readOnly" | "writeOnly", _) => {}
+            // Read beside others.
+            ("$schema" | "$defs" | "prefixItems", _) => {}
             // Behind the places of a tuple there is nothing.
             ("items", _) if map.contains_key("prefixItems") => {}
             ("$ref", Value::String(pointer)) => self.reference(rule, pointer),

@@ -8,7 +8,7 @@ use super::html::Html;
 const COMPONENTS: &str = "#/components/schemas/";
 
 /// Keywords that are shown with their values.
-const RULES: [&str; 16] = [
+const RULES: [&str; 18] = [
     "minLength",
     "maxLength",
     "pattern",
@@ -25,6 +25,8 @@ const RULES: [&str; 16] = [
     "const",
     "default",
     "deprecated",
+    "readOnly",
+    "writeOnly",
 ];
 
 /// Levels of a schema in a schema that are shown; deeper ones stand in the

@@ -132,6 +132,8 @@ const NOTES: &[(&str, Kind)] = &[
     ("$comment", Kind::Text),
     ("examples", Kind::List),
     ("deprecated", Kind::Bool),
+    ("readOnly", Kind::Bool),
+    ("writeOnly", Kind::Bool),
 ];
 
 /// Returns true for keywords of JSON Schema that are not ours and are no likely

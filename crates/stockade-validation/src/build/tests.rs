@@ -70,6 +70,8 @@ fn values_of_the_wrong_kind() {
         ("transform", json!("upper"), "a function: give it with `Rule`"),
         ("title", json!(1), "a string"),
         ("deprecated", json!("yes"), "a boolean"),
+        ("readOnly", json!(1), "a boolean"),
+        ("writeOnly", json!("yes"), "a boolean"),
     ] {
         let expected = format!("field `v`: `{keyword}` must be {wanted}");
         check(&json!({ "v": { "nullable": true, keyword: value } }), &[&expected]);

@@ -102,7 +102,9 @@ fn bare_place(node: &Node) -> Option<usize> {
 /// Allows null beside a reference. The words for people stay outside.
 fn or_null(mut out: Map<String, Value>) -> Value {
     let mut outer = Map::new();
-    for name in ["title", "description", "default", "examples", "deprecated"] {
+    for name in
+        ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"]
+    {
         if let Some(value) = out.remove(name) {
             outer.insert(name.to_owned(), value);
         }

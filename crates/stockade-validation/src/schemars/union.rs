@@ -56,7 +56,14 @@ fn literals(branch: &Object) -> Option<Vec<Value>> {
     let is_plain = branch.keys().all(|keyword| {
         matches!(
             keyword.as_str(),
-            "type" | "enum" | "const" | "title" | "description" | "deprecated"
+            "type"
+                | "enum"
+                | "const"
+                | "title"
+                | "description"
+                | "deprecated"
+                | "readOnly"
+                | "writeOnly"
         )
     });
     match (branch.get("const"), branch.get("enum")) {
@@ -156,7 +163,8 @@ fn without(map: &Object, names: &[&str]) -> Object {
 fn with_words(mut rule: Rule, map: &Object) -> Rule {
     for (name, value) in map {
         match name.as_str() {
-            "title" | "description" | "default" | "examples" | "deprecated" => {
+            "title" | "description" | "default" | "examples" | "deprecated" | "readOnly"
+            | "writeOnly" => {
                 rule.keywords.insert(name.clone(), value.clone());
             }
             "anyOf"

@@ -236,6 +236,10 @@ struct Words {
     #[deprecated]
     #[schema(default = true)]
     c: bool,
+    #[schema(read_only)]
+    d: Option<Handle>,
+    #[schema(write_only)]
+    e: Option<bool>,
 }
 
 #[test]
@@ -260,10 +264,16 @@ fn words_are_exported() {
                 },
                 "b": { "description": "This.", "title": "B", "type": "boolean" },
                 "c": { "type": "boolean", "deprecated": true, "default": true },
+                "d": {
+                    "readOnly": true,
+                    "anyOf": [{ "$ref": "#/$defs/Handle" }, { "type": "null" }],
+                },
+                "e": { "type": ["boolean", "null"], "writeOnly": true },
             },
             "required": ["a", "b"],
             "additionalProperties": false,
             "maxProperties": 5,
+            "$defs": { "Handle": { "type": "string", "maxLength": 3 } },
         })
     );
 }

@@ -62,6 +62,10 @@ fn the_builder_says_what_json_says() {
             json!({ "type": "credit-card", "$id": "I", "$comment": "C", "deprecated": true, "examples": ["E"] }),
         ),
         (
+            Rule::object([("a", Rule::any().read_only()), ("b", Rule::string().write_only())]),
+            json!({ "a": { "readOnly": true }, "b": { "type": "string", "writeOnly": true } }),
+        ),
+        (
             Rule::from_value(&json!({ "a": { "min": 1 } })).property("b", Rule::any()),
             json!({ "a": { "min": 1 }, "b": {} }),
         ),

@@ -90,6 +90,8 @@ pub(super) const KEYWORDS: &[Entry] = &[
     ("description", Takes::Text, WORDS, ANY),
     ("example", Takes::Any, WORDS, ANY),
     ("deprecated", Takes::Flag, WORDS, ANY),
+    ("read_only", Takes::Flag, FIELDS, ANY),
+    ("write_only", Takes::Flag, FIELDS, ANY),
     ("opaque", Takes::Flag, FIELDS, ANY),
     ("with", Takes::Any, &[Place::Container, Place::Field], ANY),
     ("name", Takes::Text, &[Place::Container], ANY),

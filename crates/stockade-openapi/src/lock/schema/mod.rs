@@ -35,8 +35,18 @@ struct Pair<'s> {
 }
 
 /// Words for people.
-const NOTES: [&str; 8] =
-    ["title", "description", "examples", "example", "deprecated", "$comment", "$schema", "$id"];
+const NOTES: [&str; 10] = [
+    "title",
+    "description",
+    "examples",
+    "example",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+    "$schema",
+    "$id",
+];
 
 /// Keywords that are compared by their meaning.
 const KNOWN: [&str; 27] = [
