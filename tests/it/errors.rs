@@ -83,6 +83,22 @@ fn each_5xx_is_logged_once_with_its_route_and_causes() {
 }
 
 #[test]
+fn a_float_that_is_no_number_is_a_500_with_a_line() {
+    log::watch();
+    let app = app_of(routes! {
+        "nan": { GET: async || Json(f32::NAN) },
+        "infinite": { GET: async || Json(Some(vec![1.0, f64::INFINITY])) },
+    });
+    for path in ["nan", "infinite"] {
+        // Its schema promises a number, and no null.
+        check(&app, &format!("GET /{path}"), HIDDEN);
+        let lines = log::lines_with(&format!("ERROR GET /{path}"));
+        assert!(lines[0].contains("JSON has no such number"), "{lines:?}");
+        assert_eq!(lines.len(), 1);
+    }
+}
+
+#[test]
 fn what_breaks_off_is_logged_with_its_route() {
     log::watch();
     async fn stream() -> Streamed {

@@ -96,10 +96,16 @@ pub use custom::CustomSerialization;
 pub use date::{Date, FromDate, ToDate, deserialize_date, serialize_date};
 pub use error::SerializationError;
 pub use helper::{Deserialization, Serialization};
-pub use json::to_json;
+pub use json::{to_json, to_json_string};
 pub use map::{deserialize_map, serialize_map};
 pub use nesting::MAX_DEPTH;
 pub use options::SerializationOptions;
 pub use read::deserialize_from_json;
 pub use set::{deserialize_set, serialize_set};
 pub use write::serialize_for_json;
+
+/// Items for the other crates of stockade. They carry no promise of stability.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::json::ListWriter;
+}

@@ -8,6 +8,7 @@ use serde_json::Value;
 use stockade_core::Response;
 use stockade_core::reply::{Failure, Json};
 use stockade_errors::{ApiError, FieldError};
+use stockade_serialization::to_json_string;
 use stockade_validation::ReadError;
 
 use crate::close::{Close, Violation};
@@ -98,7 +99,7 @@ into_message! {
 
 impl<T: Serialize> IntoMessage for Json<T> {
     fn into_message(self) -> Result<Message, SocketError> {
-        serde_json::to_string(&self.0).map(Message::Text).map_err(SocketError::Json)
+        to_json_string(&self.0).map(Message::Text).map_err(SocketError::Json)
     }
 }
 

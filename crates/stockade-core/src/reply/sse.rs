@@ -13,6 +13,7 @@ use futures_core::Stream;
 use http::{HeaderValue, header};
 use serde::Serialize;
 use stockade_errors::{ApiError, BoxError};
+use stockade_serialization::to_json_string;
 use tokio::time::{Sleep, sleep};
 
 use crate::description::{Answer, HeaderDoc};
@@ -146,7 +147,7 @@ impl Event {
     /// # Errors
     /// When the value cannot be serialised.
     pub fn json<T: Serialize>(value: &T) -> Result<Self, ApiError> {
-        Ok(Self::data(serde_json::to_string(value)?))
+        Ok(Self::data(to_json_string(value)?))
     }
 
     /// Names the event; a line break in the name becomes a space.

@@ -17,6 +17,7 @@ use http_body::{Body, Frame};
 use serde::Serialize;
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::{ApiError, BoxError};
+use stockade_serialization::to_json;
 use tokio::sync::mpsc;
 
 use crate::description::{Answer, AnswerStatus};
@@ -137,7 +138,7 @@ impl ResponseWriter {
     /// # Errors
     /// When the value cannot be serialised, or the client is gone.
     pub async fn json<T: Serialize + ?Sized>(mut self, value: &T) -> Result<(), ApiError> {
-        let bytes = serde_json::to_vec(value)?;
+        let bytes = to_json(value)?;
         if let Some(head) = &mut self.head {
             head.headers
                 .entry(CONTENT_TYPE)

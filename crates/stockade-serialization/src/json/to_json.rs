@@ -3,11 +3,13 @@
 use std::cell::Cell;
 
 use serde::Serialize;
+use serde::ser::Error as _;
 
 use crate::json::buffer::Buffer;
 use crate::json::value::JsonWriter;
 
-/// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`.
+/// Writes a value as compact JSON, byte for byte as `serde_json::to_vec`, which
+/// however writes `null` for a float that is not finite.
 ///
 /// The JSON is written into a buffer of the thread, which keeps at most 64 KiB
 /// between two calls. The result is one allocation whose capacity is its
@@ -33,7 +35,8 @@ use crate::json::value::JsonWriter;
 /// # Errors
 /// When the `Serialize` of a type fails, or the key of a map is no text,
 /// `char`, `bool`, finite number or unit variant. The error is the one of
-/// `serde_json::to_vec`.
+/// `serde_json::to_vec`. Also for a float that is NaN or infinite: its schema
+/// promises a number, and `null` would hide the mistake that made it.
 ///
 /// # Beyond the spec
 /// The output differs from serde_json where a type breaks a promise. An array
@@ -46,24 +49,36 @@ use crate::json::value::JsonWriter;
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut buffer = take();
     let result = value.serialize(JsonWriter::new(&mut buffer));
-    finish(buffer, result)
+    match result {
+        Ok(()) => Ok(finish(buffer)),
+        Err(error) => {
+            give_back(buffer.into_scratch());
+            Err(error)
+        }
+    }
+}
+
+/// Writes a value as compact JSON, as [`to_json`] does, as a text.
+///
+/// # Errors
+/// Those of [`to_json`].
+pub fn to_json_string<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
+    String::from_utf8(to_json(value)?).map_err(serde_json::Error::custom)
 }
 
 /// Takes the buffer of the thread. A `Serialize` that calls [`to_json`] itself
 /// gets a new one, and a panic loses no more than this one.
-fn take() -> Buffer {
+pub(super) fn take() -> Buffer {
     // A thread that ends has no buffer any more.
     Buffer::new(SCRATCH.try_with(Cell::take).unwrap_or_default())
 }
 
-fn finish(
-    buffer: Buffer,
-    result: Result<(), serde_json::Error>,
-) -> Result<Vec<u8>, serde_json::Error> {
-    if result.is_ok() && buffer.written().len() > MAX_COPIED {
-        return Ok(buffer.into_written());
+/// Returns what a buffer of [`take`] holds.
+pub(super) fn finish(buffer: Buffer) -> Vec<u8> {
+    if buffer.written().len() > MAX_COPIED {
+        return buffer.into_written();
     }
-    let json = result.map(|()| buffer.written().to_vec());
+    let json = buffer.written().to_vec();
     give_back(buffer.into_scratch());
     json
 }

@@ -46,24 +46,24 @@ by_itoa! {
     write_u128(u128),
 }
 
-macro_rules! by_zmij {
-    ($($write:ident($kind:ty)),* $(,)?) => {
+macro_rules! floats {
+    ($($serialize:ident($kind:ty)),* $(,)?) => {
         $(
             #[inline]
-            fn $write(out: &mut Buffer, value: $kind) {
-                if value.is_finite() {
-                    out.slice(zmij::Buffer::new().format_finite(value).as_bytes());
-                } else {
-                    out.array(*b"null");
+            fn $serialize(self, value: $kind) -> Result<(), Error> {
+                if !value.is_finite() {
+                    return Err(not_finite());
                 }
+                self.out.slice(zmij::Buffer::new().format_finite(value).as_bytes());
+                Ok(())
             }
         )*
     };
 }
 
-by_zmij! {
-    write_f32(f32),
-    write_f64(f64),
+#[cold]
+fn not_finite() -> Error {
+    Error::custom("a float is NaN or infinite, and JSON has no such number; `None` is null")
 }
 
 macro_rules! numbers {
@@ -100,8 +100,11 @@ impl<'a> Serializer for JsonWriter<'a> {
         serialize_u32(u32) by write_u64,
         serialize_u64(u64) by write_u64,
         serialize_u128(u128) by write_u128,
-        serialize_f32(f32) by write_f32,
-        serialize_f64(f64) by write_f64,
+    }
+
+    floats! {
+        serialize_f32(f32),
+        serialize_f64(f64),
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _, SerializeStruct, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use stockade_serialization::to_json;
+use stockade_serialization::{to_json, to_json_string};
 
 /// The same text, or the same error.
 #[track_caller]
@@ -110,8 +110,30 @@ fn numbers_are_as_in_serde_json() {
     check(&[0.0, -0.0, 0.1, 1.0, 1e15, 1e16, 1e17, 1e-5, 1e-7, 123_456.789, f64::MIN, f64::MAX]);
     check(&[f64::MIN_POSITIVE, 5e-324, f64::EPSILON, 9_007_199_254_740_993.0, 1.5e300]);
     check(&[0.0, -0.0, 0.1, 1.0, 1e15, 1e16, 1e17, 1e-5, 16_777_216.0, f32::MIN, f32::MAX]);
-    check_text(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY], "[null,null,null]");
-    check_text(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY], "[null,null,null]");
+}
+
+#[test]
+fn floats_without_a_number_are_errors() {
+    #[track_caller]
+    fn check_refused<T: Serialize>(value: T) {
+        let expected = "a float is NaN or infinite, and JSON has no such number; `None` is null";
+        assert_eq!(to_json(&value).unwrap_err().to_string(), expected);
+        assert_eq!(to_json_string(&value).unwrap_err().to_string(), expected);
+        to_json(&Named::of(Some(value))).unwrap_err();
+    }
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        check_refused(value);
+    }
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        check_refused(value);
+    }
+    check_text(&None::<f64>, "null");
+}
+
+#[test]
+fn a_text_is_what_the_bytes_are() {
+    let value = json!({ "a": ["é\n𝄞", 1.5, null] });
+    assert_eq!(to_json_string(&value).unwrap().into_bytes(), to_json(&value).unwrap());
 }
 
 #[test]
@@ -394,6 +416,8 @@ proptest! {
     #[test]
     fn any_bits_are_a_float_as_in_serde_json(double: u64, single: u32) {
         let data = (f64::from_bits(double), f32::from_bits(single));
-        prop_assert_eq!(to_json(&data).unwrap(), serde_json::to_vec(&data).unwrap());
+        let is_finite = data.0.is_finite() && data.1.is_finite();
+        let expected = is_finite.then(|| serde_json::to_vec(&data).unwrap());
+        prop_assert_eq!(to_json(&data).ok(), expected);
     }
 }

@@ -1,0 +1,114 @@
+//! [`ListWriter`]: values that are written one after the other.
+
+use serde::Serialize;
+
+use crate::json::buffer::Buffer;
+use crate::json::to_json::{finish, take};
+use crate::json::value::JsonWriter;
+
+/// A writer of JSON that has its values one by one, and may stop between two of them.
+///
+/// The text is what [`to_json`](crate::to_json) writes of a list, behind the text that
+/// it begins with.
+#[derive(Debug)]
+pub struct ListWriter {
+    buffer: Buffer,
+    /// The beginning and the end of each value.
+    places: Vec<(usize, usize)>,
+}
+
+impl ListWriter {
+    /// Makes a writer of about `count` values, whose text begins with `start`.
+    #[must_use]
+    pub fn new(start: &str, count: usize) -> Self {
+        let mut buffer = take();
+        buffer.slice(start.as_bytes());
+        Self { buffer, places: Vec::with_capacity(count) }
+    }
+
+    /// Writes a value.
+    ///
+    /// # Errors
+    /// Fails as [`to_json`](crate::to_json) does; the text is of no use then.
+    pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), serde_json::Error> {
+        if !self.places.is_empty() {
+            self.buffer.push(b',');
+        }
+        let start = self.buffer.written().len();
+        value.serialize(JsonWriter::new(&mut self.buffer))?;
+        self.places.push((start, self.buffer.written().len()));
+        Ok(())
+    }
+
+    /// Returns the number of bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.buffer.written().len()
+    }
+
+    /// Returns the number of values.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Turns the order of the values round.
+    pub fn reverse(&mut self) {
+        let Some(&(first, _)) = self.places.first() else { return };
+        let written = self.buffer.written();
+        // As long as the text that it replaces.
+        let mut reversed = Buffer::new(vec![0; written.len()]);
+        reversed.slice(&written[..first]);
+        for (index, &(start, end)) in self.places.iter().rev().enumerate() {
+            if index > 0 {
+                reversed.push(b',');
+            }
+            reversed.slice(&written[start..end]);
+        }
+        self.buffer = reversed;
+    }
+
+    /// Returns the text, with `end` behind it.
+    #[must_use]
+    pub fn finish(mut self, end: &str) -> Vec<u8> {
+        self.buffer.slice(end.as_bytes());
+        finish(self.buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(values: &[serde_json::Value], expected: &str, reversed: &str) {
+        let made = || {
+            let mut list = ListWriter::new("{\"a\":[", values.len());
+            values.iter().for_each(|value| list.push(value).unwrap());
+            assert_eq!(list.count(), values.len());
+            list
+        };
+        assert_eq!(String::from_utf8(made().finish("]}")).unwrap(), expected);
+        let mut list = made();
+        list.reverse();
+        assert_eq!(list.size(), expected.len() - 2);
+        assert_eq!(String::from_utf8(list.finish("]}")).unwrap(), reversed);
+    }
+
+    #[test]
+    fn values_have_commas_between_them() {
+        check(&[], "{\"a\":[]}", "{\"a\":[]}");
+        check(&[json!(1)], "{\"a\":[1]}", "{\"a\":[1]}");
+        let values = [json!({ "b": "\"" }), json!([]), json!("é")];
+        check(&values, r#"{"a":[{"b":"\""},[],"é"]}"#, r#"{"a":["é",[],{"b":"\""}]}"#);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_written_is_an_error() {
+        let mut list = ListWriter::new("[", 1);
+        let map = std::collections::BTreeMap::from([(vec![1], 1)]);
+        assert!(list.push(&map).is_err());
+    }
+}
