@@ -56,7 +56,8 @@
 //! - On a host that cannot hand over its connections, a valid handshake gets 400
 //!   and is logged at debug level. A 501 would let every client write lines at
 //!   error level.
-//! - The close frame of a shutdown does not wait for queued messages.
+//! - The close frame of a shutdown does not wait for queued messages, unless the handler
+//!   has asked for the shutdown ([`Sender::shutting_down`]).
 //! - A text-only route passes the Autobahn suite but for 1.2.1 to 1.2.8, which
 //!   want binary messages back.
 //!

@@ -21,6 +21,8 @@ pub(crate) struct SendQueue {
     buffer: Vec<u8>,
     /// The number of bytes of `buffer` that are written.
     written: usize,
+    /// The number of bytes of pings, pongs and closes in `buffer`.
+    control: usize,
     /// A large payload that follows `buffer`. Nothing is encoded while there is one.
     large: Option<Payload>,
     /// The number of bytes of `large` that are written.
@@ -34,6 +36,11 @@ impl SendQueue {
     /// Returns true if no more may be encoded until something is written.
     pub(crate) fn is_full(&self) -> bool {
         self.large.is_some() || self.buffer.len() >= MAX_ENCODED || self.close.is_some()
+    }
+
+    /// Returns true if pings of the client may be read, which are answered at once.
+    pub(crate) fn takes_control(&self) -> bool {
+        self.control < MAX_CONTROL && self.close.is_none()
     }
 
     /// Takes the close that the handler asked for, when it is next.
@@ -58,8 +65,10 @@ impl SendQueue {
             self.buffer.extend_from_slice(&large.as_slice()[self.large_written..]);
             self.large_written = 0;
         }
+        let before = self.buffer.len();
         write_head(&mut self.buffer, opcode, payload.len());
         self.buffer.extend_from_slice(payload);
+        self.control += self.buffer.len() - before;
     }
 
     /// Drops the messages that are not encoded yet.
@@ -149,6 +158,7 @@ impl SendQueue {
         self.large_written += count - of_buffer;
         if self.written == self.buffer.len() {
             self.written = 0;
+            self.control = 0;
             if self.buffer.capacity() > MAX_KEPT_CAPACITY {
                 self.buffer = Vec::new();
             } else {
@@ -168,6 +178,9 @@ const MIN_UNCOPIED: usize = 16_384;
 
 /// The encoded bytes from which on encoding pauses: 64 KiB.
 const MAX_ENCODED: usize = 65_536;
+
+/// The bytes of control frames that wait before reading stops: 4 KiB.
+const MAX_CONTROL: usize = 4_096;
 
 /// The largest buffer that is kept while nothing waits, in bytes.
 const MAX_KEPT_CAPACITY: usize = 4_096;

@@ -17,9 +17,19 @@ use crate::socket::MAX_UNREAD;
 impl Session {
     /// Returns true if there is room for more messages of the client. Bytes after
     /// our close frame are discarded and need none.
+    ///
+    /// A client whose messages wait is heard all the same: it may have to say that it
+    /// wants no more of them.
     pub(super) fn may_read(&self) -> bool {
         self.phase > Phase::Open
-            || self.shared.unread.load(Ordering::Acquire) < MAX_UNREAD && !self.send_queue.is_full()
+            || self.shared.unread.load(Ordering::Acquire) < MAX_UNREAD
+                && self.send_queue.takes_control()
+    }
+
+    /// Returns true if the client can answer a ping in time: it reaches the client
+    /// behind the bytes that are encoded, and its answer is read.
+    pub(super) fn is_in_time(&self) -> bool {
+        self.may_read() && !self.send_queue.is_full()
     }
 
     /// Reads once; returns true if the connection changed.

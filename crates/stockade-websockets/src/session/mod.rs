@@ -24,6 +24,7 @@ use stockade_core::{BoxFuture, ErrorContext, Response};
 use stockade_errors::__internal::catch_panic;
 use stockade_errors::ApiError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::sleep;
 
 use crate::close::{Close, Violation};
 use crate::decoder::Decoder;
@@ -173,7 +174,7 @@ impl Session {
 
     /// Acts on the timeout that is due, if any.
     fn poll_timeouts(&mut self, cx: &mut Context<'_>) -> bool {
-        let reading = self.may_read();
+        let reading = self.is_in_time();
         let Poll::Ready(alarm) = self.timeouts.poll(reading, cx) else { return false };
         match alarm {
             Alarm::Ping if self.phase == Phase::Open => {
@@ -213,7 +214,12 @@ impl Session {
             return false;
         }
         self.shutdown = None;
-        self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
+        if self.handler.is_some() && self.shared.announce_shutdown() {
+            // The handler has this long for its last messages.
+            self.shutdown = Some(Box::pin(sleep(self.shared.options.close_timeout)));
+        } else {
+            self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
+        }
         true
     }
 }

@@ -174,6 +174,10 @@ pub(crate) struct Shared {
     /// The close frame of the client, if it came first.
     pub(crate) closed: OnceLock<Close>,
     pub(crate) end: SetOnce<()>,
+    /// Set when the server begins to shut down.
+    shutdown: SetOnce<()>,
+    /// True once somebody has asked for `shutdown`.
+    awaits_shutdown: AtomicBool,
     /// Woken after a message was put into `outgoing`. The driver does not poll the
     /// channel, because that would register a waker for each message.
     pub(crate) waker_set: Arc<WakerSet>,
@@ -200,6 +204,12 @@ impl Shared {
     /// Counts `cost` bytes as waiting, also above the limit.
     fn take_room(&self, cost: usize) {
         self.unsent.fetch_add(cost, Ordering::AcqRel);
+    }
+
+    /// Announces the shutdown; returns false if nobody has asked for it, or if it was
+    /// announced before.
+    pub(crate) fn announce_shutdown(&self) -> bool {
+        self.awaits_shutdown.load(Ordering::Acquire) && self.shutdown.set(()).is_ok()
     }
 
     /// Gives reserved bytes of the queue back.
@@ -241,6 +251,8 @@ pub(crate) fn pair(
         room: Notify::new(),
         closed: OnceLock::new(),
         end: SetOnce::new(),
+        shutdown: SetOnce::new(),
+        awaits_shutdown: AtomicBool::new(false),
         waker_set: Arc::default(),
     });
     let receiver = Receiver { messages, outgoing: to_driver.clone(), shared: Arc::clone(&shared) };

@@ -108,6 +108,36 @@ impl Sender {
         self.shared.end.wait().await;
     }
 
+    /// Waits until the server begins to shut down, so that the handler may send its
+    /// last messages. The handler has [`WebSocketOptions::close_timeout`] for them, and
+    /// ends the connection itself, by [`close`](Self::close) with
+    /// [`Close::GOING_AWAY`] for instance; after that time the connection ends with 1001.
+    /// Where nobody has called this, the connection ends with 1001 at once.
+    ///
+    /// On a host that cannot announce its shutdown this never returns.
+    ///
+    /// ```
+    /// use stockade::websockets::{Close, WebSocket};
+    ///
+    /// async fn listen(mut socket: WebSocket) {
+    ///     let sender = socket.sender().clone();
+    ///     tokio::select! {
+    ///         () = sender.shutting_down() => {
+    ///             let _ = sender.send("come back later").await;
+    ///             sender.close(Close::GOING_AWAY, "").await;
+    ///         }
+    ///         _ = socket.recv() => {}
+    ///     }
+    /// }
+    /// # let _ = stockade::RouteEntry::web_socket(listen);
+    /// ```
+    ///
+    /// [`WebSocketOptions::close_timeout`]: crate::WebSocketOptions::close_timeout
+    pub async fn shutting_down(&self) {
+        self.shared.awaits_shutdown.store(true, Ordering::Release);
+        self.shared.shutdown.wait().await;
+    }
+
     /// Returns true if messages can no longer be sent.
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -53,6 +53,80 @@ async fn a_shutdown_says_1001() {
     served.await.unwrap();
 }
 
+#[tokio::test]
+async fn a_handler_that_asks_for_the_shutdown_has_a_last_word() {
+    async fn says_goodbye(socket: WebSocket) {
+        let sender = socket.sender();
+        sender.shutting_down().await;
+        sender.send("goodbye").await.unwrap();
+        sender.close(Close::GOING_AWAY, "later").await;
+        assert!(sender.is_closed());
+    }
+    async fn forgets_it(socket: WebSocket) {
+        socket.sender().shutting_down().await;
+        socket.send("goodbye").await.unwrap();
+        socket.sender().ended().await;
+    }
+    let short = WebSocketOptions::new().close_timeout(Duration::from_millis(50));
+    for (handler, reason) in [
+        (web_socket_handler(says_goodbye), "later"),
+        (web_socket_handler(forgets_it), "the server shuts down"),
+    ] {
+        let (shut, told) = oneshot::channel::<()>();
+        let shutdown = async { drop(told.await) };
+        let connection =
+            connect_with(handler, short.clone(), |upgraded| upgraded.with_shutdown(shutdown));
+        let (mut client, served) = connection.await.client().await;
+        shut.send(()).unwrap();
+        assert_eq!(next(&mut client).await, Theirs::text("goodbye"));
+        assert_eq!(closed(next(&mut client).await), (1_001, reason.to_owned()));
+        assert!(client.next().await.is_none());
+        drop(client);
+        served.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_client_whose_messages_wait_is_heard() {
+    async fn floods(mut socket: WebSocket) {
+        let sender = socket.sender().clone();
+        let flood = async { while sender.send("x".repeat(1_000)).await.is_ok() {} };
+        tokio::select! {
+            () = flood => {}
+            text = socket.recv_text() => assert_eq!(text.unwrap().unwrap(), "enough"),
+        }
+        socket.close(4_000, "").await;
+    }
+    let handler = web_socket_handler(floods);
+    let (mut client, served) = connect(handler, WebSocketOptions::new()).await.client().await;
+    for _ in 0..1_000 {
+        assert_eq!(next(&mut client).await.len(), 1_000);
+    }
+    client.send(Theirs::text("enough")).await.unwrap();
+    while !next(&mut client).await.is_close() {}
+    drop(client);
+    served.await.unwrap();
+}
+
+#[tokio::test]
+async fn pings_of_a_client_that_does_not_read_are_not_kept() {
+    async fn waits(socket: WebSocket) {
+        socket.sender().ended().await;
+    }
+    let mut connection = connect(web_socket_handler(waits), WebSocketOptions::new()).await;
+    let ping = frame(0x89, &[7; 125]);
+    let mut sent = 0;
+    // The pipe takes no more when the server has stopped to read.
+    while sent < 10_000_000 {
+        let write = connection.client.write_all(&ping);
+        if tokio::time::timeout(Duration::from_millis(200), write).await.is_err() {
+            break;
+        }
+        sent += ping.len();
+    }
+    assert!(sent < 1_000_000, "{sent} bytes of pings were taken");
+}
+
 /// Frames that a client must not send, in the notation of [`frame`].
 async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
     let mut connection = connect(web_socket_handler(echo), options).await;
