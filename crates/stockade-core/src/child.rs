@@ -4,6 +4,7 @@
 //! of its own. It runs within the future of the whole, so that it ends when the
 //! client leaves.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -24,6 +25,13 @@ pub trait ChildExt: Sized {
     /// Puts the request on the endpoint that answers a part of it: JSON, which is
     /// its body from now on. Its parameters, settings and limits stay.
     fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes);
+
+    /// Sets the value that the request shares with its parts, in place of an earlier
+    /// one. Unlike the extensions it is not copied for each of them.
+    fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>);
+
+    /// Returns the value that the request shares with its parts, if it is a `T`.
+    fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>>;
 
     /// Makes a POST of JSON of the request, for parts of it that come by another
     /// way than its body, such as the messages of a WebSocket.
@@ -57,6 +65,7 @@ impl ChildExt for Request {
             peer: whole.peer,
             client: whole.client,
             id: whole.id.clone(),
+            shared: whole.shared.clone(),
             is_framed: true,
             is_on_tls: whole.is_on_tls,
             has_listed_origin: whole.has_listed_origin,
@@ -67,6 +76,14 @@ impl ChildExt for Request {
     fn set_part(&mut self, endpoint: Arc<Endpoint>, json: Bytes) {
         self.inner.endpoint = Some(endpoint);
         self.inner.payload = Payload::Bytes(json);
+    }
+
+    fn share<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
+        self.inner.shared = Some(value);
+    }
+
+    fn shared<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        Arc::downcast(Arc::clone(self.inner.shared.as_ref()?)).ok()
     }
 
     fn carry_json(&mut self) {
@@ -107,6 +124,7 @@ mod tests {
         whole.set_user_json(json!({ "name": "ada" }).to_string(), None);
         whole.set_id("r-1");
         whole.extensions_mut().insert(7_u8);
+        whole.share(Arc::new("shared"));
         whole.set_query(json!({ "a": 2 }).as_object().cloned().unwrap());
 
         let mut child = whole.child();
@@ -119,6 +137,8 @@ mod tests {
         assert_eq!(child.user().unwrap()["name"], "ada");
         assert_eq!(child.client_ip(), whole.client_ip());
         assert_eq!(child.extensions().get(), Some(&7_u8));
+        assert_eq!(child.shared().as_deref(), Some(&"shared"));
+        assert_eq!(child.shared::<u8>(), None);
         assert_eq!(child.query().unwrap()["a"], 2);
         assert_eq!(child.bytes().await.unwrap(), "[1]");
 

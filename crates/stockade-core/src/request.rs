@@ -2,6 +2,7 @@
 //!
 //! Spec: Request object seen by handlers and middleware.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     /// Found by the router behind trusted proxies.
     pub(crate) client: Option<IpAddr>,
     pub(crate) id: Option<Arc<str>>,
+    /// Shared with the parts of the request.
+    pub(crate) shared: Option<Arc<dyn Any + Send + Sync>>,
     /// True if the body's own hint is all there is to know of its length.
     pub(crate) is_framed: bool,
     pub(crate) is_on_tls: bool,
@@ -96,6 +99,7 @@ impl Request {
             peer,
             client: None,
             id: None,
+            shared: None,
             is_framed: false,
             is_on_tls: false,
             has_listed_origin: false,

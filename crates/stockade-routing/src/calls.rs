@@ -7,7 +7,9 @@
 
 use std::fmt;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
 use http::Method;
 use stockade_core::__internal::{
@@ -108,35 +110,46 @@ impl CallTable {
         self.methods.iter().map(|(_, call)| &call.endpoint)
     }
 
-    /// Runs the method at this index on a request whose common middleware has run;
-    /// `None` if there is no such method.
+    /// Runs the method at this index on a request whose common middleware has run,
+    /// and returns its name too; `None` if there is no such method.
     #[must_use]
-    pub fn run(&self, index: usize, mut req: Request, params: bytes::Bytes) -> Option<RunningCall> {
-        let (_, call) = self.methods.get(index)?;
+    pub fn run(
+        &self,
+        index: usize,
+        mut req: Request,
+        params: bytes::Bytes,
+    ) -> Option<(&str, RunningCall)> {
+        let (name, call) = self.methods.get(index)?;
         req.set_part(Arc::clone(&call.endpoint), params);
-        let meter = req.extensions().get::<Meter>();
+        let meter = req.shared::<Meter>();
         let observation = meter.and_then(|meter| meter.enter_part(&req));
         let running = run_from(Arc::clone(&call.endpoint), call.own, req);
-        Some(RunningCall { running, observation })
+        Some((name, RunningCall { running, observation: observation.map(Box::new) }))
     }
 }
 
-/// A call whose method runs.
+/// A call whose method runs: the future of its response, which it hands to the log
+/// and the metrics.
 #[derive(Debug)]
 #[must_use = "nothing goes on until it is awaited"]
 pub struct RunningCall {
     running: RunningHandler,
-    observation: Option<Observation>,
+    /// Boxed, so that a call without observation is not larger.
+    observation: Option<Box<Observation>>,
 }
 
-impl RunningCall {
-    /// Waits for the response, and hands it to the log and the metrics.
-    pub async fn response(self) -> Response {
-        let mut response = self.running.await;
-        if let Some(observation) = self.observation {
-            observation.leave(&mut response);
+impl Future for RunningCall {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        let mut slot = Poll::Pending;
+        self.running.poll_into(cx, &mut slot);
+        if let Poll::Ready(response) = &mut slot
+            && let Some(observation) = self.observation.take()
+        {
+            observation.leave(response);
         }
-        response
+        slot
     }
 }
 
@@ -251,6 +264,11 @@ pub trait RouteEntryExt: Sized {
     /// Lets rate limits count the parts of its requests one by one.
     #[must_use]
     fn with_parts(self) -> Self;
+
+    /// Lets pages of other origins send these headers, wherever the rules of CORS let
+    /// them send any.
+    #[must_use]
+    fn with_page_headers(self, names: &'static [&'static str]) -> Self;
 }
 
 impl RouteEntryExt for RouteEntry {
@@ -270,6 +288,11 @@ impl RouteEntryExt for RouteEntry {
 
     fn with_parts(mut self) -> Self {
         self.has_parts = true;
+        self
+    }
+
+    fn with_page_headers(mut self, names: &'static [&'static str]) -> Self {
+        self.page_headers = names;
         self
     }
 }

@@ -137,7 +137,7 @@ fn begin(
 /// Puts a meter on a request whose parts are counted one by one. Its key is made a
 /// second time, so that other requests need not keep theirs.
 #[cold]
-fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Meter {
+fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Meter> {
     let meter = Meter::of(req, app.stages.observers().cloned());
     if let Some((limiter, decision)) = app.stages.limiter.as_ref().zip(scope.charged) {
         let key = stages::key_of(limiter, req);

@@ -253,7 +253,7 @@ pub(crate) struct RequestScope {
     /// By the limit of the router.
     pub(crate) charged: Option<Decision>,
     /// Counts the parts of the request, if it may have some.
-    pub(crate) meter: Option<Meter>,
+    pub(crate) meter: Option<Arc<Meter>>,
     /// Boxed, so that a request without observation is not larger.
     pub(crate) observation: Option<Box<Observation>>,
 }

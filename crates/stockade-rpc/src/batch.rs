@@ -3,6 +3,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use stockade_middleware::__internal::Meter;
 use crate::answer::{self, Answer};
 use crate::failure::Failure;
 use crate::message::Entry;
-use crate::service::{Methods, Service, call};
+use crate::service::{Methods, RunningEntry, Service};
 
 /// The answers to a batch.
 #[derive(Debug)]
@@ -58,8 +59,8 @@ pub(crate) async fn run(
         req,
         bytes,
         answers: entries.iter().map(|_| None).collect(),
-        waiting: entries.into_iter().enumerate(),
-        running: Vec::with_capacity(service.parallel),
+        entries: entries.into_iter().enumerate(),
+        waiting: Vec::new(),
         parallel: service.parallel,
         room: service.max_answer,
         cookies: Vec::new(),
@@ -69,8 +70,8 @@ pub(crate) async fn run(
 }
 
 /// Returns the limits that have counted a request.
-pub(crate) fn meter_of(req: &Request) -> Option<Meter> {
-    req.extensions().get::<Meter>().cloned()
+pub(crate) fn meter_of(req: &Request) -> Option<Arc<Meter>> {
+    req.shared()
 }
 
 /// Charges each call. Those that are refused fail.
@@ -82,22 +83,33 @@ pub(crate) async fn charge<'e, 't: 'e>(
     let mut refusal = None;
     for entry in entries {
         if refusal.is_none() {
-            refusal = meter.charge().await.err();
+            refusal = charge_one(meter, settings).await.err();
         }
-        if let Some(error) = &refusal {
-            entry.call = Err(refused(error, settings));
+        if let Some(failure) = &refusal {
+            entry.call = Err(failure.clone());
         }
     }
 }
 
-/// Returns the error of a call that a rate limit refuses.
-fn refused(error: &ApiError, settings: Settings) -> Failure {
-    // The status of an error is one of 400 to 599.
-    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Failure::of_error(error, status, settings)
+/// Charges one call.
+///
+/// # Errors
+/// Fails where a rate limit refuses it, with what its client gets.
+pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), Failure> {
+    meter.charge().await.map_err(|error| {
+        // The status of an error is one of 400 to 599.
+        let status =
+            StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Failure::of_error(&error, status, settings)
+    })
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
+/// A call of a batch that waits for something.
+struct Waiting<'a> {
+    index: usize,
+    id: Option<&'a str>,
+    running: RunningEntry<'a>,
+}
 
 /// A batch whose calls run.
 struct Batch<'a, I> {
@@ -105,8 +117,8 @@ struct Batch<'a, I> {
     /// The whole, of which each call gets a child.
     req: Request,
     bytes: &'a Bytes,
-    waiting: I,
-    running: Vec<(usize, Option<&'a str>, Running<'a>)>,
+    entries: I,
+    waiting: Vec<Waiting<'a>>,
     parallel: usize,
     answers: Vec<Option<Vec<u8>>>,
     /// The bytes that are left for further answers.
@@ -116,40 +128,35 @@ struct Batch<'a, I> {
 
 impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        loop {
-            self.start();
-            if self.running.is_empty() {
-                return Poll::Ready(());
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain_mut(|call| match Pin::new(&mut call.running).poll(cx) {
+            Poll::Ready(answer) => {
+                self.keep(call.index, call.id, answer);
+                false
             }
-            let mut ended = Vec::new();
-            self.running.retain_mut(|(index, id, running)| match running.as_mut().poll(cx) {
-                Poll::Ready(answer) => {
-                    ended.push((*index, *id, answer));
-                    false
-                }
-                Poll::Pending => true,
-            });
-            if ended.is_empty() {
-                return Poll::Pending;
-            }
-            for (index, id, answer) in ended {
-                self.keep(index, id, answer);
-            }
-        }
+            Poll::Pending => true,
+        });
+        self.waiting = waiting;
+        self.start(cx);
+        if self.waiting.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Starts calls while there is room for them.
-    fn start(&mut self) {
-        while self.running.len() < self.parallel {
-            let Some((index, entry)) = self.waiting.next() else { return };
+    fn start(&mut self, cx: &mut Context<'_>) {
+        while self.waiting.len() < self.parallel {
+            let Some((index, entry)) = self.entries.next() else { return };
             let id = entry.id;
             if self.room == 0 {
                 let failed = id.map(|id| Answer::failed(id, false, &Failure::too_large()));
                 self.answers[index] = failed.map(|answer| answer.text);
                 continue;
             }
-            let running = call(self.methods, self.req.child(), self.bytes, entry, self.room);
-            self.running.push((index, id, Box::pin(running)));
+            let (req, room) = (self.req.child(), self.room);
+            let mut running = RunningEntry::begin(self.methods, req, self.bytes, entry, room);
+            match Pin::new(&mut running).poll(cx) {
+                Poll::Ready(answer) => self.keep(index, id, answer),
+                Poll::Pending => self.waiting.push(Waiting { index, id, running }),
+            }
         }
     }
 

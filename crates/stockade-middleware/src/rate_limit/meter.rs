@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stockade_core::__internal::ChildExt as _;
 use stockade_core::{Clock, Request};
 use stockade_errors::ApiError;
 
@@ -14,11 +15,11 @@ use crate::observation::{Observation, Observers};
 /// counted too: else a batch of fifty calls would be one request. It also knows the
 /// log and the metrics, in which each part stands.
 ///
-/// It is in the extensions of requests that may have parts. The router puts its
-/// limit there, and each `with_rate_limit` in front of the handler its own.
-#[derive(Clone, Default)]
+/// Requests that may have parts share it with them. The router puts its limit there,
+/// and each `with_rate_limit` in front of the handler its own.
+#[derive(Default)]
 pub struct Meter {
-    counting: Arc<Mutex<Vec<Counting>>>,
+    counting: Mutex<Vec<Counting>>,
     /// The log and the metrics of the router.
     observers: Option<Arc<Observers>>,
 }
@@ -34,9 +35,9 @@ struct Counting {
 
 impl Meter {
     /// Puts a meter on the request, and returns it.
-    pub fn of(req: &mut Request, observers: Option<Arc<Observers>>) -> Self {
-        let meter = Self { observers, ..Self::default() };
-        req.extensions_mut().insert(meter.clone());
+    pub fn of(req: &mut Request, observers: Option<Arc<Observers>>) -> Arc<Self> {
+        let meter = Arc::new(Self { observers, ..Self::default() });
+        req.share(Arc::clone(&meter));
         meter
     }
 

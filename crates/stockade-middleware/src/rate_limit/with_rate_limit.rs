@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use stockade_core::__internal::ChildExt as _;
 use stockade_core::middleware::form;
 use stockade_core::{Clock, IntoMiddleware, Middleware, Next, Request, Response, RouteDoc};
 use stockade_errors::{ApiError, ConfigError};
@@ -181,7 +182,7 @@ impl IntoMiddleware<form::Ready> for RouteLimit {
             let now = clock.as_ref().map_or_else(|| counting.now(), Clock::now);
             let limiter = counting.limiter();
             let own = || clock.clone().unwrap_or_else(|| counting.shared_clock());
-            let meter = req.extensions().get::<Meter>().map(|meter| (meter.clone(), own()));
+            let meter = req.shared::<Meter>().map(|meter| (meter, own()));
             async move { limited(limiter?, now, req, next, meter).await }
         })
         .named(HELPER)
@@ -196,7 +197,7 @@ async fn limited(
     now: Instant,
     req: Request,
     next: Next,
-    meter: Option<(Meter, Clock)>,
+    meter: Option<(Arc<Meter>, Clock)>,
 ) -> Result<Response, ApiError> {
     let key = limiter.key(&req, req.client_ip());
     let decision = match limiter.charge(&key, now) {
