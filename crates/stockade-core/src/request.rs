@@ -280,9 +280,8 @@ impl Request {
 
     /// Returns true if the rules of CORS list the `Origin` of the request with
     /// credentials: pages of that origin may act for the user. This is known
-    /// only on routes whose middleware asks for it
-    /// ([`RouteDoc::guards_origin`]), and for other methods than GET, HEAD and
-    /// OPTIONS; false otherwise.
+    /// only on routes whose middleware or handler asks for it
+    /// ([`RouteDoc::guards_origin`]); false otherwise.
     ///
     /// [`RouteDoc::guards_origin`]: crate::RouteDoc::guards_origin
     #[must_use]
@@ -336,9 +335,10 @@ impl Request {
         self.inner.payload.value(&self.inner.head.headers, rules).await
     }
 
-    /// Returns the largest number of values of a JSON body that are kept
-    /// untyped.
-    pub(crate) fn max_json_values(&self) -> usize {
+    /// Returns the largest number of values of a JSON body that the route keeps
+    /// untyped ([`Endpoint::max_json_values`]).
+    #[must_use]
+    pub fn max_json_values(&self) -> usize {
         let endpoint = self.inner.endpoint.as_deref();
         endpoint.map_or(DEFAULT_MAX_JSON_VALUES, Endpoint::max_json_values)
     }

@@ -111,10 +111,10 @@ impl CrossOriginProtection {
 
     /// Adds its needs and its mistakes to the description of a route.
     pub(crate) fn describe(&self, doc: &mut RouteDoc) {
-        doc.guards_origin();
         doc.reads_header("Sec-Fetch-Site", false);
         doc.reads_header("Origin", false);
         if !is_safe(doc.method()) {
+            doc.guards_origin();
             doc.may_answer(403, "A page of another origin sent the request");
         }
         self.mistakes.iter().for_each(|mistake| doc.mistake(mistake));

@@ -49,12 +49,10 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
 }
 
 /// Notes if the rules for the answer list the origin of a request, where
-/// middleware asks for it.
+/// middleware or the handler asks for it.
 #[inline]
 pub(crate) fn judge_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
-    // The protection lets these pass anyway; `is_safe` takes QUERY for safe too.
-    let is_read = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if endpoint.guards_origin() && !is_read {
+    if endpoint.guards_origin() {
         let is_listed = cors.is_some_and(|cors| cors.lists(origin_of(req.headers())));
         req.set_listed_origin(is_listed);
     }

@@ -129,8 +129,8 @@ impl RouteDoc {
         }
     }
 
-    /// Notes that middleware refuses requests of other origins. Then the router
-    /// finds out if CORS lists the origin:
+    /// Notes that middleware or the handler refuses requests of other origins. Then the
+    /// router finds out if CORS lists the origin:
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
     pub fn guards_origin(&mut self) {
         self.guards_origin = true;
