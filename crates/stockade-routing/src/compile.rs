@@ -47,6 +47,7 @@ pub(crate) struct Compiler<'o> {
     fallback: Option<Arc<Endpoint>>,
     names: HashMap<String, UrlPattern>,
     own_cors: Vec<(Arc<Endpoint>, Arc<Cors>)>,
+    page_headers: Vec<(Arc<Endpoint>, &'static [&'static str])>,
     /// The routes that have the path of their mount too.
     mounts: Vec<Arc<Endpoint>>,
     /// For the bodies of all routes that have no list of their own.
@@ -86,6 +87,7 @@ impl<'o> Compiler<'o> {
             fallback: None,
             names: HashMap::new(),
             own_cors: Vec::new(),
+            page_headers: Vec::new(),
             mounts: Vec::new(),
             accepts: accepts.map(Arc::new),
             concurrency_limit: options.concurrency_limit.map(limiting),
@@ -130,8 +132,10 @@ impl<'o> Compiler<'o> {
         let (method, mut entry) = (route.method, route.entry);
         let calls = WaitingCalls::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
+        let page_headers = Some(entry.page_headers).filter(|names| !names.is_empty());
         let (parts, cors) = self.parts_of(&method, &pattern, entry, &mut faults);
         let endpoint = self.endpoint_of(parts, cors);
+        self.page_headers.extend(page_headers.map(|names| (Arc::clone(&endpoint), names)));
         self.add_endpoint(Arc::clone(&endpoint));
         faults.extend(calls.and_then(|calls| self.compile_calls(calls, &endpoint, &pattern)));
         self.mounts.extend(mount.as_ref().map(|_| Arc::clone(&endpoint)));
@@ -394,6 +398,7 @@ impl<'o> Compiler<'o> {
         settings.problem_details = self.options.problem_details;
         warn_if_exposed(settings);
         self.own_cors.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
+        self.page_headers.sort_by_key(|(endpoint, _)| Arc::as_ptr(endpoint));
         let routes = Arc::new(RouteSet {
             tables: with_any(self.tables, &self.any),
             web_sockets: self.web_sockets.map(TableBuilder::build),
@@ -404,6 +409,7 @@ impl<'o> Compiler<'o> {
             calls: self.calls,
             names: self.names,
             own_cors: self.own_cors,
+            page_headers: self.page_headers,
             mounts: self.mounts,
             method_not_allowed: self.options.method_not_allowed,
             policy,

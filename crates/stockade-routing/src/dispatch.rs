@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{Method, Version};
+use http::{HeaderMap, HeaderValue, Method, Version, header};
 use stockade_core::__internal::{
     EndpointExt as _, ErrorContextExt as _, RequestExt as _, RunningHandler, Settings, answer_bug,
     keep_form, run,
@@ -23,7 +23,7 @@ use stockade_middleware::rate_limit::{Charge, Decision};
 
 use crate::app::Resolved;
 use crate::finish::{correct_framing, finish_response};
-use crate::lookup::{asked_cors, find_route, is_preflight};
+use crate::lookup::{asked_cors, asked_headers, find_route, is_preflight};
 use crate::no_route::{no_content, no_route};
 use crate::stages::{self, RequestScope};
 
@@ -153,10 +153,24 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
     }
     if let Some(cors) = app.stages.cors_of(scope) {
         cors.preflight(req.headers(), response.headers_mut());
+        allow_headers(asked_headers(&app.routes, req), response.headers_mut());
     }
     // Headers that were withheld from a refused one are not added at the end.
     response.extensions_mut().insert(CorsDecided);
     response
+}
+
+/// Adds headers to those that pages may send, where they may send any.
+fn allow_headers(names: &[&str], headers: &mut HeaderMap) {
+    let Some(allowed) = headers.get_mut(header::ACCESS_CONTROL_ALLOW_HEADERS) else { return };
+    // One that is no text is the program's own, and stays as it is.
+    let Ok(listed) = allowed.to_str() else { return };
+    let is_new = |name: &&str| !listed.split(',').any(|it| it.trim().eq_ignore_ascii_case(name));
+    let added = names.iter().copied().filter(is_new);
+    let all = [listed].into_iter().chain(added).collect::<Vec<_>>().join(", ");
+    if let Ok(all) = HeaderValue::try_from(all) {
+        *allowed = all;
+    }
 }
 
 /// The future of [`App::handle`](crate::App::handle): it gives the response.

@@ -69,6 +69,8 @@ pub struct RouteEntry {
     /// inherits.
     pub(crate) concurrency_limited: bool,
     pub(crate) cors: Option<Box<CorsOptions>>,
+    /// The headers that pages of other origins may send, beside those of CORS.
+    pub(crate) page_headers: &'static [&'static str],
     pub(crate) docs: Docs,
     pub(crate) public: Option<String>,
     /// The methods that its requests call by their names.
@@ -145,6 +147,7 @@ impl RouteEntry {
             rate_exempt_reason: None,
             concurrency_limited: true,
             cors: None,
+            page_headers: &[],
             docs: Docs::default(),
             public: None,
             calls: None,

@@ -71,6 +71,20 @@ pub(crate) fn asked_cors<'r>(routes: &'r RouteSet, req: &Request) -> Option<&'r 
     routes.cors_of(&asked.or_else(fallback)?)
 }
 
+/// Returns the headers that pages may send to the route that a preflight asks about,
+/// beside those of CORS.
+pub(crate) fn asked_headers(routes: &RouteSet, req: &Request) -> &'static [&'static str] {
+    let known = &routes.page_headers;
+    if known.is_empty() {
+        return &[];
+    }
+    let asked = find_asked(routes, req).and_then(|(endpoint, _)| {
+        let wanted = Arc::as_ptr(&endpoint);
+        known.binary_search_by_key(&wanted, |(known, _)| Arc::as_ptr(known)).ok()
+    });
+    asked.map_or(&[], |index| known[index].1)
+}
+
 /// Returns the route that a preflight asks about.
 pub(crate) fn find_asked(routes: &RouteSet, req: &Request) -> Option<(Arc<Endpoint>, Params)> {
     let asked = req.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD)?;
