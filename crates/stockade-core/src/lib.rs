@@ -105,6 +105,7 @@ pub mod __internal {
     pub use crate::params::Params;
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::request::RequestExt;
+    pub use crate::read::is_not_json;
     pub use crate::route_description::{RouteDocExt, contradictions};
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;

@@ -173,7 +173,15 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ApiError> {
 /// Returns the 400 for bytes that cannot be JSON.
 #[cold]
 pub(crate) fn not_json() -> ApiError {
-    ApiError::new(400, "Invalid JSON body")
+    ApiError::new(400, NOT_JSON)
+}
+
+const NOT_JSON: &str = "Invalid JSON body";
+
+/// Returns true for the 400 for JSON that cannot be read.
+#[must_use]
+pub fn is_not_json(error: &ApiError) -> bool {
+    error.status() == 400 && error.message() == NOT_JSON
 }
 
 /// Returns the 400 for JSON that cannot be read. Only development gets the

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use stockade_core::__internal::Settings;
-use stockade_core::{HttpBody, Response, error_of};
+use stockade_core::{BoxFuture, HttpBody, Response, error_of};
 
 use crate::failure::Failure;
 
@@ -39,7 +39,7 @@ impl Answer {
     }
 
     /// Makes the answer of the response of a method.
-    pub(crate) async fn of(asked: Asked<'_>, response: Response) -> Self {
+    pub(crate) fn of(asked: Asked<'_>, response: Response) -> Made<'_> {
         let failure = failure_of(&response, asked.settings);
         let (parts, body) = response.into_parts();
         let mut headers = parts.headers;
@@ -48,14 +48,30 @@ impl Answer {
         if form != Form::Json || headers.len() > 1 {
             CONTENT.iter().for_each(|name| drop(headers.remove(name)));
         }
-        let written = match failure {
-            Some(failure) => Err(failure),
-            None => result(asked, form, body).await,
+        let written = match (failure, body.as_bytes()) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(bytes)) => write_result(asked, form, bytes),
+            (None, None) => {
+                let read =
+                    async move { Self::made(asked, collect(asked, form, body).await, headers) };
+                return Made::Later(Box::pin(read));
+            }
         };
+        Made::Now(Self::made(asked, written, headers))
+    }
+
+    fn made(asked: Asked<'_>, written: Result<Vec<u8>, Failure>, headers: HeaderMap) -> Self {
         let text =
             written.unwrap_or_else(|failure| write_failure(asked.id, asked.is_plain, &failure));
         Self { text, headers }
     }
+}
+
+/// An answer, or the future of one whose result is a stream: it has a box, so that
+/// other calls need no room for it.
+pub(crate) enum Made<'a> {
+    Now(Answer),
+    Later(BoxFuture<'a, Answer>),
 }
 
 /// Returns the error of a response that is one.
@@ -83,8 +99,12 @@ enum Form {
 }
 
 fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let Some(content_type) = content_type.filter(|_| status.is_success()) else {
+    let content_type = headers.get(header::CONTENT_TYPE).filter(|_| status.is_success());
+    // The usual case, without a search.
+    if headers.len() == 1 && content_type.is_some_and(|value| value == "application/json") {
+        return Form::Json;
+    }
+    let Some(content_type) = content_type.and_then(|value| value.to_str().ok()) else {
         return Form::Other;
     };
     // `split` gives one part at least.
@@ -99,11 +119,8 @@ fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
     }
 }
 
-/// Writes the answer with a result.
-async fn result(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, Failure> {
-    if let Some(bytes) = body.as_bytes() {
-        return write_result(asked, form, bytes);
-    }
+/// Reads a result to its end, and writes the answer with it.
+async fn collect(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, Failure> {
     match body.collect(asked.room).await {
         Ok(bytes) => write_result(asked, form, &bytes),
         Err(error) => {
@@ -145,15 +162,11 @@ fn write_failure(id: &str, is_plain: bool, failure: &Failure) -> Vec<u8> {
 
 /// Writes an answer: version, result or error, id.
 fn write(id: &str, is_plain: bool, member: &str, value: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(value.len() + id.len() + 40);
-    text.extend_from_slice(if is_plain { b"{\"" } else { b"{\"jsonrpc\":\"2.0\",\"" });
-    text.extend_from_slice(member.as_bytes());
-    text.extend_from_slice(b"\":");
-    text.extend_from_slice(value);
-    text.extend_from_slice(b",\"id\":");
-    text.extend_from_slice(id.as_bytes());
-    text.push(b'}');
-    text
+    let begin = if is_plain { "{\"" } else { "{\"jsonrpc\":\"2.0\",\"" };
+    let parts: [&[u8]; 7] =
+        [begin.as_bytes(), member.as_bytes(), b"\":", value, b",\"id\":", id.as_bytes(), b"}"];
+    // Of the exact length: a response takes it over as it is.
+    parts.concat()
 }
 
 /// Makes the response of one answer.
@@ -202,9 +215,7 @@ mod tests {
         let response = response.body(HttpBody::from(body.to_owned())).unwrap();
         let settings = Settings::default();
         let asked = Asked { id: "7", is_plain: true, method: "a", settings, room: 20 };
-        let mut answer = std::pin::pin!(Answer::of(asked, response));
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        let std::task::Poll::Ready(answer) = Future::poll(answer.as_mut(), &mut cx) else {
+        let Made::Now(answer) = Answer::of(asked, response) else {
             panic!("nothing here waits");
         };
         assert_eq!(

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use stockade_core::__internal::Settings;
+use stockade_core::__internal::{Settings, is_not_json};
 use stockade_errors::{ApiError, ErrorKind, FieldError};
 
 /// The error of a call.
@@ -43,6 +43,11 @@ impl Failure {
         Self::of_params(&ApiError::validation(vec![FieldError::new("", message, rule)]))
     }
 
+    /// Makes the error of parameters whose text no type can read.
+    pub(crate) fn unreadable_params() -> Self {
+        Self::params("type", "cannot be read")
+    }
+
     fn of_params(error: &ApiError) -> Self {
         // The member `errors` of the details lists the fields.
         Self { data: error.public_details().cloned(), ..Self::plain(-32602, "Invalid params") }
@@ -60,6 +65,11 @@ impl Failure {
         let retry_after = retry_after.and_then(|(_, value)| value.parse::<u64>().ok());
         if error.kind() == ErrorKind::Validation {
             return Self::of_params(error);
+        }
+        if is_not_json(error) {
+            // The message is JSON; a reader of values takes less, such as no half of a
+            // surrogate pair.
+            return Self::unreadable_params();
         }
         // A handler of errors may answer 200, which is an error here all the same.
         let is_error = status.is_client_error() || status.is_server_error();

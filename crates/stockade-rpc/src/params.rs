@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use stockade_core::__internal::{EndpointExt as _, RouteDocExt as _};
 use stockade_core::description::InputFrom;
 use stockade_core::{BodyKind, Endpoint, RouteDoc};
 
 use crate::failure::Failure;
+use crate::scanner::{NoJson, Scanner};
 
 /// The form in which a method takes its parameters.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct ParamsForm {
 
 #[derive(Debug, Eq, PartialEq)]
 enum Shape {
-    /// An object with these members, in their order.
+    /// An object with these members, in their order; each is JSON with its colon.
     Named(Vec<String>),
     /// An array.
     Listed,
@@ -49,12 +49,8 @@ impl ParamsForm {
     /// # Errors
     /// Fails for more parameters than the method has, and for missing ones where
     /// nothing can stand for them.
-    pub(crate) fn body(
-        &self,
-        message: &Bytes,
-        params: Option<&RawValue>,
-    ) -> Result<Bytes, Failure> {
-        let Some(params) = params.map(RawValue::get) else { return self.absent() };
+    pub(crate) fn body(&self, message: &Bytes, params: Option<&str>) -> Result<Bytes, Failure> {
+        let Some(params) = params else { return self.absent() };
         // The parameters are a part of the message.
         let whole = || message.slice_ref(params.as_bytes());
         if !params.starts_with('[') {
@@ -64,7 +60,7 @@ impl ParamsForm {
             Shape::Named(names) => by_order(params, names),
             Shape::Single => match items(params)?.as_slice() {
                 [] => self.absent(),
-                [one] => Ok(message.slice_ref(one.get().as_bytes())),
+                [one] => Ok(message.slice_ref(one.as_bytes())),
                 _ => Err(too_many(1)),
             },
             Shape::Listed | Shape::Any => Ok(whole()),
@@ -99,7 +95,8 @@ impl Shape {
         let has = |wanted: &str| types.contains(&wanted);
         match schema.get("properties").and_then(Value::as_object) {
             Some(properties) if has("object") && !has("array") => {
-                Self::Named(properties.keys().cloned().collect())
+                let member = |name: &String| format!("{}:", Value::from(name.as_str()));
+                Self::Named(properties.keys().map(member).collect())
             }
             _ if types.is_empty() || has("object") => Self::Any,
             _ if has("array") => Self::Listed,
@@ -139,18 +136,25 @@ fn by_order(params: &str, names: &[String]) -> Result<Bytes, Failure> {
         if index > 0 {
             object.push(b',');
         }
-        object.extend_from_slice(Value::from(name.as_str()).to_string().as_bytes());
-        object.push(b':');
-        object.extend_from_slice(item.get().as_bytes());
+        object.extend_from_slice(name.as_bytes());
+        object.extend_from_slice(item.as_bytes());
     }
     object.push(b'}');
     Ok(object.into())
 }
 
-/// Returns the items of an array. A method has few parameters, and so a long array
-/// is an error of its own.
-fn items(params: &str) -> Result<Vec<&RawValue>, Failure> {
-    serde_json::from_str(params).map_err(|_| Failure::params("type", "cannot be read"))
+/// Returns the items of an array.
+fn items(params: &str) -> Result<Vec<&str>, Failure> {
+    let scan = || {
+        let (mut scanner, mut items) = (Scanner::new(params), Vec::new());
+        scanner.open()?;
+        while scanner.has_next(b']', items.is_empty())? {
+            items.push(scanner.value()?);
+        }
+        Ok(items)
+    };
+    // The message is JSON as a whole, or it is refused before.
+    scan().map_err(|NoJson| Failure::unreadable_params())
 }
 
 fn too_many(most: usize) -> Failure {
@@ -167,8 +171,7 @@ mod tests {
     #[track_caller]
     fn check(shape: Shape, params: Option<&str>, expected: Result<&str, &str>) {
         let message = Bytes::from(params.unwrap_or_default().to_owned());
-        let raw = std::str::from_utf8(&message).unwrap();
-        let raw: Option<&RawValue> = params.map(|_| serde_json::from_str(raw).unwrap());
+        let raw = params.map(|_| std::str::from_utf8(&message).unwrap());
         let form = ParamsForm { shape, is_required: true };
         let body = form.body(&message, raw).map_err(|failure| {
             let failure = serde_json::to_value(failure).unwrap();
@@ -183,7 +186,7 @@ mod tests {
     }
 
     fn named() -> Shape {
-        Shape::Named(vec!["a".to_owned(), "b\"".to_owned()])
+        Shape::Named(vec!["\"a\":".to_owned(), r#""b\"":"#.to_owned()])
     }
 
     #[test]
@@ -214,7 +217,10 @@ mod tests {
     #[test]
     fn the_schema_tells_the_form() {
         let object = json!({ "type": "object", "properties": { "b": {}, "a": {} } });
-        assert_eq!(Shape::of(&object), Shape::Named(vec!["b".to_owned(), "a".to_owned()]));
+        assert_eq!(
+            Shape::of(&object),
+            Shape::Named(vec!["\"b\":".to_owned(), "\"a\":".to_owned()])
+        );
         let nullable = json!({
             "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }], "$defs": { "A": object },
         });

@@ -140,7 +140,7 @@ impl Rpc {
         /// Default: false.
         plain: bool;
         /// True if each method is also a route of its own, `POST <path>/<method>`,
-        /// whose body has the parameters by their names: for clients that are
+        /// whose body is JSON and has the parameters by their names: for clients that are
         /// generated of an OpenAPI document. Names of methods are then segments of
         /// paths: letters, digits, `.`, `_`, `-` and `~`. Default: false.
         rest: bool;
@@ -153,7 +153,8 @@ impl Rpc {
         /// [`Notifier`](crate::Notifier) may send on. Needs
         /// `RouterOptions::enable_web_sockets`. Default: false.
         web_socket: bool;
-        /// The options of that WebSocket. Default: those of the router.
+        /// The options of that WebSocket; binary messages are always read. Default:
+        /// those of the router.
         web_socket_options: WebSocketOptions;
         /// The title of the document of `rpc.discover`. Default: `JSON-RPC`.
         title: into String;
@@ -192,12 +193,17 @@ impl Rpc {
             .calling(calls);
         let tree = RouteTree::new().method(Method::POST, entry);
         let tree = match socket {
-            Some(socket) => tree.web_socket(socket.options(self.web_socket_options.clone())),
+            // A message is JSON in either form, and one that nobody reads is never answered.
+            Some(socket) => {
+                tree.web_socket(socket.options(self.web_socket_options.clone().binary(true)))
+            }
             None => tree,
         };
         let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
         methods.fold(tree, |tree, (name, entry)| {
-            tree.segment(name, RouteTree::new().method(Method::POST, entry.clone()))
+            // No forms and no text: a page of another origin sends them without a preflight.
+            let entry = entry.clone().accepts([JSON]);
+            tree.segment(name, RouteTree::new().method(Method::POST, entry))
         })
     }
 
@@ -251,8 +257,9 @@ fn not_made() -> ApiError {
 
 /// The media types of messages: a page of another origin sends none of them without
 /// a preflight. Older clients send the last two.
-const MEDIA_TYPES: [&str; 3] =
-    ["application/json", "application/json-rpc", "application/jsonrequest"];
+const MEDIA_TYPES: [&str; 3] = [JSON, "application/json-rpc", "application/jsonrequest"];
+
+const JSON: &str = "application/json";
 
 /// The method that describes all methods.
 const DISCOVER: &str = "rpc.discover";

@@ -16,10 +16,10 @@ use stockade_routing::RouteEntry;
 use stockade_websockets::{Message as SocketMessage, Receiver, Sender, SocketError, WebSocket};
 
 use crate::answer::Answer;
-use crate::batch::{self, charge, meter_of};
+use crate::batch::{self, charge, charge_one, meter_of};
 use crate::message::{self, Message};
 use crate::notifier::Notifier;
-use crate::service::{Service, call};
+use crate::service::{RunningEntry, Service};
 
 /// Makes the entry of the WebSocket.
 #[track_caller]
@@ -102,8 +102,8 @@ async fn answer(
                 charge(&meter, std::iter::once(&mut entry), req.settings()).await;
             }
             let methods = service.methods()?;
-            let answer = call(methods, req, &bytes, entry, service.max_answer).await;
-            answer.map(|answer| answer.text)
+            let running = RunningEntry::begin(methods, req, &bytes, entry, service.max_answer);
+            running.await.map(|answer| answer.text)
         }
         Ok(Message::Batch(mut entries)) => {
             if let Some(meter) = meter_of(&req) {
@@ -111,7 +111,14 @@ async fn answer(
             }
             batch::run(&service, req, &bytes, entries).await?.text
         }
-        Err(failure) => Some(Answer::failed("null", false, &failure).text),
+        // It costs as much as a call, as it does over HTTP.
+        Err(failure) => {
+            let refused = match meter_of(&req) {
+                Some(meter) => charge_one(&meter, req.settings()).await.err(),
+                None => None,
+            };
+            Some(Answer::failed("null", false, &refused.unwrap_or(failure)).text)
+        }
     };
     if let Some(text) = text {
         // A result that is no UTF-8 was given as bytes, and is no JSON either.

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::number::Num;
 
 /// Returns true if both are the same value. Recurses as deep as `left` is nested.
-pub(crate) fn equal(left: &Value, right: &Value) -> bool {
+#[must_use]
+pub fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
             Num::of(left).compare(Num::of(right)) == Ordering::Equal

@@ -151,7 +151,8 @@ pub use stockade_macros::Schema;
 pub mod __internal {
     use crate::format::{Format, TextType};
 
-    pub use crate::json::has_more_values;
+    pub use crate::equal::equal;
+    pub use crate::json::{has_more_values, plain_end};
     pub use crate::log_rate::LogRate;
     pub use crate::read::{
         Field, Fit, Misfit, PairsKind, ParamShape, SchemaExt, Slot, Target, TypedReader, fit_of,

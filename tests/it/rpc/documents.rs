@@ -101,6 +101,11 @@ async fn rest_makes_a_route_of_each_method() {
     sent.await.assert_status(200).assert_json(json!({ "value": 2 }));
     let sent = client.post("/rpc/subtract").json(json!({}));
     sent.await.assert_status(400).assert_field_error("minuend", "required");
+    // A page of another origin may send these without a preflight.
+    for content_type in ["application/x-www-form-urlencoded", "text/plain"] {
+        let form = client.post("/rpc/subtract").header("content-type", content_type);
+        form.body("minuend=5&subtrahend=3").await.assert_status(415);
+    }
     let message = r#"{"jsonrpc":"2.0","method":"now","id":1}"#;
     assert_eq!(send(&client, message).await, r#"{"jsonrpc":"2.0","result":"noon","id":1}"#);
 

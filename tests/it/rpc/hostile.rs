@@ -6,6 +6,7 @@ use stockade::serde_json;
 use stockade::testing::TestClient;
 
 use super::send;
+use crate::support::numbers;
 
 /// A message that has every part of one.
 const MESSAGE: &str = r#"[{"jsonrpc":"2.0","method":"any","params":{"a":[1,"\u00e9",null]},"id":"x"},
@@ -35,17 +36,6 @@ async fn answer(client: &TestClient, bytes: Vec<u8>) -> Option<Value> {
         assert_ne!(answer["error"]["code"], -32603, "{shown}: {answer}");
     }
     Some(answer)
-}
-
-/// Returns numbers that are the same in each run.
-fn numbers() -> impl Iterator<Item = usize> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 33).unwrap()
-    })
 }
 
 #[tokio::test]
@@ -90,7 +80,8 @@ async fn large_and_deep_messages_are_answered() {
     let many = format!("[{}1]", "1,".repeat(400_000));
     // More values than a handler keeps.
     assert_eq!(code(call(&many, "1")).await, Some(-32013));
-    assert_eq!(code(call("[\"\\ud800\"]", "1")).await, Some(-32000));
+    assert_eq!(code(call("[\"\\ud800\"]", "1")).await, Some(-32602));
+    assert_eq!(code(call("{\"a\":1e400}", "1")).await, Some(-32602));
     assert_eq!(code(format!("[{}1]", "1,".repeat(400_000))).await, Some(-32600));
 }
 

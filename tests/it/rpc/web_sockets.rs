@@ -116,6 +116,27 @@ async fn each_call_is_charged() {
 }
 
 #[tokio::test]
+async fn a_message_that_cannot_be_read_is_charged() {
+    let rpc = Rpc::new().method("one", async || Json(1)).web_socket(true).max_batch(1);
+    let client = client(&rpc, RouterOptions::new().rate_limit(3 / MINUTE));
+    let mut socket = client.websocket("/rpc").connect().await;
+    let mut codes = Vec::new();
+    for message in ["{", "[1, 2]", "{", "[1, 2]"] {
+        socket.send_text(message).await;
+        codes.push(socket.receive_json::<Value>().await["error"]["code"].as_i64());
+    }
+    // The handshake was the first of three.
+    assert_eq!(codes, [-32700, -32600, -32029, -32029].map(Some));
+}
+
+#[tokio::test]
+async fn a_message_of_bytes_is_read_as_text_is() {
+    let mut socket = connect(Rpc::new().method("one", async || Json(1))).await;
+    socket.send_binary(call(7, "one", json!([])).to_string()).await;
+    assert_eq!(socket.receive_text().await, r#"{"jsonrpc":"2.0","result":1,"id":7}"#);
+}
+
+#[tokio::test]
 async fn what_runs_ends_with_the_connection() {
     struct Ended(tokio::sync::mpsc::UnboundedSender<()>);
     impl Drop for Ended {

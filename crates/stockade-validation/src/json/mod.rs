@@ -18,6 +18,7 @@ mod refused;
 mod text;
 
 pub use count::has_more_values;
+pub use text::plain_end;
 
 pub(crate) use number::{Number, keeps_digits, whole_text};
 pub(crate) use reader::{Reader, Scalar};
