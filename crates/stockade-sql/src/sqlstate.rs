@@ -51,8 +51,8 @@ impl Class {
         match code {
             // Unique, and its general form.
             "23505" | "23P01" => Self::Taken,
-            // NOT NULL, references, CHECK.
-            "23502" | "23503" | "23514" => Self::Invalid,
+            // NOT NULL, references, `RESTRICT` from PostgreSQL 18 on, CHECK.
+            "23502" | "23503" | "23001" | "23514" => Self::Invalid,
             "40001" | "40P01" => Self::Conflict,
             // Ended, by the time or a person; a lock; a server that became a copy.
             "57014" | "57P01" | "57P02" | "57P03" | "55P03" | "25006" => Self::Unavailable,
@@ -75,6 +75,7 @@ mod tests {
         for (code, expected) in [
             ("23505", Class::Taken),
             ("23502", Class::Invalid),
+            ("23001", Class::Invalid),
             ("22P02", Class::Invalid),
             ("22003", Class::Invalid),
             ("40001", Class::Conflict),

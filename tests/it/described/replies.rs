@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::time::Duration;
 
 use stockade::extract::FileName;
 use stockade::http::{HeaderMap, header};
@@ -11,10 +12,11 @@ use stockade::middleware::files::{FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::prelude::*;
 use stockade::reply::{Accepted, Created, Event, JsonText, Sse, Status, Streamed};
+use stockade::rest::StoreError;
 use stockade::serialization::SerializationError;
 use stockade::sql::SqlError;
 use stockade::validation::{ReadError, ValidationOptions};
-use stockade::{BodyError, BoxError};
+use stockade::{BodyError, BoxError, FieldError};
 
 use super::impls::{Case, case, impls};
 use super::{quiet, row};
@@ -166,6 +168,14 @@ fn failures() -> Vec<Case> {
         500 => SqlError::failed("x"),
         _ => SqlError::unavailable("x"),
     };
+    let store = |code: u16| match code {
+        400 => StoreError::Invalid(Vec::new()),
+        404 => StoreError::Missing,
+        409 => StoreError::taken("name"),
+        500 => StoreError::failed("x"),
+        _ => StoreError::busy(Duration::from_secs(1), "x"),
+    };
+    let refused = |_: u16| StoreError::Invalid(vec![FieldError::new("name", "No", "database")]);
     let cases = fails! {
         "Failure for ApiError", |code| ApiError::new(code, "") => 404, 503;
         "Failure for BoxError", |code| BoxError::from(ApiError::new(code, "")) => 404;
@@ -175,6 +185,8 @@ fn failures() -> Vec<Case> {
         "Failure for BodyError", body => 400, 408, 413;
         "Failure for FileNameError", too_long => 400;
         "Failure for SqlError", database => 409, 500, 503;
+        "Failure for StoreError", store => 400, 404, 409, 500, 503;
+        "Failure for StoreError", refused => 400;
         "Failure for ReadError", misread => 400;
         "Failure for Response", response => 202, 404;
         "Failure for Redirect", redirect => 303, 307, 308;

@@ -9,6 +9,7 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::Route;
 use crate::access::Operation;
 use crate::core::Answered;
+use crate::store::busy;
 
 impl Route {
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
@@ -23,7 +24,7 @@ impl Route {
             doc.checks(InputFrom::Body, schema, &options);
         };
         match self.operation {
-            Operation::List => doc.checks(InputFrom::Query, &schemas.query, &options),
+            Operation::List => doc.checks(InputFrom::Query, &schemas.told_query, &options),
             Operation::Create => takes(&schemas.create.schema),
             Operation::Replace => takes(&schemas.change.schema),
             Operation::Patch => takes(&schemas.patch),
@@ -56,7 +57,13 @@ impl Route {
                 doc.reads_header("If-Match", settings.requires_if_match && !creates);
                 doc.reads_header("If-None-Match", false);
                 doc.answers(precondition_failed());
-                doc.may_answer(409, "The item has changed, or a value is taken");
+                doc.may_answer(
+                    409,
+                    match self.operation {
+                        Operation::Delete => "The item has changed, or others refer to it",
+                        _ => "The item has changed, or a value is taken",
+                    },
+                );
                 if settings.requires_if_match {
                     doc.may_answer(428, "The request has no If-Match");
                 }
@@ -68,8 +75,7 @@ impl Route {
         if self.core.scope.is_some() && self.operation.has_draft() {
             doc.may_answer(403, "The item would not be one of the user");
         }
-        let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
-        doc.answers(Answer::error(503).meaning("The store is busy").header(retry));
+        doc.answers(busy());
     }
 
     fn describe_answers(&self, doc: &mut RouteDoc) {

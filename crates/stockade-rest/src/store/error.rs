@@ -3,18 +3,58 @@
 use std::fmt;
 use std::time::Duration;
 
-use stockade_errors::{BoxError, FieldError};
+use serde_json::json;
+use stockade_core::description::{Answer, AnswerBody, HeaderDoc};
+use stockade_core::reply::Failure;
+use stockade_core::{Response, RouteDoc};
+use stockade_errors::{ApiError, BoxError, FieldError};
 
 /// The failure of a store. Nothing was written.
+///
+/// A resource answers it so, and so does a handler that uses a store and returns it:
 ///
 /// | | status |
 /// |---|---|
 /// | [`Missing`](Self::Missing) | 404 |
-/// | [`Changed`](Self::Changed) | 412, and 409 where the client expected no version |
-/// | [`Taken`](Self::Taken) | 409, with the field unless it is hidden |
-/// | [`Invalid`](Self::Invalid) | 400, with the fields that are not hidden |
-/// | [`Busy`](Self::Busy) | 503 with `Retry-After`; the source is logged |
+/// | [`Changed`](Self::Changed) | 409; a resource answers 412 where the client named a version |
+/// | [`Taken`](Self::Taken) | 409, with the field; a resource leaves a hidden one out |
+/// | [`Referenced`](Self::Referenced) | 409 |
+/// | [`Invalid`](Self::Invalid) | 400, with the fields; a resource leaves hidden ones out |
+/// | [`Busy`](Self::Busy) | 503 with `Retry-After`, in whole seconds; the source is logged |
 /// | [`Failed`](Self::Failed) | 500; the source is logged |
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use stockade::prelude::*;
+/// use stockade::rest::{Draft, Entity, MemoryStore, Store, StoreError};
+/// # use stockade::testing::TestClient;
+///
+/// #[derive(Clone, Serialize, Deserialize, Schema)]
+/// struct User {
+///     id: i64,
+///     email: String,
+/// }
+///
+/// impl Entity for User {
+///     type Id = i64;
+/// }
+///
+/// type Users = MemoryStore<User>;
+///
+/// async fn sign_up(State(users): State<Users>, email: String) -> Result<Json<User>, StoreError> {
+///     let made = users.create(Draft::new([("email", json!(email))])).await?;
+///     Ok(Json(made.value))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let options = RouterOptions::new().state(Users::new().unique("email"));
+/// let client = TestClient::new(create_router(routes! { "users": { POST: sign_up } }, options));
+/// client.post("/users").text("ada@example.org").await.assert_status(200);
+/// let taken = client.post("/users").text("ada@example.org").await;
+/// taken.assert_status(409).assert_field_error("email", "unique");
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -27,6 +67,8 @@ pub enum StoreError {
         /// The name of the field; empty if it is not known, or if there are several.
         field: String,
     },
+    /// Other items refer to the item, which is to be deleted.
+    Referenced,
     /// The engine refuses values that the schema allows.
     Invalid(Vec<FieldError>),
     /// The engine is down, or has too much to do.
@@ -67,6 +109,7 @@ impl fmt::Display for StoreError {
             Self::Changed => f.write_str("the item has another version"),
             Self::Taken { field } if field.is_empty() => f.write_str("a unique value is taken"),
             Self::Taken { field } => write!(f, "the value of {field} is taken"),
+            Self::Referenced => f.write_str("other items refer to the item"),
             Self::Invalid(errors) => {
                 let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
                 write!(f, "the store refuses values: {}", fields.join(", "))
@@ -82,6 +125,94 @@ impl std::error::Error for StoreError {
         match self {
             Self::Busy { source, .. } | Self::Failed(source) => Some(&**source),
             _ => None,
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Missing => Self::not_found(),
+            StoreError::Changed => {
+                Self::conflict().with_message("The item has changed in the meantime")
+            }
+            StoreError::Taken { field } => {
+                let conflict = Self::conflict().with_message("A value is taken");
+                if field.is_empty() {
+                    return conflict;
+                }
+                let message = format!("{field} is taken");
+                let error = FieldError::new(field, message, "unique");
+                conflict.with_details(json!({ "errors": [error] }))
+            }
+            StoreError::Referenced => {
+                Self::conflict().with_message("Other items refer to the item")
+            }
+            StoreError::Invalid(errors) if errors.is_empty() => {
+                Self::new(400, "The values are not allowed")
+            }
+            StoreError::Invalid(errors) => Self::validation(errors),
+            StoreError::Busy { retry_after, source } => {
+                // Rounded up: a client must not come back too early.
+                let seconds = retry_after.as_millis().div_ceil(1000).max(1);
+                let busy = Self::new(503, format!("the store is busy: {source}"));
+                busy.with_header("retry-after", seconds.to_string()).with_source(source)
+            }
+            StoreError::Failed(source) => Self::internal(source),
+        }
+    }
+}
+
+impl Failure for StoreError {
+    fn into_answer(self) -> Result<Response, ApiError> {
+        Err(self.into())
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        doc.may_answer(404, "There is no such item");
+        doc.may_answer(409, "The item has changed or is referred to, or a value is taken");
+        let mut invalid = Answer::error(doc.validation_status());
+        invalid.body = AnswerBody::ValidationError;
+        doc.answers(invalid.meaning("The store refuses a value"));
+        doc.may_answer(400, "The store refuses a value");
+        doc.answers(busy());
+        doc.may_answer(500, "");
+    }
+}
+
+/// Describes the answer of a store that is busy.
+pub(crate) fn busy() -> Answer {
+    let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
+    Answer::error(503).meaning("The store is busy").header(retry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: StoreError, status: u16, retry_after: Option<&str>) {
+        let text = error.to_string();
+        let error = ApiError::from(error);
+        assert_eq!(error.status(), status, "{text}");
+        let header = error.headers().find(|(name, _)| *name == "retry-after");
+        assert_eq!(header.map(|(_, value)| value), retry_after, "{text}");
+        assert!(!error.public_message(false).contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn each_failure_has_its_status_and_hides_its_source() {
+        check(StoreError::Missing, 404, None);
+        check(StoreError::Changed, 409, None);
+        check(StoreError::taken("name"), 409, None);
+        check(StoreError::taken(""), 409, None);
+        check(StoreError::Referenced, 409, None);
+        check(StoreError::Invalid(vec![]), 400, None);
+        check(StoreError::Invalid(vec![FieldError::new("name", "No", "database")]), 400, None);
+        check(StoreError::failed("secret"), 500, None);
+        let busy = |milliseconds| StoreError::busy(Duration::from_millis(milliseconds), "secret");
+        for (milliseconds, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (2_001, "3")] {
+            check(busy(milliseconds), 503, Some(seconds));
         }
     }
 }

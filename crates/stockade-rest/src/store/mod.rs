@@ -16,6 +16,7 @@ pub use doc::StoreDoc;
 pub use draft::Draft;
 pub(crate) use draft::RawDraft;
 pub use error::StoreError;
+pub(crate) use error::busy;
 pub use scope::Scope;
 pub use stored::{Expected, Stored, Version};
 
@@ -110,7 +111,7 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     ///
     /// # Errors
     /// Fails with [`StoreError::Missing`] and [`StoreError::Changed`] as
-    /// [`replace`](Self::replace), with [`StoreError::Invalid`] if the engine refuses
+    /// [`replace`](Self::replace), with [`StoreError::Referenced`] if the engine refuses
     /// because others refer to the item, and with those of an engine.
     fn delete(
         &self,

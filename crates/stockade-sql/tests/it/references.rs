@@ -1,0 +1,55 @@
+//! Rows to which other rows refer.
+
+use stockade_rest::{Expected, Scope, StoreError};
+use stockade_sql::rusqlite;
+
+use crate::engines::{self, Items};
+use crate::item::draft;
+
+/// Deletes the first item, to which another row refers, and a second one, which is free.
+async fn a_row_that_others_refer_to_stays(store: impl Items, refer: impl AsyncFnOnce()) {
+    let first = store.create(draft("a", 1, "ada")).await.unwrap().value;
+    let second = store.create(draft("b", 1, "ada")).await.unwrap().value;
+    assert_eq!(first.id, 1);
+    refer().await;
+    let refused = store.delete(&1, Expected::Any, &Scope::all()).await;
+    assert!(matches!(refused, Err(StoreError::Referenced)), "{refused:?}");
+    assert!(store.get(&1, &Scope::all()).await.unwrap().is_some());
+    store.delete(&second.id, Expected::Any, &Scope::all()).await.unwrap();
+}
+
+#[tokio::test]
+async fn of_sqlite() {
+    let engine = engines::sqlite().await;
+    let path = engine.path();
+    let refer = async || {
+        let other = rusqlite::Connection::open(path).unwrap();
+        let table = "CREATE TABLE sales (item INTEGER NOT NULL REFERENCES items (id)) STRICT;
+            INSERT INTO sales VALUES (1)";
+        other.execute_batch(table).unwrap();
+    };
+    a_row_that_others_refer_to_stays(engine.store.clone(), refer).await;
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::*;
+    use crate::engines::postgres::{few, schema, table};
+    use crate::item::Item;
+
+    #[tokio::test]
+    async fn of_postgres() {
+        for rule in ["NO ACTION", "RESTRICT", "NO ACTION DEFERRABLE INITIALLY DEFERRED"] {
+            let Some((db, schema)) = schema(&few()).await else { return };
+            let items = format!("{schema}.items");
+            let store = table::<Item>(&db, &items, |create| create).await;
+            let sales = format!(
+                "CREATE TABLE {schema}.sales (item bigint NOT NULL REFERENCES {items} (id)
+                    ON DELETE {rule});
+                INSERT INTO {schema}.sales VALUES (1)"
+            );
+            let refer = async || db.client().await.unwrap().batch_execute(&sales).await.unwrap();
+            a_row_that_others_refer_to_stays(store, refer).await;
+        }
+    }
+}
