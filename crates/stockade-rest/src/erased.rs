@@ -2,15 +2,16 @@
 
 use std::any::Any;
 
+use serde::Deserialize as _;
 use serde::de::Error as _;
-use serde::ser::{SerializeSeq as _, SerializeStruct as _};
-use serde::{Deserialize as _, Serialize, Serializer};
 use serde_json::Value;
 use stockade_core::BoxFuture;
 use stockade_errors::{ApiError, FieldError};
+use stockade_serialization::__internal::ListWriter;
 use stockade_serialization::to_json;
 
 use crate::Entity;
+use crate::keys::keys_of;
 use crate::store::{
     Ask, Draft, Expected, RawDraft, Scope, Store, StoreDoc, StoreError, Stored, Version,
 };
@@ -57,15 +58,16 @@ pub(crate) trait Items: Send {
     /// Takes the items, one by one; none are left.
     fn take(&mut self) -> Vec<BoxItem>;
 
-    /// Returns an item as JSON.
-    fn value(&self, index: usize) -> Result<Value, ApiError>;
+    /// Returns the values of some fields of an item; `None` if there is no such item.
+    fn keys(&self, index: usize, names: &[&str]) -> Result<Option<Vec<Value>>, ApiError>;
 
     fn len(&self) -> usize;
 
-    fn reverse(&mut self);
+    /// Returns an item as JSON; `None` if there is no such item.
+    fn value(&self, index: usize) -> Result<Option<Value>, ApiError>;
 
-    /// Writes the page as JSON, with the cursor of the next one.
-    fn write(&self, next: Option<&str>) -> Result<Vec<u8>, ApiError>;
+    /// Writes the items as JSON, and stops behind the one that reaches `most` bytes.
+    fn write(&self, list: &mut ListWriter, most: usize) -> Result<(), ApiError>;
 }
 
 pub(crate) type BoxItem = Box<dyn Item>;
@@ -79,6 +81,9 @@ pub(crate) trait Item: Send {
 
     /// Returns the item as JSON.
     fn value(&self) -> Result<Value, ApiError>;
+
+    /// Returns the values of some fields.
+    fn keys(&self, names: &[&str]) -> Result<Vec<Value>, ApiError>;
 
     /// Returns the value of the entity's type.
     fn entity(&self) -> &dyn Any;
@@ -100,6 +105,10 @@ impl<T: Entity> Item for Stored<T> {
         serde_json::to_value(&self.value).map_err(ApiError::internal)
     }
 
+    fn keys(&self, names: &[&str]) -> Result<Vec<Value>, ApiError> {
+        keys_of(&self.value, names).map_err(ApiError::internal)
+    }
+
     fn entity(&self) -> &dyn Any {
         &self.value
     }
@@ -114,46 +123,26 @@ impl<T: Entity> Items for Vec<Stored<T>> {
         self.drain(..).map(|item| -> BoxItem { Box::new(item) }).collect()
     }
 
-    fn value(&self, index: usize) -> Result<Value, ApiError> {
-        let item = self.get(index).map(Item::value);
-        item.unwrap_or(Ok(Value::Null))
+    fn keys(&self, index: usize, names: &[&str]) -> Result<Option<Vec<Value>>, ApiError> {
+        self.get(index).map(|item| item.keys(names)).transpose()
     }
 
     fn len(&self) -> usize {
         self.len()
     }
 
-    fn reverse(&mut self) {
-        self.as_mut_slice().reverse();
+    fn value(&self, index: usize) -> Result<Option<Value>, ApiError> {
+        self.get(index).map(Item::value).transpose()
     }
 
-    fn write(&self, next: Option<&str>) -> Result<Vec<u8>, ApiError> {
-        Ok(to_json(&Written { items: Values(self), next })?)
-    }
-}
-
-/// A page as it is written.
-struct Written<'p, T> {
-    items: Values<'p, T>,
-    next: Option<&'p str>,
-}
-
-struct Values<'p, T>(&'p [Stored<T>]);
-
-impl<T: Serialize> Serialize for Written<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut page = serializer.serialize_struct("Page", 2)?;
-        page.serialize_field("items", &self.items)?;
-        page.serialize_field("next", &self.next)?;
-        page.end()
-    }
-}
-
-impl<T: Serialize> Serialize for Values<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut items = serializer.serialize_seq(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|item| items.serialize_element(&item.value))?;
-        items.end()
+    fn write(&self, list: &mut ListWriter, most: usize) -> Result<(), ApiError> {
+        for item in self {
+            list.push(&item.value)?;
+            if list.size() >= most {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,10 +1,11 @@
 //! A page of items.
 
 use http::header;
-use serde_json::{Value, json};
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
-use stockade_serialization::to_json;
+use stockade_serialization::__internal::ListWriter;
 
 use super::Route;
 use super::answer::{header_value, json};
@@ -19,43 +20,69 @@ impl Route {
         let question = Question::of(core, &req)?;
         let page = core.store.list(&question.ask).await;
         let mut page = page.map_err(|error| core.failure(error, false))?;
-        if question.backwards {
-            page.items.reverse();
-        }
-        let cursors = Cursors::of(&question, &page)?;
-        let total = page.total;
-        let next = cursors.next.as_deref();
-        let mut response = json(self.page(req.user(), &mut page, next).await?)?;
+        let mut list = ListWriter::new("{\"items\":[", page.items.len());
+        let cursors = self.write(req.user(), &question, &mut page, &mut list).await?;
+        let next = serde_json::to_string(&cursors.next).map_err(ApiError::internal)?;
+        let mut response = json(list.finish(&["],\"next\":", &next, "}"].concat()))?;
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, self.cache_control());
         if let Some(links) = cursors.links(&req) {
             headers.insert(header::LINK, header_value(links)?);
         }
-        if let Some(total) = total {
+        if let Some(total) = page.total {
             headers.insert("x-total-count", header_value(total.to_string())?);
         }
         Ok(response)
     }
 
-    /// Writes a page as JSON.
-    async fn page(
+    /// Writes the items of a page, which ends where it is large enough.
+    async fn write(
         &self,
         user: Option<&Value>,
+        question: &Question,
         page: &mut ErasedPage,
-        next: Option<&str>,
-    ) -> Result<Vec<u8>, ApiError> {
+        list: &mut ListWriter,
+    ) -> Result<Cursors, ApiError> {
         let core: &Core = &self.core;
-        if core.hidden.is_empty() && !core.has_after(Operation::List) {
-            return page.items.write(next);
+        let (names, most) = (question.key_names(), question.ask.max_bytes);
+        let is_begun = question.backwards || question.ask.after.is_some();
+        let first = if is_begun { page.items.keys(0, &names)? } else { None };
+        let count = page.items.len();
+        let mut last = None;
+        if core.has_after(Operation::List) {
+            for item in page.items.take() {
+                // Those of the store: the order goes by them.
+                last = Some(item.keys(&names)?);
+                let item = core.after(Operation::List, user, item).await?;
+                self.write_value(item.value()?, list)?;
+                if list.size() >= most {
+                    break;
+                }
+            }
+        } else if core.hidden.is_empty() {
+            page.items.write(list, most)?;
+        } else {
+            while let Some(value) = page.items.value(list.count())? {
+                self.write_value(value, list)?;
+                if list.size() >= most {
+                    break;
+                }
+            }
         }
-        let mut values = Vec::with_capacity(page.items.len());
-        for item in page.items.take() {
-            let item = core.after(Operation::List, user, item).await?;
-            let mut value = item.value()?;
-            core.hide(&mut value);
-            values.push(value);
+        let more = page.more || list.count() < count;
+        if last.is_none() && more {
+            last = page.items.keys(list.count().saturating_sub(1), &names)?;
         }
-        Ok(to_json(&json!({ "items": values, "next": next }))?)
+        if question.backwards {
+            list.reverse();
+        }
+        Cursors::of(question, Edges { first, last, more })
+    }
+
+    /// Writes an item without its hidden fields.
+    fn write_value(&self, mut value: Value, list: &mut ListWriter) -> Result<(), ApiError> {
+        self.core.hide(&mut value);
+        Ok(list.push(&value)?)
     }
 }
 
@@ -67,44 +94,76 @@ struct Cursors {
     is_inner: bool,
 }
 
+/// The keys of the items at both ends of a page, in the order of its question.
+struct Edges {
+    first: Option<Vec<Value>>,
+    last: Option<Vec<Value>>,
+    /// True if there are items behind the last one.
+    more: bool,
+}
+
 impl Cursors {
-    fn of(question: &Question, page: &ErasedPage) -> Result<Self, ApiError> {
+    fn of(question: &Question, edges: Edges) -> Result<Self, ApiError> {
         let is_inner = question.ask.after.is_some();
-        // The page is behind its cursor, or in front of it: so there is an item on the
-        // side from which it comes.
-        let (has_next, has_previous) =
-            if question.backwards { (true, page.more) } else { (page.more, is_inner) };
-        let cursor = |index: Option<usize>, backwards| -> Result<Option<String>, ApiError> {
-            let item = index.map(|index| page.items.value(index)).transpose()?;
-            item.map(|item: Value| question.cursor_at(&item, backwards)).transpose()
+        let beyond = edges.last.filter(|_| edges.more);
+        // A page behind a cursor, or in front of it, has an item on the side from which
+        // it comes.
+        let (next, previous) = if question.backwards {
+            (edges.first, beyond)
+        } else {
+            (beyond, edges.first.filter(|_| is_inner))
         };
-        let last = page.items.len().checked_sub(1);
-        let first = last.map(|_| 0);
-        Ok(Self {
-            next: cursor(last.filter(|_| has_next), false)?,
-            previous: cursor(first.filter(|_| has_previous), true)?,
-            is_inner,
-        })
+        let cursor = |keys: Option<Vec<Value>>, backwards| {
+            keys.map(|keys| question.cursor_at(keys, backwards)).transpose()
+        };
+        Ok(Self { next: cursor(next, false)?, previous: cursor(previous, true)?, is_inner })
     }
 
     /// Returns the value of `Link`, if there are other pages.
     ///
     /// Source: RFC 8288.
     fn links(&self, req: &Request) -> Option<String> {
-        let query = req.uri().query().unwrap_or_default();
-        let others = query.split('&').filter(|pair| !pair.is_empty());
-        let others: Vec<&str> =
-            others.filter(|pair| *pair != "cursor" && !pair.starts_with("cursor=")).collect();
-        let link = |cursor: Option<&str>, rel: &str| {
-            let cursor = cursor.map(|cursor| format!("cursor={cursor}"));
-            let query: Vec<&str> = others.iter().copied().chain(cursor.as_deref()).collect();
-            let mark = if query.is_empty() { "" } else { "?" };
-            format!("<{}{mark}{}>; rel=\"{rel}\"", req.path(), query.join("&"))
-        };
-        let first = self.is_inner.then(|| link(None, "first"));
-        let previous = self.previous.as_deref().map(|cursor| link(Some(cursor), "prev"));
-        let next = self.next.as_deref().map(|cursor| link(Some(cursor), "next"));
-        let links: Vec<String> = [first, previous, next].into_iter().flatten().collect();
-        (!links.is_empty()).then(|| links.join(", "))
+        let mut links = String::new();
+        if self.is_inner {
+            write_link(&mut links, req, None, "first");
+        }
+        if let Some(previous) = &self.previous {
+            write_link(&mut links, req, Some(previous), "prev");
+        }
+        if let Some(next) = &self.next {
+            write_link(&mut links, req, Some(next), "next");
+        }
+        (!links.is_empty()).then_some(links)
     }
+}
+
+/// Adds the link of a page: the target of the request with another cursor.
+fn write_link(links: &mut String, req: &Request, cursor: Option<&str>, rel: &str) {
+    const CURSOR: &str = "cursor=";
+
+    let query = req.uri().query().unwrap_or_default();
+    let is_other = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or(pair);
+        // A name may be encoded: `%63ursor`.
+        !pair.is_empty() && percent_decode_str(name).ne("cursor".bytes())
+    };
+    let rest = if links.is_empty() { "<" } else { ", <" };
+    let length = cursor.map_or(0, str::len) + query.len() + req.path().len();
+    links.reserve(length + 40);
+    links.push_str(rest);
+    links.push_str(req.path());
+    let mut mark = '?';
+    for pair in query.split('&').filter(is_other) {
+        links.push(mark);
+        links.push_str(pair);
+        mark = '&';
+    }
+    if let Some(cursor) = cursor {
+        links.push(mark);
+        links.push_str(CURSOR);
+        links.push_str(cursor);
+    }
+    links.push_str(">; rel=\"");
+    links.push_str(rel);
+    links.push('"');
 }

@@ -173,6 +173,7 @@ fn page<'r, T: Clone + 'r>(
     ask: &Ask,
 ) -> (Vec<Stored<T>>, bool) {
     let mut rows = rows.map(|(_, row)| row).filter(|row| row.is_asked_for(ask));
-    let items = rows.by_ref().take(ask.limit).map(|row| row.stored.clone()).collect();
+    let mut items = Vec::with_capacity(ask.limit.min(100));
+    items.extend(rows.by_ref().take(ask.limit).map(|row| row.stored.clone()));
     (items, rows.next().is_some())
 }

@@ -23,6 +23,10 @@ pub struct Ask {
     pub after: Option<Vec<Value>>,
     /// The largest number of items, at least 1.
     pub limit: usize,
+    /// The size at which a page may end although there are more items, in bytes of JSON:
+    /// the item that reaches it is the last one. A resource ends the page there if the
+    /// store does not. [`new`](Self::new) sets it to 4 MiB.
+    pub max_bytes: usize,
     /// The number up to which all items that pass `filters` and `scope` are counted;
     /// `None` counts none. `after` and `limit` do not change the count.
     pub count: Option<u64>,
@@ -40,6 +44,7 @@ impl Ask {
             sorts: vec![Sort { field: id.into(), direction: Direction::Ascending }],
             after: None,
             limit,
+            max_bytes: 4 * 1_048_576,
             count: None,
             scope: Scope::all(),
         }

@@ -74,10 +74,12 @@ impl Plan<'_> {
     fn prefix(&self, key: &str, value: &str) -> String {
         match self.table.dialect {
             Dialect::Postgres => format!("starts_with({key}, {value})"),
-            // The first comparison is for an index.
-            Dialect::Sqlite => {
-                format!("({key} >= {value} AND substr({key}, 1, length({value})) = {value})")
-            }
+            // The first comparison is for an index. The second one is of bytes, because the
+            // length of a text ends at U+0000; a part of no bytes is null.
+            Dialect::Sqlite => format!(
+                "({key} >= {value} AND ifnull(substr(CAST({key} AS BLOB), 1, \
+                 length(CAST({value} AS BLOB))), x'') = CAST({value} AS BLOB))"
+            ),
         }
     }
 

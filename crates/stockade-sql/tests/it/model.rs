@@ -97,7 +97,7 @@ impl Random {
         let filters = (0..self.below(3)).map(|_| self.filter()).collect();
         let count = self.is_one_of(3).then(|| u64::try_from(self.below(20)).unwrap());
         let limit = 1 + self.below(6);
-        Ask { filters, sorts, after, limit, count, scope: self.scope() }
+        Ask { filters, sorts, after, count, scope: self.scope(), ..Ask::new("id", limit) }
     }
 }
 

@@ -69,6 +69,7 @@ on_each_engine! {
     texts_are_data_in_every_place
     rows_outside_of_a_scope_are_missing
     pages_cover_all_rows_once
+    pages_go_on_behind_any_float
     no_update_is_lost
     an_id_that_comes_back_has_a_new_version
 }
@@ -276,6 +277,34 @@ async fn pages_cover_all_rows_once(store: impl Items) {
     }
 }
 
+/// A float that is read as its neighbour would be the first of the next page again.
+async fn pages_go_on_behind_any_float(store: impl Items) {
+    const ROWS: u32 = 40;
+    for index in 0..ROWS {
+        let mut new = draft(&index.to_string(), 1, "ada");
+        new.set("rating", 52.074_930_194_446_77 + f64::from(index) / 7.0);
+        store.create(new).await.unwrap();
+    }
+    for direction in [Direction::Ascending, Direction::Descending] {
+        let sort = |field: &str| Sort { field: field.to_owned(), direction };
+        let sorts = vec![sort("rating"), sort("id")];
+        let mut ask = Ask { sorts, ..Ask::new("id", 1) };
+        let mut seen = BTreeSet::new();
+        loop {
+            let page = store.list(&ask).await.unwrap();
+            let item = serde_json::to_value(&page.items[0].value).unwrap();
+            assert!(seen.insert(item["id"].as_i64()), "{item} twice");
+            if !page.more {
+                break;
+            }
+            // As a cursor brings it back.
+            let after = json!([item["rating"], item["id"]]).to_string();
+            ask.after = serde_json::from_str(&after).unwrap();
+        }
+        assert_eq!(seen.len(), ROWS as usize);
+    }
+}
+
 /// Changes of one field, each of which reads the row and writes it at the version that it
 /// has read.
 async fn no_update_is_lost(store: impl Items) {
@@ -352,6 +381,28 @@ async fn a_resource_is_told_what_its_table_cannot_do() {
     let scope = Scope::eq("owner\" = '' OR \"id", "x");
     let outcome = store.list(&Ask { scope, ..Ask::new("id", 9) }).await;
     assert!(matches!(outcome, Err(StoreError::Failed(_))));
+}
+
+/// Of PostgreSQL no text has U+0000.
+#[tokio::test]
+async fn a_prefix_may_have_any_character() {
+    async fn check(store: impl Items) {
+        for name in ["a\0b", "a\0bc", "a\0c", "a", "ab", "äb"] {
+            store.create(draft(name, 1, "ada")).await.unwrap();
+        }
+        for (prefix, expected) in
+            [("a\0b", &["a\0b", "a\0bc"][..]), ("a\0", &["a\0b", "a\0bc", "a\0c"]), ("ä", &["äb"])]
+        {
+            let values = vec![json!(prefix)];
+            let filter = Filter { field: "name".to_owned(), op: Op::Prefix, values };
+            let page = store.list(&Ask { filters: vec![filter], ..Ask::new("id", 9) }).await;
+            let items = page.unwrap().items.into_iter();
+            let names: Vec<_> = items.map(|item| item.value.name).collect();
+            assert_eq!(names, expected, "{prefix:?}");
+        }
+    }
+    check(engines::memory().store).await;
+    check(engines::sqlite().await.store).await;
 }
 
 /// The memory store is the model of the others, and so is one of them.
