@@ -19,6 +19,7 @@ use stockade::rest::{Access, Entity, MemoryStore, Op, Resource, Scope, StoreErro
 
 #[derive(Clone, Serialize, Deserialize, Schema)]
 struct Tea {
+    #[schema(read_only)]
     id: i64,
     #[schema(trim, min_length = 1, max_length = 200)]
     name: String,
@@ -33,9 +34,11 @@ impl Entity for Tea {
 
 #[derive(Clone, Serialize, Deserialize, Schema)]
 struct Note {
+    #[schema(read_only)]
     id: i64,
     #[schema(trim, min_length = 1, max_length = 10_000)]
     text: String,
+    #[schema(read_only)]
     owner: String,
 }
 
@@ -67,7 +70,6 @@ fn router() -> Result<Router, BoxError> {
         (!token.is_empty()).then(|| json!({ "name": token, "role": role }))
     });
     let teas = Resource::new("tea", teas()?)
-        .server_fields(["id"])
         .filter("origin")
         .filter_by("name", [Op::Prefix])
         .filter_by("price_cents", [Op::Lt, Op::Gte])
@@ -75,7 +77,6 @@ fn router() -> Result<Router, BoxError> {
         .read(Access::public("the catalogue is open"))
         .write(Access::role(&signed_in, "admin"));
     let notes = Resource::new("note", MemoryStore::<Note>::new())
-        .server_fields(["id", "owner"])
         .scope(|user| match user.and_then(|user| user["name"].as_str()) {
             Some(name) => Ok(Scope::eq("owner", name)),
             None => Err(ApiError::authentication()),

@@ -11,6 +11,7 @@ use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
 
 use crate::access::Operation;
 use crate::erased::{BoxItem, ErasedStore};
+use crate::failure::invalid;
 use crate::store::{Op, RawDraft, Scope};
 
 /// A function that finds the scope of a user.
@@ -47,8 +48,9 @@ pub(crate) struct Schemas {
     /// The parameters of a path: the id alone, and the id itself.
     pub(crate) params: Schema,
     pub(crate) id: Schema,
-    /// The parameters of a list.
+    /// The parameters of a list, as they are judged, and as documents tell them.
     pub(crate) query: Schema,
+    pub(crate) told_query: Schema,
     /// A new item, and the whole of one that is there.
     pub(crate) create: Input,
     pub(crate) change: Input,
@@ -63,6 +65,9 @@ pub(crate) struct Schemas {
 pub(crate) struct Input {
     pub(crate) schema: Schema,
     pub(crate) fields: Arc<[String]>,
+    /// The other fields of an item: those of the server, and the id of an item that is
+    /// there. A client may send them back, with no effect.
+    pub(crate) others: Vec<String>,
 }
 
 /// The schema of an answer, for documents.
@@ -98,7 +103,8 @@ pub(crate) struct SortField {
 
 impl Input {
     /// Makes a draft of what a client sent, judged by the schema.
-    pub(crate) fn draft_of(&self, sent: Value) -> Result<RawDraft, ApiError> {
+    pub(crate) fn draft_of(&self, mut sent: Value) -> Result<RawDraft, ApiError> {
+        self.drop_others(&mut sent);
         let names: Vec<String> = match &sent {
             Value::Object(sent) => sent.keys().filter(|name| self.has(name)).cloned().collect(),
             _ => Vec::new(),
@@ -110,6 +116,13 @@ impl Input {
         };
         values.retain(|name, _| self.has(name));
         Ok(RawDraft { values, writable: Arc::clone(&self.fields), sent: names })
+    }
+
+    /// Removes what has no effect, before a schema is asked that may refuse unknown names.
+    pub(crate) fn drop_others(&self, sent: &mut Value) {
+        if let Value::Object(sent) = sent {
+            sent.retain(|name, _| !self.others.contains(name));
+        }
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {
@@ -135,10 +148,20 @@ impl Core {
                 return Ok(number);
             }
         }
-        let text = Value::String(text.into_owned());
-        let judged = validate_against_schema(&self.schemas.id, text, &options)?;
+        let sent = Value::String(text.to_string());
+        let judged = validate_against_schema(&self.schemas.id, sent, &options)?;
         if judged.valid() {
-            return Ok(judged.data);
+            let is_canonical = match &judged.data {
+                Value::String(id) => *id == text,
+                id => id.to_string() == text,
+            };
+            // Caches and middleware take each path for a thing of its own.
+            let message = "An id is written in one way";
+            return if is_canonical {
+                Ok(judged.data)
+            } else {
+                Err(invalid(self.id, message, "pattern"))
+            };
         }
         let named = judged.errors.into_iter().map(|mut error| {
             self.id.clone_into(&mut error.field);

@@ -17,12 +17,17 @@
 //! | `price[lt]=5` | one of the comparisons of [`Op`] |
 //! | `count=exact` | `X-Total-Count`, counted to 10,000, where the resource allows it |
 //!
+//! A page ends at 4 MiB of JSON, with `next`, also where `limit` allows more items.
+//!
 //! Pages follow keys and no numbers of rows: a page far behind costs what the first one
 //! does, and no item comes twice because another one was added. Any other parameter, and
 //! each value that breaks the schema of its field, is a 400 that names it. At most 10
 //! filters hold at a time.
 //!
 //! # Items
+//!
+//! An id is written in one way: for 1, `/products/01` and `/products/1.0` are 400. So is
+//! a new id that no path could have, such as `..` or one with a control character.
 //!
 //! An item has an entity tag of its version, such as `"v17"`. GET answers 304 to a client
 //! that has that version. PUT, PATCH and DELETE with `If-Match` are done at that version
@@ -44,13 +49,14 @@
 //! # Hidden fields
 //!
 //! A field that clients must not see is [hidden](Resource::hidden) by its resource: it is
-//! in no answer, neither a filter nor a sort nor a cursor has it, a patch does not see
-//! it, and a value of it that is taken is a 409 without its name.
+//! in no answer, neither a filter nor a sort nor a cursor has it, a patch changes it and
+//! does not see it, and a value of it that is taken is a 409 without its name.
 
 // Where things are:
 // - `entity`: `Entity`, the types of items; `access`: `Access` and `Operation`.
 // - `resource`: `Resource`, its checks, and the routes that it becomes.
-// - `core`: a resource without its types; `erased`: a store without its types.
+// - `core`: a resource without its types; `erased`: a store without its types; `keys`: some
+//   fields of an item.
 // - `handlers`: the handlers, their conditions, queries and descriptions.
 // - `failure`: the answers to the failures of a store; `cursor`: places in an order.
 // - `store`: `Store`, and the words that a resource and its store speak.
@@ -63,6 +69,7 @@ mod entity;
 mod erased;
 mod failure;
 mod handlers;
+mod keys;
 mod memory;
 mod resource;
 mod store;

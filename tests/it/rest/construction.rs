@@ -157,3 +157,38 @@ fn an_entity_has_an_id_and_its_filters_have_names_of_their_own() {
         ]
     );
 }
+
+#[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
+#[expect(dead_code, reason = "nothing reads an account")]
+struct Account {
+    id: i64,
+    #[serde(skip_serializing)]
+    password: Option<String>,
+    #[serde(rename(serialize = "mail"))]
+    email: String,
+    #[serde(skip)]
+    cache: u8,
+}
+
+impl Entity for Account {
+    type Id = i64;
+}
+
+#[test]
+fn serde_writes_what_it_reads() {
+    let resource = Resource::new("account", MemoryStore::<Account>::new())
+        .hidden(["password"])
+        .read(Access::public("a test"))
+        .write(Access::public("a test"));
+    let api = routes! { "accounts": { ..resource.routes() } };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err();
+    let messages: Vec<_> = error.mistakes().iter().map(|mistake| mistake.message()).collect();
+    let expected = ["password", "email"].map(|name| {
+        format!(
+            "resource \"account\": serde reads `{name}` and does not write it under this name, so \
+             that PATCH would lose it: take `skip_serializing` or the second name away, and leave \
+             it out of answers by `hidden`"
+        )
+    });
+    assert_eq!(messages, expected);
+}

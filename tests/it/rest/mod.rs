@@ -1,9 +1,13 @@
 //! REST resources: one suite for all stores, and what needs no store of its own.
 
+mod checked;
 mod construction;
+mod edges;
 mod guarded;
 mod json_patch;
+mod marked;
 pub(crate) mod stores;
+mod strict;
 pub(crate) mod suite;
 
 use stockade::rest::MemoryStore;

@@ -26,6 +26,8 @@ impl Route {
         let item = item.map_err(|error| core.failure(error, false))?;
         let item = item.ok_or_else(ApiError::not_found)?;
         self.check(req.user(), &*item)?;
+        // First of all: a function that refuses the item does not tell its version either.
+        let item = core.after(Operation::Get, req.user(), item).await?;
         if is_known(&req, item.version())? {
             let mut response = Response::new(HttpBody::empty());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -33,7 +35,6 @@ impl Route {
             response.headers_mut().insert(header::CACHE_CONTROL, self.cache_control());
             return Ok(response);
         }
-        let item = core.after(Operation::Get, req.user(), item).await?;
         self.item(StatusCode::OK, &*item)
     }
 

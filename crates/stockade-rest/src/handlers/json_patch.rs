@@ -2,10 +2,13 @@
 //!
 //! Source: RFC 6902.
 
+use std::borrow::Cow;
+
 use json_patch::jsonptr::Pointer;
-use json_patch::{PatchErrorKind, PatchOperation, patch_unsafe};
+use json_patch::{AddOperation, PatchErrorKind, PatchOperation, patch_unsafe};
 use serde_json::Value;
 use stockade_errors::ApiError;
+use stockade_validation::__internal::equal;
 
 use crate::failure::invalid;
 
@@ -41,11 +44,23 @@ impl JsonPatch {
         Ok(Self { operations: operations.collect::<Result<_, _>>()?, max_size })
     }
 
-    /// Applies the operations to an item, which is lost if one of them fails.
-    pub(super) fn apply(&self, item: &mut Value) -> Result<(), ApiError> {
+    /// Applies the operations to an item without its hidden fields, which is lost if one
+    /// of them fails.
+    pub(super) fn apply(&self, item: &mut Value, hidden: &[String]) -> Result<(), ApiError> {
         let mut size = size_of(item)?;
         for (index, operation) in self.operations.iter().enumerate() {
             let field = || format!("[{index}]");
+            if is_absent_hidden(operation, item, hidden) {
+                // Nobody is told if there is a value to remove.
+                continue;
+            }
+            let operation = &*with_hidden_place(operation, hidden);
+            if let PatchOperation::Test(test) = operation
+                && test.path.resolve(item).is_ok_and(|value| equal(value, &test.value))
+            {
+                // The library takes 2 and 2.0 for different values.
+                continue;
+            }
             if let Some((value, place)) = added(operation, item) {
                 // Each copy may double the item: so it is counted before it is made, as if
                 // nothing were ever removed.
@@ -68,6 +83,51 @@ impl JsonPatch {
         }
         Ok(())
     }
+
+    /// Returns true if an operation sets or removes a field of the item, or a part of it.
+    pub(super) fn changes(&self, name: &str) -> bool {
+        let is_of = |place: &Pointer| place.first().is_some_and(|it| it.decoded() == name);
+        self.operations.iter().any(|operation| match operation {
+            PatchOperation::Add(add) => is_of(&add.path),
+            PatchOperation::Remove(remove) => is_of(&remove.path),
+            PatchOperation::Replace(replace) => is_of(&replace.path),
+            PatchOperation::Move(moved) => is_of(&moved.path) || is_of(&moved.from),
+            PatchOperation::Copy(copy) => is_of(&copy.path),
+            PatchOperation::Test(_) => false,
+        })
+    }
+}
+
+/// Returns true for the removal of a hidden field to which no operation has given a
+/// value.
+fn is_absent_hidden(operation: &PatchOperation, item: &Value, hidden: &[String]) -> bool {
+    match operation {
+        PatchOperation::Remove(remove) => {
+            is_one_of(&remove.path, hidden) && remove.path.resolve(item).is_err()
+        }
+        _ => false,
+    }
+}
+
+/// Returns an operation that replaces a hidden field as one that adds it: the patch does
+/// not see it.
+fn with_hidden_place<'p>(
+    operation: &'p PatchOperation,
+    hidden: &[String],
+) -> Cow<'p, PatchOperation> {
+    match operation {
+        PatchOperation::Replace(replace) if is_one_of(&replace.path, hidden) => {
+            let (path, value) = (replace.path.clone(), replace.value.clone());
+            Cow::Owned(PatchOperation::Add(AddOperation { path, value }))
+        }
+        operation => Cow::Borrowed(operation),
+    }
+}
+
+/// Returns true if a place is that of one of these fields.
+fn is_one_of(place: &Pointer, names: &[String]) -> bool {
+    let name = place.first().filter(|_| place.count() == 1);
+    name.is_some_and(|name| names.iter().any(|known| name.decoded() == *known))
 }
 
 /// Returns the value that an operation adds, and its place.
@@ -104,7 +164,7 @@ mod tests {
 
     fn apply(item: &Value, patch: Value, max_size: u64) -> Result<Value, ApiError> {
         let mut item = item.clone();
-        JsonPatch::of(patch, max_size)?.apply(&mut item)?;
+        JsonPatch::of(patch, max_size)?.apply(&mut item, &["key".to_owned()])?;
         Ok(item)
     }
 
@@ -130,6 +190,52 @@ mod tests {
         let item = apply(&item, add(1), 9_999).unwrap();
         let item = apply(&item, add(60), 9_999).unwrap();
         check(&item, add(110), 9_999, 400);
+    }
+
+    #[test]
+    fn a_test_takes_numbers_by_their_value() {
+        let item = json!({ "a": [2, 0.5], "b": 10 });
+        let test = |path: &str, value: Value| {
+            let patch = json!([{ "op": "test", "path": path, "value": value }]);
+            apply(&item, patch, 99).map_err(|error| error.status())
+        };
+        for (path, value) in [
+            ("/b", json!(10.0)),
+            ("/b", json!(10)),
+            ("/a", json!([2.0, 0.5])),
+            ("", json!({ "b": 1e1, "a": [2, 0.5] })),
+        ] {
+            assert_eq!(test(path, value), Ok(item.clone()), "{path}");
+        }
+        for (path, value) in [("/b", json!(10.5)), ("/b", json!("10")), ("/a", json!([2]))] {
+            assert_eq!(test(path, value), Err(409), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_hidden_field_is_set_and_removed_and_never_read() {
+        let item = json!({ "a": 1 });
+        let operations = |operations: &[(&str, &str)]| {
+            let one = |(op, path): &(&str, &str)| json!({ "op": op, "path": path, "from": "/key", "value": 7 });
+            Value::Array(operations.iter().map(one).collect())
+        };
+        for (patch, expected, changes) in [
+            (vec![("remove", "/key")], json!({ "a": 1 }), true),
+            (vec![("replace", "/key")], json!({ "a": 1, "key": 7 }), true),
+            (vec![("add", "/key"), ("remove", "/key")], json!({ "a": 1 }), true),
+            (vec![("add", "/key"), ("move", "/a")], json!({ "a": 7 }), true),
+            (vec![("replace", "/a")], json!({ "a": 7 }), false),
+        ] {
+            let patch = operations(&patch);
+            let read = JsonPatch::of(patch.clone(), 99).unwrap();
+            assert_eq!(
+                (apply(&item, patch, 99).unwrap(), read.changes("key")),
+                (expected, changes)
+            );
+        }
+        for patch in [vec![("test", "/key")], vec![("copy", "/a")], vec![("remove", "/key/b")]] {
+            check(&item, operations(&patch), 99, 400);
+        }
     }
 
     #[test]

@@ -24,6 +24,8 @@ use crate::access::{Check, Operation};
 use crate::core::Core;
 use crate::erased::Item;
 
+pub(crate) use self::query::MAX_SORTS;
+
 /// A route of a resource.
 struct Route {
     core: Arc<Core>,

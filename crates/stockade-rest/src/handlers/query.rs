@@ -51,7 +51,7 @@ impl Question {
 
     /// Begins the page at a cursor.
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
-        let unreadable = || invalid("cursor", "This is no cursor of such a list", "cursor");
+        let unreadable = || invalid("cursor", "This is no cursor of such a list", "custom");
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
         let is_of_this_order =
             cursor.sort == self.sort && cursor.keys.len() == self.ask.sorts.len();
@@ -68,10 +68,13 @@ impl Question {
         Ok(())
     }
 
-    /// Returns the cursor of the page behind an item, or in front of it.
-    pub(super) fn cursor_at(&self, item: &Value, backwards: bool) -> Result<String, ApiError> {
-        let key = |sort: &Sort| item.get(&sort.field).cloned().unwrap_or(Value::Null);
-        let keys = self.ask.sorts.iter().map(key).collect();
+    /// Returns the fields of the keys of an item.
+    pub(super) fn key_names(&self) -> Vec<&str> {
+        self.ask.sorts.iter().map(|sort| &*sort.field).collect()
+    }
+
+    /// Returns the cursor of the page behind the item of these keys, or in front of it.
+    pub(super) fn cursor_at(&self, keys: Vec<Value>, backwards: bool) -> Result<String, ApiError> {
         let cursor = Cursor { sort: self.sort.clone(), backwards, keys };
         let too_long = || ApiError::internal("the keys of an item are too long for a cursor");
         cursor.write().ok_or_else(too_long)
@@ -86,7 +89,7 @@ const MAX_COUNT: u64 = 10_000;
 
 /// The largest number of filters in a query, and of fields in an order.
 const MAX_FILTERS: usize = 10;
-const MAX_SORTS: usize = 3;
+pub(crate) const MAX_SORTS: usize = 3;
 
 /// Judges a query by its schema. Names that are not listed are refused too.
 fn judged(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
@@ -95,7 +98,7 @@ fn judged(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>, A
     for name in sent.keys().filter(|name| !is_known(name)) {
         let hint = did_you_mean(name, core.parameters.iter().map(String::as_str));
         let message = format!("There is no such parameter{hint}");
-        errors.push(FieldError::new(short(name), message, "unknown"));
+        errors.push(FieldError::new(short(name), message, "additionalProperties"));
     }
     let options = ValidationOptions::query();
     let outcome = validate_against_schema(&core.schemas.query, sent.into(), &options)?;
@@ -134,8 +137,13 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
     Ok(filters)
 }
 
-/// Reads an order; the id becomes its last key, unless it is there.
+/// Reads an order; the id becomes its last key, unless it is there. A field that comes
+/// again has no effect: what it could tell apart, it has told apart before.
 fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
+    let refused = |message: String| invalid("sort", message, "pattern");
+    if text.split(',').count() > MAX_SORTS {
+        return Err(refused(format!("An order has at most {MAX_SORTS} fields")));
+    }
     let mut sorts: Vec<Sort> = Vec::new();
     for name in text.split(',') {
         let (field, direction) = match name.strip_prefix('-') {
@@ -145,14 +153,11 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
         let known = || core.sorts.iter().map(|sort| sort.field.as_str());
         if !known().any(|known| known == field) {
             let hint = did_you_mean(field, known());
-            let message = format!("Lists are not sorted by {:?}{hint}", short(field));
-            return Err(invalid("sort", message, "enum"));
+            return Err(refused(format!("Lists are not sorted by {:?}{hint}", short(field))));
         }
-        if sorts.iter().any(|sort| sort.field == field) || sorts.len() == MAX_SORTS {
-            let message = format!("An order has at most {MAX_SORTS} fields, each once");
-            return Err(invalid("sort", message, "maxItems"));
+        if !sorts.iter().any(|sort| sort.field == field) {
+            sorts.push(Sort { field: field.to_owned(), direction });
         }
-        sorts.push(Sort { field: field.to_owned(), direction });
     }
     let last = sorts.last().map_or(Direction::Ascending, |sort| sort.direction);
     if !sorts.iter().any(|sort| sort.field == core.id) {

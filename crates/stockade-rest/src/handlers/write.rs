@@ -30,11 +30,16 @@ impl Route {
         let core = &self.core;
         let scope = core.scope_of(&req)?;
         let draft = core.schemas.create.draft_of(body(&mut req).await?)?;
+        if let Some(id) = draft.values.get(core.id) {
+            check_place(core.id, id)?;
+        }
         let draft = self.placed(draft, req.user(), &scope).await?;
         let item = core.store.create(draft).await;
         let item = item.map_err(|error| core.failure(error, false))?;
         let item = core.after(Operation::Create, req.user(), item).await?;
-        let place = place_of(req.path(), &item.value()?[core.id]);
+        let id = item.keys(&[core.id])?;
+        let id = id.first().ok_or_else(|| ApiError::internal("an item has no id"))?;
+        let place = place_of(req.path(), id);
         self.created(&req, &*item, place)
     }
 
@@ -52,9 +57,12 @@ impl Route {
                     let item = core.after(Operation::Replace, req.user(), item).await?;
                     return self.written(&req, StatusCode::OK, &*item);
                 }
-                Err(StoreError::Missing) if core.settings.put_creates => {
+                Err(StoreError::Missing) if core.settings.put_creates && repeated <= REPEATED => {
                     conditions.judge(None)?;
-                    let item = self.create_at(&id, draft).await?;
+                    let Some(item) = self.create_at(&target, draft.clone()).await? else {
+                        repeated += 1;
+                        continue;
+                    };
                     let item = core.after(Operation::Replace, req.user(), item).await?;
                     return self.created(&req, &*item, req.path().to_owned());
                 }
@@ -70,7 +78,7 @@ impl Route {
         let core = &self.core;
         let (id, scope) = (core.id_of(&req)?, core.scope_of(&req)?);
         let sent = body(&mut req).await?;
-        let patch = Patch::of(&req, sent)?;
+        let patch = Patch::of(core, &req, sent)?;
         let conditions = Conditions::of(self, &req)?;
         let target = Target { user: req.user(), id: &id, scope: &scope, conditions: &conditions };
         let mut repeated = 0;
@@ -115,24 +123,32 @@ impl Route {
         Ok(self.core.store.replace(target.id, draft, expected, target.scope).await)
     }
 
-    /// Makes the item of an id that no item has.
-    async fn create_at(&self, id: &Value, mut draft: RawDraft) -> Result<BoxItem, ApiError> {
+    /// Makes the item of an id that no item has. `None` if one has come meanwhile, which
+    /// is to be replaced.
+    async fn create_at(
+        &self,
+        target: &Target<'_>,
+        mut draft: RawDraft,
+    ) -> Result<Option<BoxItem>, ApiError> {
         let core = &self.core;
+        let id = target.id;
         draft.values.insert(core.id.to_owned(), id.clone());
+        check_place(core.id, id)?;
         match core.store.create(draft).await {
-            // It belongs to somebody else, or has come meanwhile.
-            Err(StoreError::Taken { field }) if field == core.id => Err(ApiError::not_found()),
-            outcome => outcome.map_err(|error| core.failure(error, false)),
+            Err(StoreError::Taken { field }) if field == core.id => {
+                // An item outside of the scope is not there for this user.
+                let present = core.store.get(id, target.scope).await;
+                let present = present.map_err(|error| core.failure(error, false))?;
+                if present.is_some() { Ok(None) } else { Err(ApiError::not_found()) }
+            }
+            outcome => outcome.map(Some).map_err(|error| core.failure(error, false)),
         }
     }
 
     /// Applies a patch to an item, and judges the whole.
     fn patched(&self, item: &dyn Item, patch: &Patch) -> Result<RawDraft, ApiError> {
         let (core, present) = (&self.core, item.value()?);
-        let mut changed = present.clone();
-        core.hide(&mut changed);
-        patch.apply(&mut changed)?;
-        keep_hidden(core, &present, &mut changed);
+        let changed = patch.applied(core, &present)?;
         let change: &Input = &core.schemas.change;
         let sent = |changed: &Value, name: &str| {
             let value = changed.get(name).unwrap_or(&Value::Null);
@@ -150,17 +166,16 @@ impl Route {
     }
 }
 
-/// Puts the present values of hidden fields back, which no patch has seen, unless it
-/// has set them.
-fn keep_hidden(core: &Core, present: &Value, changed: &mut Value) {
-    let Value::Object(changed) = changed else { return };
-    for name in &core.hidden {
-        if let Some(value) = present.get(name)
-            && !changed.contains_key(name)
-        {
-            changed.insert(name.clone(), value.clone());
-        }
+/// Refuses a new id that no path could have: clients resolve `.` and `..` before they send
+/// a path, and routers refuse control characters in it.
+///
+/// Source: RFC 3986, section 6.2.2.3.
+fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
+    let Value::String(id) = id else { return Ok(()) };
+    if id.is_empty() || id == "." || id == ".." || id.chars().any(|it| it.is_ascii_control()) {
+        return Err(invalid(name, "No path can have this id", "pattern"));
     }
+    Ok(())
 }
 
 /// Returns the body of a request, which must be there.

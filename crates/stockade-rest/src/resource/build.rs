@@ -8,7 +8,7 @@ use stockade_core::__internal::{Level, MiddlewareExt as _};
 use stockade_core::description::SchemaOf;
 use stockade_core::{Docs, Handler, Middleware};
 use stockade_errors::{ConfigError, Mistake};
-use stockade_routing::__internal::{add_mistake, entry_of};
+use stockade_routing::__internal::{RouteEntryExt as _, add_mistake, entry_of};
 use stockade_routing::{RouteEntry, RouteTree};
 use stockade_validation::__internal::did_you_mean;
 use stockade_validation::{HasSchema as _, Rule, Schema};
@@ -19,7 +19,7 @@ use super::page::{self, PageOf};
 use crate::Entity;
 use crate::access::{Access, Operation};
 use crate::core::{Answered, Core, FilterField, Input, Schemas, SortField};
-use crate::handlers;
+use crate::handlers::{self, MAX_SORTS};
 use crate::store::{Op, StoreDoc};
 
 /// Makes the routes of a resource, or a tree of its mistakes.
@@ -94,7 +94,8 @@ fn entry<T>(
     let items = if operation == Operation::List { "items" } else { "item" };
     let mut entry = entry_of(handler, location)
         .middleware(placed.collect::<Vec<_>>())
-        .docs(Docs::new(format!("{does} {name} {items}")));
+        .docs(Docs::new(format!("{does} {name} {items}")))
+        .with_page_headers(PAGE_HEADERS);
     if let Some(accepted) = handlers::accepted(operation) {
         entry = entry.accepts(accepted);
     }
@@ -103,6 +104,9 @@ fn entry<T>(
         None => entry,
     }
 }
+
+/// The headers by which clients name versions, and say what they want back.
+const PAGE_HEADERS: &[&str] = &["If-Match", "If-None-Match", "Prefer"];
 
 /// The check of a resource.
 struct Checker<'n> {
@@ -141,9 +145,13 @@ impl Checker<'_> {
     }
 
     /// Makes the parts that the handlers share, if there is no mistake in them.
-    fn core<T: Entity>(&mut self, resource: Resource<T>) -> Option<Core> {
+    fn core<T: Entity>(&mut self, mut resource: Resource<T>) -> Option<Core> {
         let written = self.compiled(T::rule().for_replies())?;
-        let fields = Fields::of(&written.to_json_schema());
+        let fields = Fields::of(&written.to_json_schema(), T::rule().property_names());
+        let marked =
+            |is: fn(&&Field) -> bool| fields.all.iter().filter(is).map(|field| field.name.clone());
+        resource.server_fields.extend(marked(|field| field.is_read_only));
+        resource.hidden.extend(marked(|field| field.is_write_only));
         self.check_names::<T>(&fields, &resource);
         let filters = self.filters(&fields, &resource);
         let sorts = self.sorts(&fields, &resource);
@@ -154,18 +162,23 @@ impl Checker<'_> {
         let create = read.clone().without(&resource.server_fields);
         // The id of an item never changes.
         let change = create.clone().without(&[T::ID]);
-        let query = query_rule(&read, &filters, &sorts, resource.settings.counts);
+        let counts = resource.settings.counts;
+        let query = |sort| query_rule(&read, &filters, sort, counts);
+        let sort = sort_rule(T::ID, &sorts);
+        // What only documents say is judged by functions with better messages.
+        let told_sort = sort.clone().map(|rule| rule.pattern(&sort_pattern(T::ID, &sorts)));
         let schemas = Schemas {
             params: self.compiled(Rule::object([(T::ID, T::Id::field_rule().required())]))?,
             id: self.compiled(T::Id::field_rule())?,
-            query: self.compiled(query)?,
-            create: self.input(create)?,
+            query: self.compiled(query(sort))?,
+            told_query: self.compiled(query(told_sort).additional_properties(false))?,
+            create: self.input(create, &fields)?,
             patch: self.compiled(change.clone().merge_patch())?,
-            change: self.input(change)?,
+            change: self.input(change, &fields)?,
             item: self.answered::<T>(&resource.hidden, false)?,
             page: self.answered::<T>(&resource.hidden, true)?,
         };
-        let sorts = self.sort_fields(&read, T::ID, sorts);
+        let sorts = self.sort_fields(&fields, T::ID, sorts);
         let parameters = schemas.query.to_json_schema();
         let parameters = parameters.get("properties").and_then(|it| it.as_object());
         let parameters = parameters.into_iter().flatten().map(|(name, _)| name.clone()).collect();
@@ -191,9 +204,12 @@ impl Checker<'_> {
         rule.build().map_err(told).ok()
     }
 
-    fn input(&mut self, rule: Rule) -> Option<Input> {
-        let fields = rule.property_names().into();
-        self.compiled(rule).map(|schema| Input { schema, fields })
+    fn input(&mut self, rule: Rule, all: &Fields) -> Option<Input> {
+        let names = rule.property_names();
+        let others = all.names().filter(|name| !names.iter().any(|known| known == name));
+        let others = others.map(str::to_owned).collect();
+        let fields = names.into();
+        self.compiled(rule).map(|schema| Input { schema, fields, others })
     }
 
     fn answered<T: Entity>(&mut self, hidden: &[String], is_page: bool) -> Option<Answered> {
@@ -209,7 +225,8 @@ impl Checker<'_> {
     /// Returns the field of this name, which `by` names.
     fn field<'f>(&mut self, fields: &'f Fields, name: &str, by: &str) -> Option<&'f Field> {
         let field = fields.find(name);
-        if field.is_none() {
+        // One that serde does not write has a mistake of its own.
+        if field.is_none() && !fields.unwritten.iter().any(|known| known == name) {
             let hint = did_you_mean(name, fields.names());
             self.mistake(format!("{by}: there is no field `{name}`{hint}"));
         }
@@ -219,6 +236,14 @@ impl Checker<'_> {
     fn check_names<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) {
         if fields.all.is_empty() {
             return self.mistake("its type is no struct with named fields");
+        }
+        for name in &fields.unwritten {
+            // A change of another field would write it as null.
+            self.mistake(format!(
+                "serde reads `{name}` and does not write it under this name, so that PATCH would \
+                 lose it: take `skip_serializing` or the second name away, and leave it out of \
+                 answers by `hidden`"
+            ));
         }
         if let Some(id) = self.field(fields, T::ID, "`Entity::ID`") {
             if matches!(id.kind, Kind::Boolean | Kind::Other) || id.is_optional {
@@ -293,11 +318,19 @@ impl Checker<'_> {
         resource.sorts.clone()
     }
 
-    fn sort_fields(&mut self, read: &Rule, id: &str, sorts: Vec<String>) -> Vec<SortField> {
+    /// Returns the fields of an order, each with the schema of its keys: the type alone,
+    /// because rows may be older than the other rules.
+    fn sort_fields(&mut self, all: &Fields, id: &str, sorts: Vec<String>) -> Vec<SortField> {
         let id = Some(id.to_owned()).filter(|id| !sorts.contains(id));
         let mut fields = Vec::new();
         for field in sorts.into_iter().chain(id) {
-            let rule = read.property_rule(&field).unwrap_or_else(Rule::any);
+            let rule = match all.find(&field).map(|field| field.kind) {
+                Some(Kind::Text) => Rule::string(),
+                Some(Kind::Number) => Rule::number(),
+                Some(Kind::Boolean) => Rule::boolean(),
+                // A mistake has been told.
+                Some(Kind::Other) | None => Rule::any(),
+            };
             fields.extend(self.compiled(rule).map(|schema| SortField { field, schema }));
         }
         fields
@@ -348,18 +381,50 @@ fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
     }
 }
 
+/// Makes the rule of an order, if clients may choose one.
+fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
+    let listed = order_fields(id, sorts).join(", ");
+    let rule = Rule::string().description(format!(
+        "The order: up to {MAX_SORTS} of {listed}, with commas between them, each with - in \
+         front for the greatest first"
+    ));
+    (!sorts.is_empty()).then_some(rule)
+}
+
+/// Returns the pattern of an order.
+fn sort_pattern(id: &str, sorts: &[String]) -> String {
+    let names: Vec<String> =
+        order_fields(id, sorts).iter().map(|name| literal_pattern(name)).collect();
+    let (names, more) = (names.join("|"), MAX_SORTS - 1);
+    format!("^-?({names})(,-?({names})){{0,{more}}}$")
+}
+
+/// Returns the names of all fields that an order may have.
+fn order_fields<'n>(id: &'n str, sorts: &'n [String]) -> Vec<&'n str> {
+    let id = Some(id).filter(|id| !sorts.iter().any(|name| name == id));
+    sorts.iter().map(String::as_str).chain(id).collect()
+}
+
+/// Returns the pattern of a text.
+fn literal_pattern(text: &str) -> String {
+    let mut pattern = String::new();
+    for char in text.chars() {
+        if r"\^$.|?*+()[]{}".contains(char) {
+            pattern.push('\\');
+        }
+        pattern.push(char);
+    }
+    pattern
+}
+
 /// Makes the rule of the parameters of a list.
-fn query_rule(read: &Rule, filters: &[FilterField], sorts: &[String], counts: bool) -> Rule {
+fn query_rule(read: &Rule, filters: &[FilterField], sort: Option<Rule>, counts: bool) -> Rule {
     let limit = Rule::integer().minimum(1).maximum(100);
     let limit = limit.description("The largest number of items. Default: 20");
     let cursor = Rule::string().description("The value of `next` of an earlier page");
     let mut rule = Rule::object([("limit", limit), ("cursor", cursor)]);
-    if !sorts.is_empty() {
-        let listed = sorts.join(", ");
-        rule = rule.property("sort", Rule::string().description(format!(
-            "The order: up to 3 of {listed}, with commas between them, each with - in front for \
-             the greatest first"
-        )));
+    if let Some(sort) = sort {
+        rule = rule.property("sort", sort);
     }
     if counts {
         let count = Rule::string().one_of(["exact"]);
@@ -371,10 +436,8 @@ fn query_rule(read: &Rule, filters: &[FilterField], sorts: &[String], counts: bo
         let own = || read.property_rule(&filter.field).unwrap_or_else(Rule::any);
         let value = match filter.op {
             Op::Null => Rule::boolean(),
-            Op::Eq => Rule::array(own()).min_items(1).max_items(50),
-            Op::Prefix => {
-                Rule::array(Rule::string().min_length(1).max_length(200)).min_items(1).max_items(50)
-            }
+            Op::Eq => Rule::array(own()).max_items(50),
+            Op::Prefix => Rule::array(Rule::string().min_length(1).max_length(200)).max_items(50),
             Op::Lt | Op::Lte | Op::Gt | Op::Gte => own(),
         };
         rule = rule.property(filter.parameter.clone(), value);

@@ -5,6 +5,8 @@ use serde_json::Value;
 /// The fields of an entity that serde writes, in their order.
 pub(super) struct Fields {
     pub(super) all: Vec<Field>,
+    /// The names of fields that serde reads and does not write.
+    pub(super) unwritten: Vec<String>,
 }
 
 /// A field of an entity.
@@ -15,6 +17,10 @@ pub(super) struct Field {
     pub(super) is_optional: bool,
     /// True for a text that may be longer than a cursor has room for.
     pub(super) is_long: bool,
+    /// True if clients read it and do not send it: `readOnly`.
+    pub(super) is_read_only: bool,
+    /// True if clients send it and do not get it: `writeOnly`.
+    pub(super) is_write_only: bool,
 }
 
 /// The kind of values of a field.
@@ -28,8 +34,9 @@ pub(super) enum Kind {
 }
 
 impl Fields {
-    /// Reads the fields of the JSON Schema of an object.
-    pub(super) fn of(schema: &Value) -> Self {
+    /// Reads the fields of the JSON Schema of an object, as serde writes it; `read` are
+    /// the names that serde reads.
+    pub(super) fn of(schema: &Value, read: Vec<String>) -> Self {
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| {
             required.is_some_and(|required| required.iter().any(|known| known == name))
@@ -42,9 +49,14 @@ impl Fields {
                 kind: kind(&types),
                 is_optional: !is_required(name) || types.contains(&"null"),
                 is_long: types.contains(&"string") && is_long(property),
+                is_read_only: property.get("readOnly") == Some(&Value::Bool(true)),
+                is_write_only: property.get("writeOnly") == Some(&Value::Bool(true)),
             }
         };
-        Self { all: properties.map(field).collect() }
+        let all: Vec<Field> = properties.map(field).collect();
+        let is_unwritten = |name: &String| all.iter().all(|field| field.name != *name);
+        let unwritten = read.into_iter().filter(is_unwritten).collect();
+        Self { all, unwritten }
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Field> {
@@ -129,7 +141,7 @@ mod tests {
             "required": ["it"],
             "$defs": { "Size": { "enum": ["s", "l"] }, "Loop": { "$ref": "#/$defs/Loop" } },
         });
-        let field = Fields::of(&schema).all.remove(0);
+        let field = Fields::of(&schema, vec![]).all.remove(0);
         let found = (field.kind, field.is_optional, field.is_long);
         assert_eq!(found, (kind, is_optional, is_long), "{schema}");
     }

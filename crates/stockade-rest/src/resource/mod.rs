@@ -120,7 +120,11 @@ impl<T: Entity> Resource<T> {
     }
 
     /// Adds fields that are never taken from a client: the store, a hook or the scope
-    /// gives them their values. Those that a client sends have no effect.
+    /// gives them their values. Those that a client sends have no effect, also where the
+    /// type refuses unknown fields, and the schemas of bodies do not have them.
+    ///
+    /// A field that the type marks by `#[schema(read_only)]` is one of them without
+    /// being named here, and documents show it as `readOnly`.
     ///
     /// Where the id is none of them, a client chooses that of a new item. The id of an
     /// item never changes.
@@ -130,8 +134,12 @@ impl<T: Entity> Resource<T> {
     }
 
     /// Adds fields that no answer has, such as the hash of a password. No filter, sort
-    /// or cursor has them either, and no error names them. A client may write them,
-    /// unless they are [server fields](Self::server_fields).
+    /// or cursor has them either, and no error of the store names them. A client may
+    /// write them, unless they are [server fields](Self::server_fields), and a value
+    /// that breaks the schema is a 400 that names its field.
+    ///
+    /// A field that the type marks by `#[schema(write_only)]` is one of them without
+    /// being named here, and documents show it as `writeOnly`.
     pub fn hidden<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.hidden.extend(names.into_iter().map(Into::into));
         self
@@ -225,6 +233,13 @@ impl<T: Entity> Resource<T> {
     /// Adds a function that gets the user and each item of an answer, and may change it
     /// or answer an error. Behind a write the item is written already, whatever it
     /// returns. With DELETE there is no item, and so no such function.
+    ///
+    /// It is no rule of access. The cursor of a page holds the keys of an item as the
+    /// store has it, so that a client reads there, and finds out by filters, what the
+    /// function takes away; and a write that its conditions stop answers 412 with the
+    /// present entity tag before the function runs. Fields that nobody may see are
+    /// [hidden](Self::hidden), items that a user may not see are outside of the
+    /// [scope](Self::scope).
     pub fn after<F, Fut>(mut self, operation: Operation, after: F) -> Self
     where
         F: Fn(Option<Value>, Stored<T>) -> Fut + Send + Sync + 'static,

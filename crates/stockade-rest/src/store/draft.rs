@@ -38,7 +38,9 @@ pub(crate) struct RawDraft {
 }
 
 impl<T> Draft<T> {
-    /// Makes a draft of these values, for tests of a store.
+    /// Makes a draft of these values, for a program that writes to a store without a
+    /// resource. No schema judges them, and all of them count as
+    /// [sent](Self::has_sent).
     #[must_use]
     pub fn new<N: Into<String>>(values: impl IntoIterator<Item = (N, Value)>) -> Self {
         let values: Map<_, _> =
