@@ -7,13 +7,16 @@ use stockade_core::description::{Answer, HeaderDoc};
 use stockade_core::reply::Failure;
 use stockade_core::{Response, RouteDoc};
 use stockade_errors::{ApiError, BoxError};
+use stockade_rest::StoreError;
 
 /// An error of a database, by what can be done about it.
 ///
 /// As an [`ApiError`] a value that is taken is 409, a database that cannot answer
 /// now is 503 with `Retry-After`, and everything else is 500. The text of the
 /// database is the source of that error: it is logged, and no client gets it.
-#[derive(Debug)]
+///
+/// Its `Debug` is a sentence too, with the causes behind it, because that is how a `main`
+/// that fails prints it.
 #[non_exhaustive]
 pub enum SqlError {
     /// A unique constraint refused a row.
@@ -90,6 +93,22 @@ impl fmt::Display for SqlError {
     }
 }
 
+impl fmt::Debug for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = self.to_string();
+        let mut cause = self.cause().source();
+        while let Some(inner) = cause {
+            let of_inner = inner.to_string();
+            if !text.contains(&of_inner) {
+                text.push_str(": ");
+                text.push_str(&of_inner);
+            }
+            cause = inner.source();
+        }
+        f.write_str(&text)
+    }
+}
+
 impl std::error::Error for SqlError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(self.cause().as_ref())
@@ -100,16 +119,13 @@ impl From<SqlError> for ApiError {
     fn from(error: SqlError) -> Self {
         let retry_after = match &error {
             SqlError::Taken { .. } => {
-                return Self::conflict().with_message("A value is taken").with_source(error);
+                return Self::from(StoreError::taken("")).with_source(error);
             }
             SqlError::Invalid { .. } | SqlError::Failed(_) => return Self::internal(error),
             SqlError::Conflict(_) => SqlError::RETRY_AFTER,
             SqlError::Unavailable { retry_after, .. } => *retry_after,
         };
-        // Rounded up: a client must not come back too early.
-        let seconds = retry_after.as_millis().div_ceil(1000).max(1);
-        let unavailable = Self::new(503, error.to_string()).with_source(error);
-        unavailable.with_header("retry-after", seconds.to_string())
+        StoreError::busy(retry_after, error).into()
     }
 }
 

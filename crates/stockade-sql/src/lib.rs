@@ -91,8 +91,9 @@
 // - `driver`: `Driver`, `Statement`, `Row`: what a store needs of a database.
 // - `error`: `SqlError`, the errors of every database in one form.
 // - `sqlstate`: the codes of PostgreSQL, for every driver.
-// - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups,
-//   `readers.rs` reads, `failure.rs` classifies the errors of rusqlite.
+// - `sqlite/`: `Sqlite`: `connection.rs` opens, `writer.rs` commits in groups, unless
+//   the file was moved (`file.rs`), `readers.rs` reads, `failure.rs` classifies the
+//   errors of rusqlite.
 // - `postgres/`: `Postgres`: `options.rs` has the settings of a connection, `tls.rs`
 //   encrypts, `failure.rs` classifies the errors of connections.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -82,9 +82,13 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     fn failure(&self, error: SqlError) -> StoreError {
         match error {
             SqlError::Taken { constraint, .. } => {
-                StoreError::taken(self.table.field_of_constraint(&constraint))
+                StoreError::taken(self.table.field_of_constraint(&constraint, |_| true))
             }
-            SqlError::Invalid { column, .. } => {
+            SqlError::Invalid { column, source } => {
+                // Further lines of PostgreSQL quote the row.
+                let text = source.to_string();
+                let reason = text.lines().next().unwrap_or_default();
+                log::info!("{}: the database refused a value: {reason}", self.table.name);
                 let column = column.filter(|column| self.table.column(column).is_some());
                 let error = |column| FieldError::new(column, "Value is not allowed", "database");
                 StoreError::Invalid(column.map(error).into_iter().collect())
@@ -93,6 +97,15 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
             SqlError::Unavailable { retry_after, source } => StoreError::busy(retry_after, source),
             SqlError::Failed(source) => StoreError::Failed(source),
         }
+    }
+
+    /// As [`failure`](Self::failure), of a statement that writes a draft.
+    fn failure_of(&self, error: SqlError, draft: &Draft<T>, scope: &Scope) -> StoreError {
+        let SqlError::Taken { constraint, .. } = error else { return self.failure(error) };
+        // A client did not choose the values of its scope, and cannot change them.
+        let is_of_scope = |field: &str| scope.conditions().iter().any(|(name, _)| name == field);
+        let is_chosen = |field: &str| draft.has_sent(field) && !is_of_scope(field);
+        StoreError::taken(self.table.field_of_constraint(&constraint, is_chosen))
     }
 
     /// Returns the reason why no row was written.
@@ -117,8 +130,10 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
     async fn list(&self, ask: &Ask) -> Result<Page<T>, StoreError> {
         let rows = self.run(Plan::list(&self.table, ask)).await;
         let mut rows = rows.map_err(|error| self.failure(error))?;
-        let more = rows.len() > ask.limit;
+        let found = rows.len();
         rows.truncate(ask.limit);
+        rows.truncate(within(&rows, ask.max_bytes));
+        let more = rows.len() < found;
         let total = match ask.count {
             Some(most) => {
                 let counted = self.run(Plan::count(&self.table, ask, most)).await;
@@ -147,8 +162,8 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             return Err(StoreError::Invalid(misfits));
         }
         let plan = Plan::create(&self.table, values.clone(), microseconds());
-        let rows = self.run(plan).await.map_err(|error| self.failure(error))?;
-        one(&rows)
+        let rows = self.run(plan).await;
+        one(&rows.map_err(|error| self.failure_of(error, &draft, &Scope::all()))?)
     }
 
     async fn replace(
@@ -169,7 +184,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             Ok(rows) if rows.is_empty() => Err(self.refusal(id, expected, scope).await),
             Ok(rows) => one(&rows),
             Err(SqlError::Invalid { .. }) if self.is_no_id(id).await => Err(StoreError::Missing),
-            Err(error) => Err(self.failure(error)),
+            Err(error) => Err(self.failure_of(error, &draft, scope)),
         }
     }
 
@@ -184,6 +199,8 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             Ok(rows) if rows.is_empty() => Err(self.refusal(id, expected, scope).await),
             Ok(_) => Ok(()),
             Err(SqlError::Invalid { .. }) if self.is_no_id(id).await => Err(StoreError::Missing),
+            // A statement that deletes gives no value that a rule could refuse.
+            Err(SqlError::Invalid { .. }) => Err(StoreError::Referenced),
             Err(error) => Err(self.failure(error)),
         }
     }
@@ -231,8 +248,19 @@ impl<T, D> fmt::Debug for SqlStore<T, D> {
     }
 }
 
+/// Returns the number of rows up to the one that reaches this size, in bytes.
+fn within(rows: &[Row], most: usize) -> usize {
+    let mut size: usize = 0;
+    let taken = rows.iter().take_while(|row| {
+        let is_below = size < most;
+        size = size.saturating_add(row.json.len());
+        is_below
+    });
+    taken.count()
+}
+
 /// Reads a row. Its text goes straight into the type, so that no digit is lost on the
-/// way.
+/// way; floats are read exactly, as the last key of a page must be.
 fn stored<T: Entity>(row: &Row) -> Result<Stored<T>, StoreError> {
     let value = serde_json::from_str(&row.json).map_err(StoreError::failed)?;
     let version = u64::try_from(row.number).map_err(StoreError::failed)?;

@@ -117,8 +117,9 @@ impl Postgres {
         SqlStore::open(self.clone(), name).await
     }
 
-    /// Returns the statement that makes a table for a type. It is a start: indexes and
-    /// constraints are the program's.
+    /// Returns the statement that makes a table for a type, as the function
+    /// [`create_table_sql`](crate::create_table_sql) does: it may be run each time the
+    /// program starts, and indexes and constraints are the program's.
     ///
     /// # Errors
     /// Fails if the type has no fields, or fields that cannot be columns.

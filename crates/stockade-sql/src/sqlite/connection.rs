@@ -29,9 +29,7 @@ pub(super) fn create_file(path: &Path) -> Result<(), SqlError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(SqlError::failed(format!("{}: {error}", path.display())))
-        }
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(SqlError::failed(error)),
         _ => Ok(()),
     }
 }
@@ -42,17 +40,17 @@ pub(super) fn connect(
     role: Role,
     busy_timeout: Duration,
 ) -> Result<Connection, SqlError> {
-    // A connection stays on one thread at a time, and no path is an URI.
+    // A connection stays on one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     if role == Role::Writer {
+        refuse_read_only(&connection)?;
         let pragma = "PRAGMA journal_mode = WAL";
         let mode: String = connection.query_row(pragma, (), |row| row.get(0))?;
         if mode != "wal" {
-            let path = path.display();
-            return Err(SqlError::failed(format!("{path}: journal mode is {mode}, not wal")));
+            return Err(SqlError::failed(format!("journal mode is {mode}, not wal")));
         }
     }
     // A commit that was answered survives the loss of power.
@@ -65,4 +63,31 @@ pub(super) fn connect(
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.pragma_update(None, "query_only", role == Role::Reader)?;
     Ok(connection)
+}
+
+/// Fails if the file can only be read: SQLite opens it all the same, and would refuse
+/// each write.
+fn refuse_read_only(connection: &Connection) -> Result<(), SqlError> {
+    if connection.is_readonly(rusqlite::MAIN_DB)? {
+        return Err(SqlError::failed("the file can be read, and not be written"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // By a flag, because root may write to each file.
+    #[test]
+    fn a_file_that_can_only_be_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        create_file(&path).unwrap();
+        let writer = connect(&path, Role::Writer, Duration::ZERO).unwrap();
+        refuse_read_only(&writer).unwrap();
+        let reader = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let error = refuse_read_only(&reader).unwrap_err().to_string();
+        assert!(error.contains("can be read, and not be written"), "{error}");
+    }
 }

@@ -1,5 +1,7 @@
 //! The classes of the errors of rusqlite.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::ErrorCode;
@@ -18,6 +20,40 @@ impl SqlError {
     /// Classifies an error that several writes get.
     pub(super) fn from_shared(error: &Arc<rusqlite::Error>) -> Self {
         classify(&Class::of(error), Arc::clone(error))
+    }
+
+    /// Puts the path of the file in front of the text.
+    pub(super) fn at_path(mut self, path: &Path) -> Self {
+        match &mut self {
+            Self::Taken { source, .. }
+            | Self::Invalid { source, .. }
+            | Self::Unavailable { source, .. }
+            | Self::Conflict(source)
+            | Self::Failed(source) => {
+                let inner = std::mem::replace(source, "".into());
+                *source = Box::new(AtPath { path: path.to_owned(), source: inner });
+            }
+        }
+        self
+    }
+}
+
+/// An error with the path of the file.
+#[derive(Debug)]
+struct AtPath {
+    path: PathBuf,
+    source: BoxError,
+}
+
+impl fmt::Display for AtPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for AtPath {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.source.as_ref())
     }
 }
 
@@ -66,6 +102,11 @@ impl Class {
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::CannotOpen
                 | ErrorCode::FileLockingProtocolFailed => Self::Unavailable,
+                // The file or its folder has changed. Without more it is a mistake of the
+                // program: its connection is one that reads.
+                ErrorCode::ReadOnly if cause.extended_code != ffi::SQLITE_READONLY => {
+                    Self::Unavailable
+                }
                 _ => Self::Failed,
             },
         }

@@ -1,7 +1,7 @@
 //! [`Sqlite`]: one file, one writer, several readers.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -15,12 +15,14 @@ use stockade_rest::Entity;
 use crate::table::create_table_sql;
 use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement};
 use connection::{Role, connect, create_file};
+use file::OpenFile;
 use readers::Readers;
 use worker::Deadline;
 use writer::Writer;
 
 mod connection;
 mod failure;
+mod file;
 mod readers;
 mod worker;
 mod writer;
@@ -39,6 +41,10 @@ mod tests;
 /// written by its owner alone. Each connection has `synchronous = FULL`,
 /// `foreign_keys` on and `trusted_schema` off.
 ///
+/// While the program runs, the file must stay at its path. If it was moved, removed or
+/// replaced, each write is [`SqlError::Unavailable`] (on Unix), and reads are answered
+/// from the file that was opened; a restart opens what stands at the path then.
+///
 /// When the last clone is dropped, the writes that wait are done, and the threads
 /// end.
 #[derive(Clone)]
@@ -50,6 +56,25 @@ struct Inner {
     path: PathBuf,
     writer: Writer,
     readers: Readers,
+}
+
+impl Inner {
+    fn start(path: &Path, options: &SqliteOptions) -> Result<Self, SqlError> {
+        // Else SQLite would take some names for no files: of memory, and of a URI.
+        if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+            let text = "this is no file, and a database in memory is that of one connection \
+                alone: open a file in a temporary folder";
+            return Err(SqlError::failed(text));
+        }
+        let path = absolute(path).map_err(SqlError::failed)?;
+        create_file(&path)?;
+        // First the writer: it brings the file into WAL mode.
+        let (connection, deadline) = open(&path, Role::Writer, options)?;
+        let writer = Writer::start(connection, deadline, options, OpenFile::at(&path)?)?;
+        let readers = (0..options.readers.max(1)).map(|_| open(&path, Role::Reader, options));
+        let readers = Readers::start(readers.collect::<Result<_, _>>()?, options.queue)?;
+        Ok(Self { path, writer, readers })
+    }
 }
 
 /// Options of a [`Sqlite`].
@@ -77,8 +102,9 @@ impl SqliteOptions {
         /// is [`SqlError::Unavailable`] at once. Default: 1,024.
         queue: usize;
 
-        /// Sets how long the writer waits for another process that writes to the
-        /// file. Default: 5 s.
+        /// Sets how long a write waits for another process that writes to the file;
+        /// beyond it the write is [`SqlError::Unavailable`]. All writes of the queue wait
+        /// at the same time. Default: 5 s.
         busy_timeout: Duration;
 
         /// Sets the time of one call of [`Sqlite::read`] or [`Sqlite::write`], of
@@ -103,8 +129,9 @@ impl Sqlite {
     /// Opens a file, or makes it, with the default options.
     ///
     /// # Errors
-    /// Fails if the file cannot be opened or made, or cannot be in WAL mode, such
-    /// as a database in memory.
+    /// Fails with the path if the file cannot be opened or made, can only be read, or
+    /// cannot be in WAL mode. `:memory:` fails too, because the threads of a [`Sqlite`]
+    /// share a file; tests open one in a temporary folder.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, SqlError> {
         Self::open_with(path, &SqliteOptions::new())
     }
@@ -115,13 +142,8 @@ impl Sqlite {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<Self, SqlError> {
         let path = path.into();
-        create_file(&path)?;
-        // First the writer: it brings the file into WAL mode.
-        let (connection, deadline) = open(&path, Role::Writer, options)?;
-        let writer = Writer::start(connection, deadline, options.queue)?;
-        let readers = (0..options.readers.max(1)).map(|_| open(&path, Role::Reader, options));
-        let readers = Readers::start(readers.collect::<Result<_, _>>()?, options.queue)?;
-        Ok(Self { inner: Arc::new(Inner { path, writer, readers }) })
+        let inner = Inner::start(&path, options).map_err(|error| error.at_path(&path))?;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Runs `work` on one state of the database, which no writer changes.
@@ -182,8 +204,9 @@ impl Sqlite {
         SqlStore::check(self.clone(), name, |statement| rows(&connection, &statement))
     }
 
-    /// Returns the statement that makes a table for a type. It is a start: indexes and
-    /// constraints are the program's.
+    /// Returns the statement that makes a table for a type, as the function
+    /// [`create_table_sql`](crate::create_table_sql) does: it may be run each time the
+    /// program starts, and indexes and constraints are the program's.
     ///
     /// # Errors
     /// Fails if the type has no fields, or fields that cannot be columns.
@@ -230,7 +253,7 @@ fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>, SqlE
 
 /// Opens a connection whose statements end at a deadline.
 fn open(
-    path: &std::path::Path,
+    path: &Path,
     role: Role,
     options: &SqliteOptions,
 ) -> Result<(Connection, Deadline), SqlError> {

@@ -316,6 +316,91 @@ async fn another_process_that_writes_is_waited_for() {
     add(&db, "a").await.unwrap();
 }
 
+/// All of them wait at the same time, and not one after the other.
+#[tokio::test]
+async fn writes_of_a_queue_wait_for_another_process_together() {
+    let (folder, db) = open(&SqliteOptions::new().busy_timeout(Duration::from_millis(200))).await;
+    let other = Connection::open(folder.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let begun = std::time::Instant::now();
+    let adds = spawn_adds(&db, &["a"; 50]).await;
+    for (_, done) in adds.join_all().await {
+        let Err(error) = done else { panic!("the file is locked") };
+        assert!(matches!(error, SqlError::Unavailable { .. }), "{error}");
+    }
+    // One after the other they would need ten seconds.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    other.execute_batch("COMMIT").unwrap();
+    add(&db, "a").await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_was_moved_takes_no_writes() {
+    let (folder, db) = open(&SqliteOptions::new()).await;
+    add(&db, "a").await.unwrap();
+    let moved = folder.0.path().join("moved.db");
+    std::fs::rename(folder.path(), &moved).unwrap();
+    for reason in ["No such file", "another file"] {
+        let error = add(&db, "b").await.unwrap_err();
+        assert!(matches!(error, SqlError::Unavailable { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("test.db: the file was moved or removed"), "{text}");
+        assert!(text.contains(reason), "{text}");
+        std::fs::write(folder.path(), "").unwrap();
+    }
+    assert_eq!(count(&db).await, 1);
+    std::fs::rename(&moved, folder.path()).unwrap();
+    add(&db, "b").await.unwrap();
+}
+
+#[test]
+fn errors_of_the_start_name_the_file_in_a_sentence() {
+    let folder = Folder::new();
+    std::fs::write(folder.path(), "this is a text, and no database".repeat(99)).unwrap();
+    let error = Sqlite::open(folder.path()).unwrap_err();
+    let text = format!("the database failed: {}: file is not a database", folder.path().display());
+    assert_eq!(error.to_string(), text);
+    // As `main` prints it.
+    let printed = format!("{error:?}");
+    assert!(printed.starts_with(&text) && !printed.contains('{'), "{printed}");
+
+    let error = Sqlite::open(":memory:").unwrap_err().to_string();
+    assert!(error.contains(":memory:: this is no file"), "{error}");
+    assert!(!std::path::Path::new(":memory:").exists());
+    Sqlite::open("").unwrap_err();
+}
+
+/// A page begins behind a float that was read from a text and written to one.
+#[test]
+fn floats_come_back_as_they_were() {
+    let connection = Connection::open_in_memory().unwrap();
+    let table = "CREATE TABLE floats (x REAL NOT NULL) STRICT";
+    connection.execute_batch(table).unwrap();
+    let insert = "INSERT INTO floats VALUES (json_extract(?1, '$.x')) \
+        RETURNING json_object('x', x)";
+    let mut insert = connection.prepare(insert).unwrap();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for round in 0..20_000 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let float = match round {
+            0 => 52.074_930_194_446_77,
+            // As prices and places have them.
+            _ if round % 2 == 0 => (state >> 11) as f64 / 1e14,
+            _ => f64::from_bits(state),
+        };
+        if !float.is_finite() {
+            continue;
+        }
+        let text = serde_json::json!({ "x": float }).to_string();
+        let text: String = insert.query_row([text], |row| row.get(0)).unwrap();
+        let back: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["x"].as_f64().map(f64::to_bits), Some(float.to_bits()), "{float:e}");
+    }
+}
+
 #[tokio::test]
 async fn rules_of_a_table_make_values_invalid() {
     let (_folder, db) = open(&SqliteOptions::new()).await;

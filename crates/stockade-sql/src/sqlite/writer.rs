@@ -12,6 +12,8 @@ use crossbeam_channel::{Receiver, bounded};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
+use super::SqliteOptions;
+use super::file::OpenFile;
 use super::readers::execute;
 use super::worker::{Deadline, Outcome, Workers};
 use crate::SqlError;
@@ -30,11 +32,15 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         deadline: Deadline,
-        queue: usize,
+        options: &SqliteOptions,
+        file: OpenFile,
     ) -> Result<Self, SqlError> {
-        let (sender, jobs) = bounded(queue.max(1));
+        let (sender, jobs) = bounded(options.queue.max(1));
         let mut workers = Workers::new(sender);
-        let group = Group { connection, deadline, jobs, most: GROUP };
+        let busy_timeout = options.busy_timeout;
+        let free_since = Instant::now();
+        let group =
+            Group { connection, deadline, jobs, file, busy_timeout, free_since, most: GROUP };
         workers.start("sqlite-writer", move || group.serve())?;
         Ok(Self { workers })
     }
@@ -48,13 +54,16 @@ impl Writer {
         E: From<SqlError> + Send + 'static,
     {
         let (answer, result) = oneshot::channel();
-        let job = Write { work: Some(work), outcome: None, answer };
+        let job = Write { queued: Instant::now(), work: Some(work), outcome: None, answer };
         self.workers.run(Box::new(job), result).await
     }
 }
 
 /// A write in the queue.
 trait Job: Send {
+    /// Returns the time at which the write came into the queue.
+    fn queued(&self) -> Instant;
+
     /// Returns true if nobody waits for the result.
     fn is_abandoned(&self) -> bool;
 
@@ -66,6 +75,7 @@ trait Job: Send {
 }
 
 struct Write<F, T, E> {
+    queued: Instant,
     work: Option<F>,
     outcome: Option<Outcome<T, E>>,
     answer: oneshot::Sender<Outcome<T, E>>,
@@ -77,6 +87,10 @@ where
     T: Send,
     E: From<SqlError> + Send,
 {
+    fn queued(&self) -> Instant {
+        self.queued
+    }
+
     fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }
@@ -105,6 +119,12 @@ struct Group {
     connection: Connection,
     deadline: Deadline,
     jobs: Receiver<Box<dyn Job>>,
+    file: OpenFile,
+    /// The time that a write waits for other processes.
+    busy_timeout: Duration,
+    /// The end of the last transaction: writes that are older waited for it until then,
+    /// and for other processes since then.
+    free_since: Instant,
     /// The most writes of a transaction; 1 when each must be committed alone.
     most: usize,
 }
@@ -120,9 +140,8 @@ impl Group {
 
     /// Commits this write together with those that wait.
     fn commit_with(&mut self, first: Box<dyn Job>) {
-        self.deadline.lift();
-        if let Err(error) = execute(&self.connection, "BEGIN IMMEDIATE") {
-            return first.answer(Some(error.into()));
+        if let Err(error) = self.begin(&*first) {
+            return first.answer(Some(error));
         }
         let begun = Instant::now();
         let mut done = Vec::new();
@@ -142,10 +161,25 @@ impl Group {
         if let Err(error) = &outcome {
             self.give_up(error, done.len());
         }
+        self.free_since = Instant::now();
         let error = outcome.err().map(Arc::new);
         for job in done {
             job.answer(error.as_ref().map(SqlError::from_shared));
         }
+    }
+
+    /// Begins a transaction, for which other processes are waited for.
+    ///
+    /// All writes of the queue wait at the same time, each for its own time. So behind
+    /// one that has failed the next one fails soon after.
+    fn begin(&self, first: &dyn Job) -> Result<(), SqlError> {
+        self.deadline.lift();
+        self.file.check()?;
+        let waited = first.queued().max(self.free_since).elapsed();
+        self.connection.busy_timeout(self.busy_timeout.saturating_sub(waited))?;
+        execute(&self.connection, "BEGIN IMMEDIATE")?;
+        // For statements of the program that wait for other files.
+        Ok(self.connection.busy_timeout(self.busy_timeout)?)
     }
 
     /// Runs one write within a savepoint of its own; fails if the transaction

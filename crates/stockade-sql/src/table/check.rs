@@ -5,7 +5,7 @@ use serde_json::json;
 use stockade_errors::{ConfigError, Mistake};
 
 use super::field::{Field, Kind};
-use super::{Column, Table, VERSION, quoted, quoted_table};
+use super::{Column, Table, VERSION, VERSION_IS_TAKEN, quoted, quoted_table};
 use crate::Dialect;
 
 /// Describes a table as one JSON object; no row without a table.
@@ -132,9 +132,9 @@ fn without_field(found: &Found, fields: &[Field]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let version = found.columns.iter().find(|column| column.name == VERSION);
     match version {
-        _ if fields.iter().any(|field| field.name == VERSION) => mistakes.push(format!(
-            "{VERSION}: this column counts the writes of a row, so that no field has its name"
-        )),
+        _ if fields.iter().any(|field| field.name == VERSION) => {
+            mistakes.push(format!("{VERSION}: {VERSION_IS_TAKEN}"));
+        }
         None => mistakes.push(format!(
             "{VERSION}: there is no such column; it is an integer, NOT NULL, with a default of 1"
         )),

@@ -16,6 +16,10 @@ use crate::{Dialect, Row, SqlError, Statement};
 /// The column with the version of a row.
 pub(crate) const VERSION: &str = "version";
 
+/// The mistake of a field with the name of that column.
+const VERSION_IS_TAKEN: &str =
+    "this column counts the writes of a row, so that no field has its name";
+
 /// A table whose columns fit the fields of a type.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -69,9 +73,13 @@ impl Table {
         self.columns.iter().find(|column| column.field.name == name)
     }
 
-    /// Returns the name of the one field of a constraint; empty if there is none, or
-    /// more.
-    pub(crate) fn field_of_constraint(&self, constraint: &str) -> String {
+    /// Returns the name of the one field of a constraint, or of the only one of its
+    /// fields that was chosen by whoever wrote; empty if there is none, or more.
+    pub(crate) fn field_of_constraint(
+        &self,
+        constraint: &str,
+        is_chosen: impl Fn(&str) -> bool,
+    ) -> String {
         let named = self.unique.iter().find(|(name, _)| name == constraint);
         let columns = match named {
             Some((_, columns)) => columns.clone(),
@@ -81,8 +89,9 @@ impl Table {
                 .filter_map(|column| Some(column.rsplit_once('.')?.1.to_owned()))
                 .collect(),
         };
-        match columns.as_slice() {
-            [column] if self.column(column).is_some() => column.clone(),
+        let mut chosen = columns.iter().filter(|column| columns.len() == 1 || is_chosen(column));
+        match (chosen.next(), chosen.next()) {
+            (Some(column), None) if self.column(column).is_some() => column.clone(),
             _ => String::new(),
         }
     }
@@ -186,11 +195,19 @@ pub(crate) mod tests {
     #[test]
     fn a_constraint_tells_its_one_field() {
         let table = products(Dialect::Postgres);
-        assert_eq!(table.field_of_constraint("products_name_key"), "name");
-        assert_eq!(table.field_of_constraint("products.name"), "name");
-        assert_eq!(table.field_of_constraint("products.name, products.price"), "");
-        assert_eq!(table.field_of_constraint("products.secret"), "");
-        assert_eq!(table.field_of_constraint("index 'by_lower_name'"), "");
+        let field_of = |constraint: &str, chosen: &[&str]| {
+            table.field_of_constraint(constraint, |field| chosen.contains(&field))
+        };
+        assert_eq!(field_of("products_name_key", &[]), "name");
+        assert_eq!(field_of("products.name", &[]), "name");
+        let both = "products.name, products.price";
+        for (chosen, expected) in
+            [(&["name", "price"][..], ""), (&[], ""), (&["price"], "price"), (&["id"], "")]
+        {
+            assert_eq!(field_of(both, chosen), expected, "{chosen:?}");
+        }
+        assert_eq!(field_of("products.secret", &["secret"]), "");
+        assert_eq!(field_of("index 'by_lower_name'", &["name"]), "");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The promises that need many rounds or a clock. They run in a short form, and in
 //! full in `cargo xtask sql --long`, which prints the figures.
 
+mod http;
+
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead as _, BufReader};

@@ -10,4 +10,6 @@ mod long;
 mod model;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod references;
+mod refused;
 mod suite;
