@@ -6,12 +6,12 @@ use http::{HeaderMap, header};
 
 /// The content codings that a client takes, each with its weight.
 #[derive(Debug)]
-pub struct Wishes<'h>(Vec<(&'h str, u16)>);
+pub(crate) struct Wishes<'h>(Vec<(&'h str, u16)>);
 
 impl<'h> Wishes<'h> {
     /// Reads `Accept-Encoding`. An item that is malformed does not count.
     #[must_use]
-    pub fn of(headers: &'h HeaderMap) -> Self {
+    pub(crate) fn of(headers: &'h HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT_ENCODING).iter();
         let lines = lines.filter_map(|value| value.to_str().ok());
         Self(lines.flat_map(|line| line.split(',')).filter_map(wish).collect())
@@ -19,9 +19,22 @@ impl<'h> Wishes<'h> {
 
     /// Returns the weight of the first coding of these names, in thousandths.
     #[must_use]
-    pub fn weight(&self, is_named: impl Fn(&str) -> bool) -> Option<u16> {
+    pub(crate) fn weight(&self, is_named: impl Fn(&str) -> bool) -> Option<u16> {
         self.0.iter().find(|(name, _)| is_named(name)).map(|(_, weight)| *weight)
     }
+}
+
+/// Returns true for a request that takes no gzip. One without the header takes
+/// every coding (RFC 9110, section 12.5.3).
+#[must_use]
+pub fn refuses_gzip(request: &HeaderMap) -> bool {
+    if !request.contains_key(header::ACCEPT_ENCODING) {
+        return false;
+    }
+    let wishes = Wishes::of(request);
+    let gzip =
+        wishes.weight(|name| ["gzip", "x-gzip"].iter().any(|it| name.eq_ignore_ascii_case(it)));
+    gzip.or_else(|| wishes.weight(|name| name == "*")).is_none_or(|weight| weight == 0)
 }
 
 /// Reads a name with its weight in thousandths; `None` for malformed text.
@@ -46,5 +59,30 @@ fn thousandths(weight: &str) -> Option<u16> {
         ("0", part) => Some(part),
         ("1", 0) => Some(1_000),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_refused_by_those_alone_who_say_so() {
+        assert!(!refuses_gzip(&HeaderMap::new()));
+        for (value, refused) in [
+            ("gzip, br", false),
+            ("br, X-GZIP;q=0.5", false),
+            ("*", false),
+            ("*;q=0, gzip", false),
+            ("", true),
+            ("identity", true),
+            ("br;q=1, gzip;q=0", true),
+            ("gzip;q=0.000, *", true),
+            ("*;q=0", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, http::HeaderValue::from_static(value));
+            assert_eq!(refuses_gzip(&headers), refused, "{value:?}");
+        }
     }
 }

@@ -242,8 +242,8 @@ pub use validation::{SchemaCheck, with_params_validation, with_query_validation,
 /// Items for the other crates of stockade. They carry no promise of stability.
 #[doc(hidden)]
 pub mod __internal {
-    pub use crate::accept_encoding::Wishes;
-    pub use crate::auth::no_user;
+    pub use crate::accept_encoding::refuses_gzip;
+    pub use crate::auth::{ValueLookup, no_user};
     pub use crate::client_address::{
         client_address, client_behind_local_peer, trusted_proxies, warn_untrusted,
     };

@@ -6,12 +6,11 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
 };
 use stockade_core::extract::{Headers, Path};
 use stockade_core::{ApiError, Docs, Reply as _, Response};
-use stockade_middleware::__internal::Wishes;
+use stockade_middleware::__internal::refuses_gzip;
 use stockade_middleware::with_etag;
 use stockade_routing::policy::Policy;
 use stockade_routing::{RouteRef, RouteTree, Router, RouterOptions, create_router};
@@ -131,18 +130,6 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
     (headers, file.content.clone()).into_response()
 }
 
-/// Returns true for a request that takes no gzip. One without the header takes
-/// every coding (RFC 9110, section 12.5.3).
-fn refuses_gzip(request: &HeaderMap) -> bool {
-    if !request.contains_key(ACCEPT_ENCODING) {
-        return false;
-    }
-    let wishes = Wishes::of(request);
-    let gzip =
-        wishes.weight(|name| ["gzip", "x-gzip"].iter().any(|it| name.eq_ignore_ascii_case(it)));
-    gzip.or_else(|| wishes.weight(|name| name == "*")).is_none_or(|weight| weight == 0)
-}
-
 /// Makes a router for an API that others call: that of [`create_router`], with
 /// [`Policy::recommended`] and with its document made when it is built. A route
 /// that neither asks for a user nor says why it is open does not build; an
@@ -179,29 +166,4 @@ pub fn create_api_router(
     let mut router = create_router(routes, options);
     router.policy(Policy::recommended());
     with_open_api(router, OpenApiOptions::of(info))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gzip_is_refused_by_those_alone_who_say_so() {
-        assert!(!refuses_gzip(&HeaderMap::new()));
-        for (value, refused) in [
-            ("gzip, br", false),
-            ("br, X-GZIP;q=0.5", false),
-            ("*", false),
-            ("*;q=0, gzip", false),
-            ("", true),
-            ("identity", true),
-            ("br;q=1, gzip;q=0", true),
-            ("gzip;q=0.000, *", true),
-            ("*;q=0", true),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT_ENCODING, http::HeaderValue::from_static(value));
-            assert_eq!(refuses_gzip(&headers), refused, "{value:?}");
-        }
-    }
 }

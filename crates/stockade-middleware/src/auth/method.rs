@@ -50,7 +50,9 @@ pub(super) struct AuthMethod {
     /// The way of its credentials, for documents.
     pub(super) scheme: SecurityScheme,
     find: Find,
-    /// Says what the arguments of the function need, and if it may fail.
+    /// Says what the arguments of the function need.
+    needs: fn(&mut RouteDoc),
+    /// Says if the function may fail.
     describe: fn(&mut RouteDoc),
     /// The cookie by which the method finds a user, if it is one of sessions.
     pub(super) session: Option<Arc<SessionCookie>>,
@@ -68,10 +70,15 @@ pub(super) enum Find {
 impl AuthMethod {
     pub(super) fn new(challenge: Challenge, find: Find) -> Self {
         let scheme = SecurityScheme::bearer();
-        Self { challenge, scheme, find, describe: |_| {}, session: None }
+        Self { challenge, scheme, find, needs: |_| {}, describe: |_| {}, session: None }
     }
 
-    /// Sets the description of the function.
+    /// Sets the description of the arguments of the function.
+    pub(super) fn needing(self, needs: fn(&mut RouteDoc)) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// Sets the description of the errors of the function.
     pub(super) fn describing(self, describe: fn(&mut RouteDoc)) -> Self {
         Self { describe, ..self }
     }
@@ -89,7 +96,13 @@ impl AuthMethod {
     }
 
     pub(super) fn describe(&self, doc: &mut RouteDoc) {
+        self.describe_needs(doc);
         (self.describe)(doc);
+    }
+
+    /// Describes the arguments of the function alone.
+    pub(super) fn describe_needs(&self, doc: &mut RouteDoc) {
+        (self.needs)(doc);
     }
 
     /// Calls the function if it is synchronous.

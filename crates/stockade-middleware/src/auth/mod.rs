@@ -6,6 +6,7 @@
 //! - `method`: one method, with its types erased.
 //! - `challenge`: a value of `WWW-Authenticate`.
 //! - `credentials`: the headers in which credentials come.
+//! - `value_lookup`: credentials that come by another way than the headers.
 //! - `verify`: the functions of an application that find a user.
 //! - `role`, `permission`: the rights of a user.
 //! - `session`: the cookie of a session.
@@ -22,6 +23,7 @@ mod password;
 mod permission;
 mod role;
 mod session;
+mod value_lookup;
 mod verify;
 mod with_auth;
 
@@ -32,6 +34,7 @@ pub use password::{hash_password_async, hash_password_with_async, verify_passwor
 pub use permission::{CheckFn, IntoDecision, NamedPermission, Permission, named, with_permission};
 pub use role::{IntoRoles, with_role};
 pub use session::{CurrentSession, SameSite, SessionCookie};
+pub use value_lookup::ValueLookup;
 pub use verify::{
     CredentialReader, ErasedFind, ErasedMethod, IntoUser, Lookup, LookupArguments, Verify, form,
 };

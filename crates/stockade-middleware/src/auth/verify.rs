@@ -304,10 +304,9 @@ macro_rules! lookup_with_extractors {
                     move |($($arg,)*)| lookup.clone().call((credentials, $($arg,)*));
                     Box::pin(async { Found::of(user_of(req, call).await, Found::Invalid) })
                 });
-                ErasedMethod(method.describing(|doc| {
-                    doc.middleware_arguments::<($($Arg,)*)>("with_auth");
-                    describe_failure::<E>(doc);
-                }))
+                let needs =
+                    |doc: &mut RouteDoc| doc.middleware_arguments::<($($Arg,)*)>("with_auth");
+                ErasedMethod(method.needing(needs).describing(describe_failure::<E>))
             }
         }
     };

@@ -1,0 +1,72 @@
+//! [`ValueLookup`]: finds the user of credentials that come by another way than the
+//! headers of a request.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use stockade_core::__internal::RequestExt as _;
+use stockade_core::{Request, RouteDoc};
+use stockade_errors::ApiError;
+
+use super::challenge::Challenge;
+use super::method::{AuthMethod, Found};
+use super::verify::{CredentialReader, Lookup, catch_panic_async};
+
+/// A function from a value to a user, such as that of a token in the first message of
+/// a WebSocket: any that [`Auth::bearer`](super::Auth::bearer) takes.
+#[derive(Clone)]
+pub struct ValueLookup<I> {
+    method: AuthMethod,
+    credentials: PhantomData<fn(I)>,
+}
+
+/// The value, while the function is called. Extensions must be `Clone`.
+#[derive(Clone)]
+struct Given<I>(I);
+
+impl<I: Clone + Send + Sync + 'static> ValueLookup<I> {
+    /// Takes the function.
+    pub fn new<M>(lookup: impl Lookup<I, M>) -> Self {
+        let read = |req: &Request, _: &_| {
+            let given = req.extensions().get::<Given<I>>();
+            given.map(|given| given.0.clone()).ok_or(Found::Nothing)
+        };
+        let reader = CredentialReader { challenge: Challenge::BEARER, read: Arc::new(read) };
+        Self { method: lookup.into_method(reader).0, credentials: PhantomData }
+    }
+
+    /// Describes the arguments of the function, such as the state that they need. Its
+    /// errors are no answers to a request.
+    pub fn describe(&self, doc: &mut RouteDoc) {
+        self.method.describe_needs(doc);
+    }
+
+    /// Calls the function, and makes the user that it finds that of the request.
+    /// Returns false if it finds none: the request keeps the one that it has.
+    ///
+    /// # Errors
+    /// Those of the function and its extractors; a panic is a 500.
+    pub async fn find(&self, req: &mut Request, value: I) -> Result<bool, ApiError> {
+        req.extensions_mut().insert(Given(value));
+        let found = catch_panic_async(self.method.find(req)).await;
+        req.extensions_mut().remove::<Given<I>>();
+        match found? {
+            Found::User(user) => req.set_user(Some(user)),
+            Found::Json(json, value) => req.set_user_json(json, value),
+            Found::Nothing | Found::OtherScheme | Found::Invalid => return Ok(false),
+            Found::Refused(error) | Found::Failed(Err(error)) => return Err(error),
+            Found::Failed(Ok(response)) => {
+                // Nobody can be sent a response: its status is what remains.
+                return Err(ApiError::new(response.status().as_u16(), ""));
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<I> fmt::Debug for ValueLookup<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValueLookup").finish_non_exhaustive()
+    }
+}
