@@ -35,12 +35,16 @@ impl Request {
     #[must_use]
     #[cold]
     pub fn unauthorized(&self) -> ApiError {
-        let challenges = self.inner.endpoint.as_deref().map(Endpoint::challenges);
-        // A request without a route has no ways of its own.
-        match challenges.unwrap_or_default() {
-            [] => unauthorized(["Bearer"]),
-            challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),
-        }
+        unauthorized_on(self.inner.endpoint.as_deref())
+    }
+}
+
+/// Returns the 401 of a route.
+pub(crate) fn unauthorized_on(endpoint: Option<&Endpoint>) -> ApiError {
+    // A request without a route has no ways of its own.
+    match endpoint.map(Endpoint::challenges).unwrap_or_default() {
+        [] => unauthorized(["Bearer"]),
+        challenges => unauthorized(challenges.iter().map(|challenge| &**challenge)),
     }
 }
 

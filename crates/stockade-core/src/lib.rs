@@ -8,6 +8,7 @@
 
 // Where things are:
 // - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.
+// - `request_head`: a request without its body, for those who share it.
 // - `body`: `HttpBody`, the bytes of a message, whole or as they come.
 // - `child`: requests for the parts of a request.
 // - `read`, `media`: a request's body, read once and parsed by its content
@@ -57,6 +58,7 @@ mod query;
 mod read;
 pub mod reply;
 mod request;
+mod request_head;
 mod route_description;
 mod route_docs;
 mod state;
@@ -103,9 +105,10 @@ pub mod __internal {
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::middleware::{Level, MiddlewareExt};
     pub use crate::params::Params;
+    pub use crate::read::is_not_json;
     pub use crate::reply::failure::{DescribesFailure, DescribesUnknown, InnerFailure, answer_of};
     pub use crate::request::RequestExt;
-    pub use crate::read::is_not_json;
+    pub use crate::request_head::RequestHead;
     pub use crate::route_description::{RouteDocExt, contradictions};
     pub use crate::state::States;
     pub use crate::upgrade::requested_upgrade;

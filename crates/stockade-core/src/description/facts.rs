@@ -1,6 +1,8 @@
 //! [`RouteFacts`]: what the parts of a route have said about it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{AddedHeader, Answer, ErrorForm, InputFact, SecurityScheme, WebSocketFact};
@@ -48,6 +50,27 @@ pub struct RouteFacts {
     pub error_forms: Vec<ErrorForm>,
     /// The connections of a WebSocket route; none of another one.
     pub web_socket: Option<WebSocketFact>,
+    /// The schema of GraphQL by which its requests ask; none of another route.
+    pub graphql: Option<Arc<GraphQlFact>>,
+}
+
+/// A schema of GraphQL.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct GraphQlFact {
+    /// The schema in the schema definition language.
+    pub sdl: String,
+    /// Its members with their types, such as `Query.add` and `Query.add(a)` with
+    /// `Int!`, `input Filter.text` with `String! = ""`, and `enum Color.RED`.
+    pub members: BTreeMap<String, String>,
+}
+
+impl GraphQlFact {
+    /// Makes the fact of a schema.
+    #[must_use]
+    pub fn new(sdl: impl Into<String>, members: BTreeMap<String, String>) -> Self {
+        Self { sdl: sdl.into(), members }
+    }
 }
 
 /// A header or a cookie of the request that a route reads.

@@ -2,6 +2,7 @@
 
 use std::any::type_name;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use stockade_validation::{Schema, ValidationOptions};
@@ -9,9 +10,9 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::HANDLER;
 use crate::RouteDoc;
 use crate::description::{
-    AddedHeader, Answer, AnswerStatus, ErrorForm, HeaderDoc, InputFact, InputFrom, MiddlewareFact,
-    Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SchemaOf, TimeoutFact, UserFact,
-    UserMethod, WebSocketFact,
+    AddedHeader, Answer, AnswerStatus, ErrorForm, GraphQlFact, HeaderDoc, InputFact, InputFrom,
+    MiddlewareFact, Permission, QuotaFact, ReadField, ReadFrom, RouteFacts, SchemaOf, TimeoutFact,
+    UserFact, UserMethod, WebSocketFact,
 };
 
 /// Notes for those who read the description of a route, such as a map of all
@@ -183,6 +184,11 @@ impl RouteDoc {
     pub fn writes_errors(&mut self, schema: Option<SchemaOf>) {
         let from_answer = self.facts.answers.len();
         self.facts.error_forms.push(ErrorForm { schema, from_answer });
+    }
+
+    /// Notes that requests ask by a schema of GraphQL, which maps and locks have.
+    pub fn serves_graphql(&mut self, schema: Arc<GraphQlFact>) {
+        self.facts.graphql = Some(schema);
     }
 
     /// Returns the facts of a WebSocket route, to add to them.

@@ -1,0 +1,105 @@
+//! [`RequestHead`]: a request without its body, which several may share.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Extensions, HeaderMap};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use stockade_errors::ApiError;
+
+use crate::challenge::unauthorized_on;
+use crate::endpoint::{Endpoint, ErrorContext, ErrorContextExt as _};
+use crate::lazy_user::LazyUser;
+use crate::{Request, escaped};
+
+/// The head of a request, its user, its client, its name, and the state of the
+/// application.
+///
+/// A [`Request`] cannot be shared, because its body may be a stream.
+pub struct RequestHead {
+    head: Parts,
+    user: LazyUser,
+    client: Option<IpAddr>,
+    endpoint: Option<Arc<Endpoint>>,
+    context: ErrorContext,
+}
+
+impl RequestHead {
+    /// Takes everything but the body out of a request.
+    #[must_use]
+    pub fn of(mut req: Request) -> Self {
+        let context = ErrorContext::of(&req);
+        let client = req.client_ip();
+        let (empty, ()) = http::Request::new(()).into_parts();
+        Self {
+            head: std::mem::replace(&mut req.inner.head, empty),
+            user: std::mem::take(&mut req.inner.user),
+            client,
+            endpoint: req.inner.endpoint.take(),
+            context,
+        }
+    }
+
+    /// Returns the headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    /// Returns the values that middleware and hosts have put on the request.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        &self.head.extensions
+    }
+
+    /// Returns the user, if one was found.
+    #[must_use]
+    pub fn user(&self) -> Option<&Value> {
+        self.user.value()
+    }
+
+    /// Returns the user as a type of the program's own.
+    ///
+    /// # Errors
+    /// 401 where there is none, or one that does not fit the type.
+    pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        let user = self.user.read().ok_or_else(|| self.unauthorized())?;
+        user.map_err(|error| {
+            let error = escaped(error);
+            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+            self.unauthorized()
+        })
+    }
+
+    #[cold]
+    fn unauthorized(&self) -> ApiError {
+        unauthorized_on(self.endpoint.as_deref())
+    }
+
+    /// Returns the client's address, if the host knows it.
+    #[must_use]
+    pub fn client_ip(&self) -> Option<IpAddr> {
+        self.client
+    }
+
+    /// Returns the value of type `T` that the application provided.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.endpoint.as_deref()?.states().get()
+    }
+
+    /// Returns the name of the request and the settings, by which errors are logged.
+    #[must_use]
+    pub fn context(&self) -> &ErrorContext {
+        &self.context
+    }
+}
+
+impl fmt::Debug for RequestHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestHead").field("id", &self.context.id()).finish_non_exhaustive()
+    }
+}
