@@ -13,7 +13,7 @@ use crate::to_3_0::to_3_0;
 
 /// The commands, for a call that is none of their forms.
 const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
-                     | openapi [--3.0 | --ruleset] | lock | lock --check [PATH]";
+                     | openapi [--3.0 | --ruleset] | graphql | lock | lock --check [PATH]";
 
 /// Runs a command about the routes of an application. `args` are the arguments
 /// of the program, with its name first.
@@ -29,6 +29,7 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// | `openapi` | the document |
 /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for the routes that say why they are `public`, for those of `health_routes` and for WebSockets |
 /// | `openapi --3.0` | the document as OpenAPI 3.0, by [`to_3_0`](crate::to_3_0); `x-lost` in it lists what that has no words for |
+/// | `graphql` | the schemas of GraphQL, in the schema definition language |
 /// | `lock` | the [lock](crate::lock) of the routes |
 /// | `lock --check [PATH]` | one line, if the routes are as the file says; `routes.lock` without a path |
 ///
@@ -92,14 +93,29 @@ pub fn tool(
             Ok(document) => pretty(&document),
             Err(error) => Err(error.into()),
         },
+        ("graphql", []) if flags.is_empty() => graphql(app),
         ("lock", []) if flags.is_empty() => command::print(app),
         ("lock", [] | [_]) if flags == ["--check"] => command::check(app, rest.first().copied()),
-        ("routes" | "explain" | "audit" | "openapi" | "lock", _) => {
+        ("routes" | "explain" | "audit" | "openapi" | "graphql" | "lock", _) => {
             Err(format!("the commands are {USAGE}").into())
         }
         _ => return None,
     };
     Some(outcome)
+}
+
+/// Returns the schemas of GraphQL, in the order of their routes.
+///
+/// # Errors
+/// When no route has one.
+fn graphql(app: &App) -> Result<String, BoxError> {
+    let map = app.route_map();
+    let schemas: Vec<&str> =
+        map.routes.iter().filter_map(|route| Some(route.graphql.as_ref()?.sdl.as_str())).collect();
+    if schemas.is_empty() {
+        return Err("no route has a schema of GraphQL".into());
+    }
+    Ok(schemas.join("\n"))
 }
 
 fn audit(app: &App) -> Audit {

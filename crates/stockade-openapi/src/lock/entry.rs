@@ -44,6 +44,9 @@ pub(super) struct RouteLock {
     pub(super) cors: Option<CorsInfo>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) web_socket: Option<WebSocketInfo>,
+    /// The members of a schema of GraphQL, with their types.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) graphql: BTreeMap<String, String>,
     /// In the order in which it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
@@ -191,6 +194,7 @@ impl RouteLock {
             limits: LimitsLock::of(route, router),
             cors: route.cors.clone(),
             web_socket: route.web_socket.clone(),
+            graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
             middleware: route.middleware.iter().filter_map(middleware_of).collect(),
             docs: DocsLock::of(&route.docs),
         }

@@ -33,6 +33,7 @@
 // - `command`: the command of `tool`.
 // - `compare`: the comparison of two locks; `pairs`: which routes are the same.
 // - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of it.
+// - `graphql`: the members of a schema of GraphQL.
 // - `schema`: schemas, of requests and of replies.
 
 mod access;
@@ -42,6 +43,7 @@ pub(crate) mod command;
 mod compare;
 mod entry;
 mod file;
+mod graphql;
 mod inputs;
 mod limits;
 mod pairs;

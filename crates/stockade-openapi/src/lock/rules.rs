@@ -131,6 +131,11 @@ rules! {
     REPLY_HEADER_REMOVED "reply-header-removed" BREAKING "a header of an answer is gone, or not always there";
 
     OUT_FIELD_ADDED "reply-field-added" COMPATIBLE "a field is new";
+    GRAPHQL_REMOVED "graphql-removed" BREAKING "a field, an argument or a value of a GraphQL schema is gone";
+    GRAPHQL_TYPE "graphql-type-changed" BREAKING "a field or an argument of a GraphQL schema has another type, or a field may be null now";
+    GRAPHQL_REQUIRED "graphql-required" BREAKING "an argument or an input field of a GraphQL schema must be given now";
+    GRAPHQL_RELAXED "graphql-relaxed" COMPATIBLE "an argument may be left out that had to be given, or a field is never null that could be";
+    GRAPHQL_ADDED "graphql-added" COMPATIBLE "a field, an argument or a value of a GraphQL schema is new";
     OUT_SECRET_ADDED "reply-secret-added" WEAKENING "a field is new whose name says that it holds a secret, such as `token` or `password_hash`";
     OUT_FIELD_REMOVED "reply-field-removed" BREAKING "a field is gone";
     OUT_FIELD_REQUIRED "reply-field-required" COMPATIBLE "a field is always there now";

@@ -148,6 +148,7 @@ fn info(app: Described<'_>, endpoint: &Arc<Endpoint>, told: &Told) -> RouteInfo 
         access: access_of(endpoint, facts),
         limits: limits_of(app, endpoint, facts),
         web_socket: facts.web_socket.as_ref().map(|fact| web_socket_of(app.schemas, fact)),
+        graphql: facts.graphql.as_deref().map(Into::into),
         cors: app.routes.cors_of(endpoint).map(|cors| cors_of(cors)),
         middleware: middleware_of(endpoint, facts),
         opaque_arguments: facts.opaque_arguments.iter().map(|&name| name.to_owned()).collect(),

@@ -7,6 +7,7 @@ use std::panic::Location;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stockade_core::__internal::{EndpointKind, Level};
+use stockade_core::description::GraphQlFact;
 
 /// Everything that a built application knows about its routes, as data.
 ///
@@ -99,6 +100,9 @@ pub struct RouteInfo {
     pub limits: Limits,
     /// The connections of a WebSocket; none of a route of another kind.
     pub web_socket: Option<WebSocketInfo>,
+    /// The schema of GraphQL by which requests ask; none of another route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graphql: Option<GraphQlInfo>,
     /// The rules of CORS, if they are others than those of the router.
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order in which it runs.
@@ -133,6 +137,23 @@ impl RouteInfo {
         let messages = messages.flat_map(|it| it.receives.iter().chain(&it.sends));
         let params = self.params.iter().map(|param| &param.schema);
         params.chain(&self.query).chain(contents).chain(messages)
+    }
+}
+
+/// A schema of GraphQL.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GraphQlInfo {
+    /// The schema in the schema definition language.
+    pub sdl: String,
+    /// Its members with their types, such as `Query.add` and `Query.add(a)` with
+    /// `Int!`, `input Filter.text` with `String! = ""`, and `enum Color.RED`.
+    pub members: BTreeMap<String, String>,
+}
+
+impl From<&GraphQlFact> for GraphQlInfo {
+    fn from(fact: &GraphQlFact) -> Self {
+        Self { sdl: fact.sdl.clone(), members: fact.members.clone() }
     }
 }
 

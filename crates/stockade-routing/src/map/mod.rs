@@ -33,7 +33,7 @@ pub(crate) use explain::explain;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub use info::{
     Access, AnswerBodyInfo, AnswerInfo, BodyInfo, ContentInfo, CorsInfo, DocsInfo, FieldInfo,
-    HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
-    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
+    GraphQlInfo, HeaderInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place,
+    QuotaInfo, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, TagInfo, WebSocketInfo,
 };
 pub(crate) use inspect::Inspector;
