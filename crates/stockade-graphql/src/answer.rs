@@ -1,0 +1,130 @@
+//! [`Answer`]: an outcome as its client gets it.
+//!
+//! Hot: the data is written as it is.
+
+use std::collections::BTreeMap;
+
+use async_graphql::Value;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use stockade_core::Response;
+use stockade_errors::ApiError;
+use stockade_serialization::to_json;
+
+use crate::accept::Media;
+use crate::caller::Caller;
+use crate::engine::Outcome;
+use crate::failure::{self, Failure, Shown};
+
+/// An outcome as its client gets it: errors that it may not see are hidden and logged.
+///
+/// Source: the specification of GraphQL, section 7.1 (response format).
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// `None` where the operation did not run.
+    data: Option<Value>,
+    errors: Vec<Failure>,
+    extensions: BTreeMap<String, Value>,
+    /// The headers that resolvers have set.
+    headers: HeaderMap,
+    cache_control: Option<String>,
+}
+
+impl Answer {
+    /// Makes the answer of an operation that did not run.
+    pub(crate) fn refused(failure: Failure) -> Self {
+        Self { errors: vec![failure], ..Self::default() }
+    }
+
+    /// Makes the answer of an outcome.
+    pub(crate) fn of(outcome: Outcome, shown: Shown, caller: &Caller) -> Self {
+        let Outcome { data, errors, extensions, headers, cache_control } = outcome;
+        let errors = if errors.is_empty() {
+            Vec::new()
+        } else {
+            failure::show(errors, data.is_none(), shown, caller.context())
+        };
+        Self { data, errors, extensions, headers, cache_control }
+    }
+
+    /// Returns true if the operation ran, with errors or without.
+    pub(crate) fn has_run(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// Returns the errors that the client sees.
+    pub(crate) fn errors(&self) -> &[Failure] {
+        &self.errors
+    }
+
+    /// Returns the text that is sent.
+    pub(crate) fn text(&self) -> Result<Vec<u8>, ApiError> {
+        to_json(self).map_err(ApiError::internal)
+    }
+
+    /// Makes the response.
+    pub(crate) fn respond(mut self, media: Media, is_get: bool) -> Result<Response, ApiError> {
+        let status = match media {
+            Media::GraphQl if !self.has_run() => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        let text = self.text()?;
+        let mut headers = std::mem::take(&mut self.headers);
+        let cache_control = self.cache_control.filter(|_| is_get);
+        if let Some(value) = cache_control.and_then(|it| HeaderValue::try_from(it).ok()) {
+            headers.insert(header::CACHE_CONTROL, value);
+            headers.append(header::VARY, HeaderValue::from_static("accept"));
+        }
+        Ok(respond(status, media, text, headers))
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.errors.is_empty() {
+            map.serialize_entry("errors", &self.errors)?;
+        }
+        if let Some(data) = &self.data {
+            map.serialize_entry("data", data)?;
+        }
+        if !self.extensions.is_empty() {
+            map.serialize_entry("extensions", &self.extensions)?;
+        }
+        map.end()
+    }
+}
+
+/// Makes the response to a batch: the answers in the order of its operations.
+pub(crate) fn respond_to_batch(answers: &[Answer], media: Media) -> Result<Response, ApiError> {
+    let text = to_json(answers).map_err(ApiError::internal)?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in answers.iter().flat_map(|answer| &answer.headers) {
+        if name == header::SET_COOKIE {
+            headers.append(name, value.clone());
+        } else {
+            headers.insert(name, value.clone());
+        }
+    }
+    Ok(respond(StatusCode::OK, media, text, headers))
+}
+
+/// Makes the response to a request that is none, in the form of an answer.
+pub(crate) fn respond_refused(
+    status: u16,
+    failure: Failure,
+    media: Media,
+) -> Result<Response, ApiError> {
+    let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
+    let text = Answer::refused(failure).text()?;
+    Ok(respond(status, media, text, HeaderMap::new()))
+}
+
+fn respond(status: StatusCode, media: Media, text: Vec<u8>, mut headers: HeaderMap) -> Response {
+    headers.insert(header::CONTENT_TYPE, media.header());
+    let mut response = Response::new(Bytes::from(text).into());
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}

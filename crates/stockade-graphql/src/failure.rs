@@ -1,0 +1,234 @@
+//! [`Failure`]: an error as the client gets it, and the errors that it does not get.
+
+use std::any::Any;
+use std::fmt::Write as _;
+
+use async_graphql::parser::Error as SyntaxError;
+use async_graphql::{ErrorExtensionValues, PathSegment, Pos, ServerError, Value};
+use http::StatusCode;
+use serde::{Serialize, Serializer};
+use stockade_core::__internal::{ErrorContextExt as _, escaped};
+use stockade_core::ErrorContext;
+use stockade_errors::{ApiError, BoxError};
+
+/// An error as the client gets it.
+///
+/// Source: the specification of GraphQL, section 7.1.2 (errors).
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    error: ServerError,
+}
+
+impl Failure {
+    /// Makes an error of a request as a whole.
+    #[cold]
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { error: ServerError::new(message, None) }
+    }
+
+    /// Makes an error at a place of the document.
+    #[cold]
+    pub(crate) fn at(message: impl Into<String>, pos: Pos) -> Self {
+        Self { error: ServerError::new(message, Some(pos)) }
+    }
+
+    /// Makes the error of a document that is malformed.
+    #[cold]
+    pub(crate) fn of_syntax(error: SyntaxError) -> Self {
+        let mut error = ServerError::from(error);
+        // The parser draws the line of the document first, and says in the last one
+        // what it expected.
+        let expected = error.message.lines().last().unwrap_or_default();
+        let expected = expected.trim_start().trim_start_matches("= ");
+        error.message = format!("The document is malformed: {expected}");
+        shorten(&mut error.message);
+        Self { error }
+    }
+
+    /// Makes the error of a request that a route would have refused by this error.
+    #[cold]
+    pub(crate) fn of_error(error: &ApiError, expose: bool) -> Self {
+        let mut failure = Self::new(error.public_message(expose));
+        failure.error.extensions = Some(extensions_of(error));
+        failure
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.error.message
+    }
+
+    /// Adds a code, by which clients tell errors apart.
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: &str) -> Self {
+        self.error.extensions.get_or_insert_default().set("code", code);
+        self
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.error.serialize(serializer)
+    }
+}
+
+/// The part of the errors that a client may see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    /// True if the messages of 5xx are shown.
+    pub(crate) internals: bool,
+    /// True if names of the schema are suggested.
+    pub(crate) schema: bool,
+}
+
+/// Returns the errors that the client gets. Those that it does not get are logged.
+pub(crate) fn show(
+    errors: Vec<ServerError>,
+    is_request_error: bool,
+    shown: Shown,
+    context: &ErrorContext,
+) -> Vec<Failure> {
+    let most = if is_request_error { REQUEST_ERRORS } else { usize::MAX };
+    let mut logging = Logging { context, left: LINES, skipped: 0 };
+    let show = |error: ServerError| {
+        let mut error = show_one(error, shown, &mut logging);
+        if is_request_error {
+            cut_suggestion(&mut error.message, shown);
+            shorten(&mut error.message);
+        }
+        Failure { error }
+    };
+    let failures = errors.into_iter().take(most).map(show).collect();
+    logging.end();
+    failures
+}
+
+fn show_one(mut error: ServerError, shown: Shown, logging: &mut Logging<'_>) -> ServerError {
+    let Some(source) = error.source.take() else {
+        if !is_missing_data(&error.message) {
+            // The program, or the engine, says it to the client.
+            return error;
+        }
+        logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
+        return hidden(error);
+    };
+    if let Some(api_error) = api_error(&*source) {
+        api_error.public_message(shown.internals).clone_into(&mut error.message);
+        error.extensions = Some(extensions_of(api_error));
+        logging.log(&error.path, api_error.clone());
+        return error;
+    }
+    // Its text may be that of a driver, with a password in it, and is for the log in
+    // every mode.
+    logging.log(&error.path, ApiError::new(500, std::mem::take(&mut error.message)));
+    hidden(error)
+}
+
+/// Returns the error of ours that a resolver failed with, if it is one.
+fn api_error(source: &(dyn Any + Send + Sync)) -> Option<&ApiError> {
+    let boxed = || source.downcast_ref::<BoxError>()?.downcast_ref();
+    source.downcast_ref().or_else(boxed)
+}
+
+/// Replaces what is said of an error by the little that anybody may know.
+fn hidden(mut error: ServerError) -> ServerError {
+    let plain = ApiError::new(500, "");
+    plain.message().clone_into(&mut error.message);
+    error.extensions = Some(extensions_of(&plain));
+    error
+}
+
+/// Returns true for the engine's error where a resolver asks for data that the program
+/// has not put into the schema: a mistake in the program, which names its types.
+fn is_missing_data(message: &str) -> bool {
+    message.starts_with("Data `") && message.ends_with("` does not exist.")
+}
+
+/// Returns the code and the status of an error, with its details.
+fn extensions_of(error: &ApiError) -> ErrorExtensionValues {
+    let mut extensions = ErrorExtensionValues::default();
+    extensions.set("code", code_of(error.status()));
+    extensions.set("status", error.status());
+    let details = error.public_details().and_then(|it| Value::from_json(it.clone()).ok());
+    if let Some(details) = details {
+        extensions.set("details", details);
+    }
+    let retry_after = error.headers().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
+    if let Some(seconds) = retry_after.and_then(|(_, value)| value.parse::<u64>().ok()) {
+        extensions.set("retryAfter", seconds);
+    }
+    extensions
+}
+
+/// Returns the name of a status, such as `NOT_FOUND`.
+fn code_of(status: u16) -> String {
+    let text = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let name = |text: &str| text.to_ascii_uppercase().replace([' ', '-', '\''], "_");
+    text.map_or_else(|| "ERROR".to_owned(), name)
+}
+
+/// Cuts off the names that the engine suggests for a wrong one.
+fn cut_suggestion(message: &mut String, shown: Shown) {
+    if let Some(start) = message.find(SUGGESTION).filter(|_| !shown.schema) {
+        message.truncate(start);
+    }
+}
+
+/// Shortens a message, which may have texts of the client in it.
+fn shorten(message: &mut String) {
+    if message.chars().count() > CHARS {
+        let end = message.char_indices().nth(CHARS - 1).map_or(message.len(), |(end, _)| end);
+        message.truncate(end);
+        message.push('…');
+    }
+}
+
+/// Writes the errors of one answer to the log.
+struct Logging<'c> {
+    context: &'c ErrorContext,
+    /// The number of lines that are left.
+    left: usize,
+    skipped: usize,
+}
+
+impl Logging<'_> {
+    fn log(&mut self, path: &[PathSegment], error: ApiError) {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.skipped += 1;
+            return;
+        };
+        self.left = left;
+        let mut message = String::new();
+        for (index, segment) in path.iter().enumerate() {
+            let dot = if index == 0 { "" } else { "." };
+            // Writing to a text cannot fail.
+            let _ = match segment {
+                PathSegment::Field(name) => write!(message, "{dot}{}", escaped(name)),
+                PathSegment::Index(index) => write!(message, "{dot}{index}"),
+            };
+        }
+        let dots = if path.is_empty() { "" } else { ": " };
+        let _ = write!(message, "{dots}{error}");
+        self.context.log(&ApiError::new(error.status(), message).with_source(error));
+    }
+
+    /// Says how many errors had no line of their own.
+    fn end(self) {
+        if self.skipped > 0 {
+            let message = format!("{} further errors of this answer", self.skipped);
+            self.context.log(&ApiError::new(500, message));
+        }
+    }
+}
+
+/// The errors of a request as a whole that are sent; the rest would repeat the
+/// document.
+const REQUEST_ERRORS: usize = 10;
+
+/// The characters of a message that has texts of the client in it.
+const CHARS: usize = 200;
+
+/// The lines that one answer writes to the log: a list may fail at each item.
+const LINES: usize = 20;
+
+/// The beginning of the names that the engine suggests.
+const SUGGESTION: &str = " Did you mean";
