@@ -1,0 +1,155 @@
+//! [`Uploads`]: files that come with an operation.
+//!
+//! Source: the multipart request specification of GraphQL, revision 2.
+
+use std::collections::HashMap;
+
+use async_graphql::{UploadValue, Value, Variables};
+use bytes::Bytes;
+use stockade_core::extract::{Multipart, Part};
+use stockade_core::{FromRequest as _, Request};
+use stockade_errors::ApiError;
+
+use crate::message::{Message, Params};
+
+/// The files that a form may bring with an operation: an argument of the type
+/// [`Upload`](async_graphql::Upload).
+///
+/// The form follows the multipart request specification: `operations`, `map`, then the
+/// files. A page of another origin can send a form without asking, so that a form needs
+/// the header `GraphQL-Require-Preflight` (or `Apollo-Require-Preflight`) with any
+/// value; without it the answer is 403.
+///
+/// The whole form counts against [`GraphQl::max_body`](crate::GraphQl::max_body).
+#[derive(Clone, Copy, Debug)]
+pub struct Uploads {
+    files: usize,
+    file_bytes: usize,
+}
+
+impl Default for Uploads {
+    fn default() -> Self {
+        Self { files: 5, file_bytes: 5 * 1_048_576 }
+    }
+}
+
+impl Uploads {
+    /// Makes the limits: 5 files of 5 MiB.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the largest number of files in a form; of a further one the answer is
+    /// 413. Default: 5.
+    #[must_use]
+    pub fn max_files(mut self, files: usize) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Sets the largest size of one file, in bytes; of a larger one the answer is
+    /// 413. Default: 5 MiB.
+    #[must_use]
+    pub fn max_file_bytes(mut self, bytes: usize) -> Self {
+        self.file_bytes = bytes;
+        self
+    }
+}
+
+/// A file, and the variables that stand for it.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) content_type: Option<String>,
+    pub(crate) content: Bytes,
+    /// Such as `variables.files.0`.
+    pub(crate) paths: Vec<String>,
+}
+
+impl File {
+    /// Returns the file as the engine has it.
+    pub(crate) fn value(&self) -> UploadValue {
+        UploadValue {
+            filename: self.name.clone(),
+            content_type: self.content_type.clone(),
+            content: self.content.clone(),
+        }
+    }
+}
+
+/// Reads a form with one operation and its files.
+///
+/// # Errors
+/// 400 for a form that is not as the convention has it, 413 for too many or too large
+/// parts, and those of any body.
+pub(crate) async fn read(
+    req: &mut Request,
+    uploads: Uploads,
+    values: usize,
+) -> Result<(Params, Vec<File>), ApiError> {
+    let form = Multipart::from_request(req).await?;
+    let mut form = form.limits(uploads.files.saturating_add(2), uploads.file_bytes);
+    let operations = named(&mut form, "operations").await?.bytes().await?;
+    let message = Message::read(&operations, 0, values)
+        .map_err(|error| ApiError::new(error.status, error.message))?;
+    let Message::One(mut params) = message else {
+        return Err(ApiError::new(400, "A form has one operation"));
+    };
+    let map = named(&mut form, "map").await?.bytes().await?;
+    let mut map: HashMap<String, Vec<String>> =
+        serde_json::from_slice(&map).map_err(|_| malformed("map"))?;
+    if map.values().map(Vec::len).sum::<usize>() > PLACES {
+        return Err(ApiError::new(400, format!("`map` has more than {PLACES} places")));
+    }
+    for path in map.values().flatten() {
+        hold_place(&mut params.variables, path)?;
+    }
+    let mut files = Vec::with_capacity(map.len());
+    while let Some(part) = form.next().await? {
+        let paths = part.name().and_then(|name| map.remove(name));
+        let paths = paths.ok_or_else(|| ApiError::new(400, "`map` does not name a file"))?;
+        files.push(File {
+            name: part.file_name().unwrap_or_default().to_owned(),
+            content_type: part.content_type().map(str::to_owned),
+            content: part.bytes().await?,
+            paths,
+        });
+    }
+    if !map.is_empty() {
+        return Err(ApiError::new(400, "A file that `map` names is missing"));
+    }
+    Ok((params, files))
+}
+
+async fn named(form: &mut Multipart, name: &'static str) -> Result<Part, ApiError> {
+    let part = form.next().await?.filter(|part| part.name() == Some(name));
+    part.ok_or_else(|| ApiError::new(400, format!("`{name}` is missing, or not in its place")))
+}
+
+fn malformed(name: &str) -> ApiError {
+    ApiError::new(400, format!("`{name}` is malformed"))
+}
+
+/// Puts something into the variable that a file stands for, which must be null.
+fn hold_place(variables: &mut Variables, path: &str) -> Result<(), ApiError> {
+    let place = path.strip_prefix("variables.").and_then(|path| {
+        let mut steps = path.split('.');
+        let first = variables.get_mut(steps.next()?)?;
+        steps.try_fold(first, |value, step| match value {
+            Value::List(items) => items.get_mut(step.parse::<usize>().ok()?),
+            Value::Object(fields) => fields.get_mut(step),
+            _ => None,
+        })
+    });
+    match place {
+        Some(place) if *place == Value::Null => {
+            *place = Value::Boolean(true);
+            Ok(())
+        }
+        _ => Err(ApiError::new(400, "`map` names no variable that is null")),
+    }
+}
+
+/// The number of variables that stand for files.
+const PLACES: usize = 100;
