@@ -1,0 +1,91 @@
+//! Operations by POST whose outcomes come as events: `next` for each, and `complete`
+//! at the end.
+//!
+//! Source: <https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>, "Distinct
+//! connections mode".
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use futures_core::stream::BoxStream;
+use stockade_core::__internal::ErrorContextExt as _;
+use stockade_core::reply::{Event, Sse};
+use stockade_core::{Reply as _, Response};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
+
+use crate::answer::Answer;
+use crate::caller::Caller;
+use crate::engine::Outcome;
+use crate::failure::{Failure, Shown};
+
+/// Sends the outcomes of an operation; its stream ends with the response.
+pub(crate) fn respond(
+    outcomes: BoxStream<'static, Outcome>,
+    shown: Shown,
+    caller: Caller,
+) -> Result<Response, ApiError> {
+    send(Events::Running { outcomes, shown, caller })
+}
+
+/// Sends the failure of an operation that does not run: a client that takes events
+/// alone reads no other answer.
+pub(crate) fn refuse(failure: Failure) -> Result<Response, ApiError> {
+    send(Events::Refused(failure))
+}
+
+fn send(events: Events) -> Result<Response, ApiError> {
+    Sse::new(events).keep_alive(KEEP_ALIVE).into_response()
+}
+
+/// The events of an operation.
+enum Events {
+    Running {
+        outcomes: BoxStream<'static, Outcome>,
+        shown: Shown,
+        caller: Caller,
+    },
+    Refused(Failure),
+    /// All outcomes were sent.
+    Complete,
+    Ended,
+}
+
+impl Stream for Events {
+    type Item = Result<Event, ApiError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Self::Running { outcomes, shown, caller } = &mut *self {
+            let answer = match catch_panic(|| outcomes.as_mut().poll_next(cx)) {
+                Ok(polled) => ready!(polled).map(|outcome| Answer::of(outcome, *shown, caller)),
+                Err(panic) => {
+                    caller.context().log(&panic);
+                    let failure = Failure::of_error(&panic, shown.internals);
+                    *self = Self::Complete;
+                    return Poll::Ready(Some(next(&Answer::refused(failure))));
+                }
+            };
+            if let Some(answer) = answer {
+                return Poll::Ready(Some(next(&answer)));
+            }
+        }
+        let (event, following) = match std::mem::replace(&mut *self, Self::Ended) {
+            Self::Refused(failure) => (next(&Answer::refused(failure)), Self::Complete),
+            Self::Running { .. } | Self::Complete => {
+                (Ok(Event::data("").name("complete")), Self::Ended)
+            }
+            Self::Ended => return Poll::Ready(None),
+        };
+        *self = following;
+        Poll::Ready(Some(event))
+    }
+}
+
+fn next(answer: &Answer) -> Result<Event, ApiError> {
+    Ok(Event::json(answer)?.name("next"))
+}
+
+/// The silence after which a comment is sent, so that proxies keep the connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);

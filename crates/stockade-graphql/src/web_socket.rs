@@ -1,0 +1,424 @@
+//! Operations by a WebSocket: some run at a time, their outcomes go out in turn, and
+//! all of them end with the connection.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream as _;
+use futures_core::stream::BoxStream;
+use futures_sink::Sink as _;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
+use stockade_core::{BoxFuture, Docs, ErrorContext, FromRequest, Middleware, Request};
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
+use stockade_middleware::__internal::{Meter, ValueLookup};
+use stockade_routing::__internal::RouteEntryExt as _;
+use stockade_routing::RouteEntry;
+use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, WebSocket};
+use tokio::time::{Instant, sleep_until};
+
+use crate::answer::Answer;
+use crate::caller::Caller;
+use crate::engine::Outcome;
+use crate::failure::Failure;
+use crate::message::Message;
+use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
+use crate::service::{Refusal, Service};
+use crate::subscription_options::SubscriptionOptions;
+
+/// Makes the entry of the WebSocket.
+#[track_caller]
+pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) -> RouteEntry {
+    let SubscriptionOptions { web_socket_options, on_init, init_timeout, max_operations, .. } =
+        options;
+    let describing = on_init.clone();
+    // The order counts: the handshake is taken before the request is copied.
+    let handler = move |socket: WebSocket, Handshake(req): Handshake| {
+        let deadline = Instant::now().checked_add(init_timeout);
+        let protocol = Protocol::new(max_operations, deadline.map(Instant::into_std));
+        let on_init = on_init.clone();
+        let service = Arc::clone(&service);
+        async move { serve(service, socket, req, protocol, on_init).await }
+    };
+    let mut socket = web_socket_options.protocols([SUBPROTOCOL]);
+    // The protocol knows no binary messages, and says so to those who send one.
+    socket.binary = true;
+    let entry = RouteEntry::web_socket(handler)
+        .options(socket)
+        .docs(
+            Docs::new("Runs operations of GraphQL by `graphql-transport-ws`")
+                .hidden("a document has one GET of a path, which is that without a WebSocket"),
+        )
+        .with_parts();
+    match describing {
+        Some(on_init) => {
+            let needs = Middleware::new(|_: &mut Request| Ok::<(), ApiError>(()));
+            let needs = needs.named("on_init").describing(move |doc| on_init.describe(doc));
+            entry.middleware([needs])
+        }
+        None => entry,
+    }
+}
+
+/// The request of the handshake, by which its operations run.
+struct Handshake(Request);
+
+impl FromRequest for Handshake {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(Self(req.child()))
+    }
+}
+
+/// Runs operations until the connection ends; those that still run end with it.
+async fn serve(
+    service: Arc<Service>,
+    socket: WebSocket,
+    req: Request,
+    protocol: Protocol,
+    on_init: Option<ValueLookup<Value>>,
+) {
+    if socket.protocol() != Some(SUBPROTOCOL) {
+        socket.close(NO_SUBPROTOCOL, "Subprotocol not acceptable").await;
+        return;
+    }
+    let (receiver, sender) = socket.split();
+    let told = sender.clone();
+    let deadline = protocol.deadline().map(|at| Box::pin(sleep_until(at.into())));
+    let mut connection = Connection {
+        context: ErrorContext::of(&req),
+        settings: req.settings(),
+        values: req.max_json_values(),
+        meter: req.shared(),
+        service,
+        receiver,
+        sender: sender.clone(),
+        shutdown: Some(Box::pin(async move { told.shutting_down().await })),
+        deadline: deadline.map(|sleep| sleep as _),
+        user: User::Unknown { req: Some(req), on_init },
+        protocol,
+        waiting: VecDeque::new(),
+        operations: VecDeque::new(),
+        close: None,
+    };
+    let close = poll_fn(|cx| connection.poll(cx)).await;
+    // The streams end before the client has answered the close frame.
+    drop(connection);
+    if let Some(close) = close {
+        sender.close(close.code, &close.reason).await;
+    }
+}
+
+/// A connection with its operations.
+struct Connection {
+    service: Arc<Service>,
+    context: ErrorContext,
+    settings: Settings,
+    /// The largest number of JSON values of a message.
+    values: usize,
+    /// The rate limits that have counted the handshake, by which operations count too.
+    meter: Option<Arc<Meter>>,
+    protocol: Protocol,
+    receiver: Receiver,
+    sender: Sender,
+    user: User,
+    /// The messages that wait for room in the send queue, a few at most.
+    waiting: VecDeque<String>,
+    /// The operations that run; the first is polled next.
+    operations: VecDeque<Operation>,
+    shutdown: Option<BoxFuture<'static, ()>>,
+    deadline: Option<BoxFuture<'static, ()>>,
+    /// The close frame that follows the messages that wait.
+    close: Option<Close>,
+}
+
+/// The user of a connection.
+enum User {
+    /// `connection_init` has not come.
+    Unknown {
+        req: Option<Request>,
+        on_init: Option<ValueLookup<Value>>,
+    },
+    /// The function of the application judges its payload.
+    Asked(BoxFuture<'static, Result<Option<Caller>, ApiError>>),
+    Known(Caller),
+}
+
+/// An operation that runs.
+struct Operation {
+    id: String,
+    state: OperationState,
+}
+
+enum OperationState {
+    /// Its payload is read and charged.
+    Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, Failure>>),
+    Running(BoxStream<'static, Outcome>),
+}
+
+/// The step of an operation.
+enum Step {
+    Started,
+    Outcome(Outcome),
+    /// The operation was refused.
+    Refused(Failure),
+    /// It has panicked.
+    Panicked(ApiError),
+    Ended,
+}
+
+impl Operation {
+    /// Goes on with the operation; a panic is a failure of it alone.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        match catch_panic(|| self.poll_unguarded(cx)) {
+            Ok(polled) => polled,
+            Err(panic) => Poll::Ready(Step::Panicked(panic)),
+        }
+    }
+
+    fn poll_unguarded(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        Poll::Ready(match &mut self.state {
+            OperationState::Starting(starting) => match ready!(starting.as_mut().poll(cx)) {
+                Ok(stream) => {
+                    self.state = OperationState::Running(stream);
+                    Step::Started
+                }
+                Err(failure) => Step::Refused(failure),
+            },
+            OperationState::Running(stream) => match ready!(stream.as_mut().poll_next(cx)) {
+                Some(outcome) => Step::Outcome(outcome),
+                None => Step::Ended,
+            },
+        })
+    }
+}
+
+impl Connection {
+    /// Goes on until nothing moves; gives the close frame to send, or `None` when the
+    /// connection has ended already.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Close>> {
+        for _ in 0..MAX_ROUNDS {
+            let (has_room, mut moved) = match self.poll_send(cx) {
+                Poll::Ready(Some(sent)) => (true, sent),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => (false, false),
+            };
+            if self.close.is_some() {
+                return if has_room { Poll::Ready(self.close.take()) } else { Poll::Pending };
+            }
+            moved |= self.poll_shutdown(cx) | self.poll_clock(cx) | self.poll_user(cx);
+            // A client that does not read may still say that it wants no more.
+            if self.waiting.len() < MAX_WAITING {
+                match self.poll_receive(cx) {
+                    Poll::Ready(false) => return Poll::Ready(None),
+                    Poll::Ready(true) => moved = true,
+                    Poll::Pending => {}
+                }
+            }
+            match self.poll_operations(cx) {
+                Some(operations_moved) => moved |= operations_moved,
+                None => return Poll::Ready(None),
+            }
+            if !moved {
+                return Poll::Pending;
+            }
+        }
+        // Gives the driver and other tasks their turn.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Lets each operation go on once, while there is room for its outcome; true if one
+    /// did, and `None` when the connection has ended.
+    fn poll_operations(&mut self, cx: &mut Context<'_>) -> Option<bool> {
+        let mut moved = false;
+        for _ in 0..self.operations.len() {
+            match self.poll_send(cx) {
+                Poll::Ready(Some(_)) => moved |= self.poll_operation(cx),
+                Poll::Ready(None) => return None,
+                // The next one has its turn when there is room again.
+                Poll::Pending => break,
+            }
+        }
+        Some(moved)
+    }
+
+    /// Sends what waits, as far as there is room; then there is room for one more.
+    /// True if something was sent; `None` when the connection has ended.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Option<bool>> {
+        let mut sent = false;
+        loop {
+            if ready!(Pin::new(&mut self.sender).poll_ready(cx)).is_err() {
+                return Poll::Ready(None);
+            }
+            let Some(text) = self.waiting.pop_front() else { return Poll::Ready(Some(sent)) };
+            if Pin::new(&mut self.sender).start_send(SocketMessage::Text(text)).is_err() {
+                return Poll::Ready(None);
+            }
+            sent = true;
+        }
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(shutdown) = &mut self.shutdown else { return false };
+        if shutdown.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.shutdown = None;
+        for action in self.protocol.shut_down() {
+            self.act(action);
+        }
+        true
+    }
+
+    fn poll_clock(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(deadline) = &mut self.deadline else { return false };
+        if self.protocol.deadline().is_some() && deadline.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.deadline = None;
+        let action = self.protocol.expire(Instant::now().into_std());
+        self.act(action);
+        true
+    }
+
+    /// Goes on with the function that judges `connection_init`.
+    fn poll_user(&mut self, cx: &mut Context<'_>) -> bool {
+        let User::Asked(asked) = &mut self.user else { return false };
+        let Poll::Ready(outcome) = asked.as_mut().poll(cx) else { return false };
+        let action = match outcome {
+            Ok(Some(caller)) => {
+                self.user = User::Known(caller);
+                self.protocol.acknowledge()
+            }
+            Ok(None) => self.protocol.forbid("Forbidden"),
+            Err(error) if error.status() < 500 => self.protocol.forbid(error.message().to_owned()),
+            Err(error) => {
+                self.context.log(&error);
+                self.protocol.fail()
+            }
+        };
+        self.act(action);
+        true
+    }
+
+    /// Takes a message; false when the connection has ended.
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let action = match ready!(Pin::new(&mut self.receiver).poll_next(cx)) {
+            Some(Ok(SocketMessage::Text(text))) => self.protocol.receive(&text),
+            Some(Ok(SocketMessage::Binary(_))) => {
+                self.protocol.bad_request("Messages of this protocol are texts")
+            }
+            // Pings, pongs and closes of WebSockets are none of the protocol.
+            Some(Ok(_)) => Action::Nothing,
+            Some(Err(error)) => {
+                log::debug!(target: "stockade::graphql", "a connection ended: {error}");
+                return Poll::Ready(false);
+            }
+            None => return Poll::Ready(false),
+        };
+        self.act(action);
+        Poll::Ready(true)
+    }
+
+    /// Goes on with the first operation, and puts it behind the others if it has not
+    /// ended.
+    fn poll_operation(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(mut operation) = self.operations.pop_front() else { return false };
+        let Poll::Ready(step) = operation.poll(cx) else {
+            self.operations.push_back(operation);
+            return false;
+        };
+        let action = match step {
+            Step::Started => Action::Nothing,
+            Step::Outcome(outcome) => {
+                let User::Known(caller) = &self.user else { return false };
+                let answer = Answer::of(outcome, self.service.shown(self.settings), caller);
+                if answer.has_run() {
+                    self.protocol.next(&operation.id, &answer)
+                } else {
+                    self.protocol.error(&operation.id, &answer.errors())
+                }
+            }
+            Step::Refused(failure) => self.protocol.error(&operation.id, &[failure]),
+            Step::Panicked(error) => {
+                self.context.log(&error);
+                let failure = Failure::of_error(&error, self.settings.expose_errors);
+                self.protocol.error(&operation.id, &[failure])
+            }
+            Step::Ended => self.protocol.complete(&operation.id),
+        };
+        if self.protocol.runs(&operation.id) {
+            self.operations.push_back(operation);
+        }
+        self.act(action);
+        true
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Nothing => {}
+            Action::Send(text) => self.waiting.push_back(text),
+            Action::Init(payload) => self.init(payload),
+            Action::Start { id, payload } => self.start(id, &payload),
+            Action::Stop(id) => self.operations.retain(|operation| operation.id != id),
+            Action::Close(close) => {
+                self.operations.clear();
+                self.close = Some(close);
+            }
+        }
+    }
+
+    /// Lets the function of the application judge the payload.
+    fn init(&mut self, payload: Option<Box<RawValue>>) {
+        let User::Unknown { req, on_init } = &mut self.user else { return };
+        let Some(mut req) = req.take() else { return };
+        let on_init = on_init.take();
+        self.user = User::Asked(Box::pin(async move {
+            if let Some(on_init) = on_init {
+                let payload = match payload {
+                    Some(payload) => serde_json::from_str(payload.get())?,
+                    None => Value::Null,
+                };
+                if !on_init.find(&mut req, payload).await? {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(Caller::of(req)))
+        }));
+    }
+
+    fn start(&mut self, id: String, payload: &RawValue) {
+        let User::Known(caller) = &self.user else { return };
+        let params = match Message::read(payload.get().as_bytes(), 0, self.values) {
+            Ok(Message::One(params)) => params,
+            Ok(Message::Batch(_)) => return,
+            Err(unreadable) => {
+                let action = self.protocol.bad_request(unreadable.message);
+                return self.act(action);
+            }
+        };
+        let (service, caller, settings) =
+            (Arc::clone(&self.service), caller.clone(), self.settings);
+        let meter = self.meter.clone();
+        let starting = async move {
+            if let Some(meter) = meter {
+                let refused = |error| Failure::of_error(&error, settings.expose_errors);
+                meter.charge().await.map_err(refused)?;
+            }
+            service.subscribe(params, caller, settings).map_err(Refusal::into_failure)
+        };
+        let state = OperationState::Starting(Box::pin(starting));
+        self.operations.push_back(Operation { id, state });
+    }
+}
+
+/// The number of messages that wait for room before no more of the client are read.
+const MAX_WAITING: usize = 16;
+
+/// The number of rounds before other tasks have their turn.
+const MAX_ROUNDS: usize = 32;
