@@ -1,0 +1,115 @@
+//! [`Caller`]: the request as resolvers see it.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::{Extensions, HeaderMap};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use stockade_core::__internal::RequestHead;
+use stockade_core::{ErrorContext, Request};
+use stockade_errors::ApiError;
+
+/// The request that an operation came by, as its resolvers see it: a resolver takes
+/// it from its context. A clone is the same request.
+///
+/// ```
+/// use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+/// use stockade::prelude::*;
+/// use stockade::testing::TestClient;
+///
+/// struct Query;
+///
+/// #[gql::Object(crate = "gql")]
+/// impl Query {
+///     async fn me(&self, ctx: &gql::Context<'_>) -> gql::Result<Option<String>> {
+///         let caller = ctx.data::<Caller>()?;
+///         Ok(caller.user().map(|user| user.to_string()))
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let schema = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
+/// let api = routes! { "graphql": { ..GraphQl::new(schema).routes() } };
+/// let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let answer = client.post("/graphql").json(&json!({ "query": "{ me }" })).await;
+/// answer.assert_json(&json!({ "data": { "me": null } }));
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Caller {
+    head: Arc<RequestHead>,
+}
+
+impl Caller {
+    pub(crate) fn of(req: Request) -> Self {
+        Self { head: Arc::new(RequestHead::of(req)) }
+    }
+
+    /// Returns the user that middleware has found, if it has found one.
+    #[must_use]
+    pub fn user(&self) -> Option<&Value> {
+        self.head.user()
+    }
+
+    /// Returns the user as a type of the program's own.
+    ///
+    /// # Errors
+    /// 401 where there is none, or one that does not fit the type.
+    pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        self.head.user_as()
+    }
+
+    /// Returns the client's address, if the host knows it: behind trusted proxies
+    /// the one that the router found, else the other end of the connection.
+    #[must_use]
+    pub fn ip(&self) -> Option<IpAddr> {
+        self.head.client_ip()
+    }
+
+    /// Returns the name of the request in logs, if it has one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.head.context().id()
+    }
+
+    /// Returns the value of type `T` that the application provided.
+    ///
+    /// # Errors
+    /// 500 where it has provided none: that is a mistake in the program.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ApiError> {
+        let missing = || {
+            let name = std::any::type_name::<T>();
+            ApiError::new(
+                500,
+                format!("a resolver needs the state `{name}`, which is not provided"),
+            )
+        };
+        self.head.state().ok_or_else(missing)
+    }
+
+    /// Returns the headers of the request; of a subscription by a WebSocket those of
+    /// its handshake.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        self.head.headers()
+    }
+
+    /// Returns the values that middleware has put on the request.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        self.head.extensions()
+    }
+
+    pub(crate) fn context(&self) -> &ErrorContext {
+        self.head.context()
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller").field("request_id", &self.request_id()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+//! The description of the routes.
+
+use serde_json::{Value, json};
+use stockade_core::description::{Answer, Content, ContentSchema, InputFrom};
+use stockade_core::{BodyKind, RouteDoc};
+use stockade_validation::{Schema, ValidationOptions};
+
+use crate::accept::GRAPHQL;
+
+/// Describes the POST.
+pub(crate) fn describe_post(doc: &mut RouteDoc, has_batches: bool, has_uploads: bool) {
+    doc.reads_body(BodyKind::Raw);
+    if !has_batches {
+        checks(doc, InputFrom::Body, &object(&json!({ "type": ["object", "null"] })));
+    }
+    if has_uploads {
+        doc.reads_header("GraphQL-Require-Preflight", false);
+        doc.may_answer(403, "A form comes without the header that a page cannot send");
+    }
+    let events = Answer::text(200, "text/event-stream");
+    doc.answers(events.meaning("The outcomes of the operation, as events"));
+    describe_both(doc, has_batches);
+}
+
+/// Describes the GET.
+pub(crate) fn describe_get(doc: &mut RouteDoc) {
+    // A page of an origin that CORS lists may ask.
+    doc.guards_origin();
+    doc.reads_header("Sec-Fetch-Site", false);
+    doc.may_answer(403, "A page of another site asks");
+    doc.may_answer(405, "The operation is no query");
+    checks(doc, InputFrom::Query, &object(&json!({ "type": "string" })));
+    describe_both(doc, false);
+}
+
+/// Describes the GET, where it may also answer with the page of GraphiQL.
+#[cfg(feature = "graphiql")]
+pub(crate) fn describe_get_or_page(has_page: bool) -> impl Fn(&mut RouteDoc) {
+    move |doc| {
+        if has_page {
+            doc.answers(Answer::text(200, "text/html").meaning("The page of GraphiQL"));
+            doc.answers(Answer::new(304).meaning("The page has not changed"));
+        }
+        describe_get(doc);
+    }
+}
+
+fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
+    let answer = |status: u16, schema: &Value, meaning: &'static str| {
+        let content = |name| Content::new(name, ContentSchema::Json(schema.clone()));
+        Answer::new(status)
+            .content(content("application/json"))
+            .content(content(GRAPHQL))
+            .meaning(meaning)
+    };
+    let errors = json!({
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "properties": {
+                "message": { "type": "string" },
+                "locations": { "type": "array" },
+                "path": { "type": "array" },
+                "extensions": { "type": "object" },
+            },
+            "required": ["message"],
+        },
+    });
+    let properties = json!({
+        "data": { "type": ["object", "null"] },
+        "errors": errors,
+        "extensions": { "type": "object" },
+    });
+    let outcome = json!({ "type": "object", "properties": properties });
+    let outcome = if has_batches {
+        json!({ "anyOf": [outcome, { "type": "array", "items": outcome }] })
+    } else {
+        outcome
+    };
+    let refusal = json!({
+        "type": "object", "properties": { "errors": errors }, "required": ["errors"],
+    });
+    doc.answers(answer(200, &outcome, "The outcome of the operation"));
+    doc.answers(answer(400, &refusal, "The operation did not run"));
+    doc.answers(answer(413, &refusal, "The request has too many values"));
+    doc.may_answer(406, "No form of the answer is accepted");
+}
+
+/// Returns the schema of a request whose variables and extensions are of this one.
+fn object(map: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": ["string", "null"], "description": "The document." },
+            "operationName": { "type": ["string", "null"] },
+            "variables": map,
+            "extensions": map,
+            "documentId": { "type": ["string", "null"] },
+        },
+    })
+}
+
+/// Notes that a part of the request has a schema. The handler reads it more
+/// strictly.
+fn checks(doc: &mut RouteDoc, from: InputFrom, schema: &Value) {
+    match Schema::from_value(schema) {
+        Ok(schema) => {
+            let options = ValidationOptions::new().allow_unknown(true);
+            doc.checks(from, &schema, &options);
+        }
+        Err(error) => doc.mistake(format!("this is a bug in stockade: {error}")),
+    }
+}

@@ -1,0 +1,308 @@
+//! [`GraphQl`]: a schema, and the rules by which it is asked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_graphql::{ObjectType, Schema, SchemaBuilder, SubscriptionType};
+use http::Method;
+use stockade_core::{Docs, Handler, RouteDoc};
+use stockade_routing::__internal::RouteEntryExt as _;
+use stockade_routing::{RouteEntry, RouteTree};
+
+#[cfg(not(feature = "graphiql"))]
+use crate::describe::describe_get;
+#[cfg(feature = "graphiql")]
+use crate::describe::describe_get_or_page;
+use crate::describe::describe_post;
+use crate::engine::{Engine, Unfinished};
+use crate::limits::Limits;
+use crate::members::schema_fact;
+use crate::persisted::Persisted;
+use crate::service::Service;
+use crate::subscription_options::SubscriptionOptions;
+use crate::upload::Uploads;
+use crate::web_socket::web_socket;
+
+/// A schema of GraphQL, and the rules by which it is asked.
+///
+/// ```
+/// use stockade::graphql::{GraphQl, async_graphql as gql};
+/// use stockade::prelude::*;
+/// use stockade::testing::TestClient;
+///
+/// struct Query;
+///
+/// #[gql::Object(crate = "gql")]
+/// impl Query {
+///     async fn add(&self, a: i32, b: i32) -> i32 {
+///         a + b
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let schema = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
+/// let api = routes! { "graphql": { ..GraphQl::new(schema).routes() } };
+/// let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let answer = client.post("/graphql").json(&json!({ "query": "{ add(a: 2, b: 3) }" })).await;
+/// answer.assert_json(&json!({ "data": { "add": 5 } }));
+/// # }
+/// ```
+#[must_use = "a schema does nothing until its routes stand in a tree"]
+pub struct GraphQl {
+    schema: Source,
+    limits: Limits,
+    /// The limits of the engine that were set.
+    set_for_engine: Vec<&'static str>,
+    introspection: Option<bool>,
+    persisted: Option<Persisted>,
+    uploads: Option<Uploads>,
+    max_body: Option<u64>,
+    public: Option<String>,
+    pub(crate) subscriptions: SubscriptionOptions,
+    #[cfg(feature = "graphiql")]
+    graphiql: bool,
+}
+
+enum Source {
+    Unfinished(Box<dyn Unfinished>),
+    Finished(Arc<dyn Engine>),
+}
+
+impl GraphQl {
+    /// Takes a schema that is not finished: the limits become part of it.
+    ///
+    /// A limit of complexity of the builder itself is replaced by
+    /// [`max_complexity`](Self::max_complexity), because a builder does not tell it.
+    #[track_caller]
+    pub fn new<Q, M, S>(schema: SchemaBuilder<Q, M, S>) -> Self
+    where
+        Q: ObjectType + 'static,
+        M: ObjectType + 'static,
+        S: SubscriptionType + 'static,
+    {
+        Self::of(Source::Unfinished(Box::new(schema)))
+    }
+
+    /// Takes a schema that is finished, with its own limits of depth, complexity and
+    /// directives, or none: it cannot be given others. All other limits hold. The
+    /// operations of a batch are counted together by their fields.
+    #[track_caller]
+    pub fn finished<Q, M, S>(schema: Schema<Q, M, S>) -> Self
+    where
+        Q: ObjectType + 'static,
+        M: ObjectType + 'static,
+        S: SubscriptionType + 'static,
+    {
+        Self::of(Source::Finished(Arc::new(schema)))
+    }
+
+    #[track_caller]
+    fn of(schema: Source) -> Self {
+        Self {
+            schema,
+            limits: Limits::default(),
+            set_for_engine: Vec::new(),
+            introspection: None,
+            persisted: None,
+            uploads: None,
+            max_body: None,
+            public: None,
+            subscriptions: SubscriptionOptions::default(),
+            #[cfg(feature = "graphiql")]
+            graphiql: false,
+        }
+    }
+
+    /// Sets how deep fields may stand within each other. Default: 12.
+    pub fn max_depth(mut self, fields: usize) -> Self {
+        self.limits.depth = fields;
+        self.set_for_engine.push("max_depth");
+        self
+    }
+
+    /// Sets the largest complexity of an operation, or of all operations of a batch
+    /// together: a field counts 1 with all that it asks for, unless its attribute
+    /// `complexity` says otherwise. A list counts 1 too: give it
+    /// `complexity = "first * child_complexity"`. Default: 1,000.
+    pub fn max_complexity(mut self, complexity: usize) -> Self {
+        self.limits.complexity = complexity;
+        self.set_for_engine.push("max_complexity");
+        self
+    }
+
+    /// Sets the largest number of directives of one field, fragment or operation.
+    /// Default: 5.
+    pub fn max_directives(mut self, directives: usize) -> Self {
+        self.limits.directives = directives;
+        self.set_for_engine.push("max_directives");
+        self
+    }
+
+    /// Sets the largest number of aliases of an operation, with those of fragments
+    /// wherever they are spread. Default: 50.
+    pub fn max_aliases(mut self, aliases: usize) -> Self {
+        self.limits.aliases = aliases;
+        self
+    }
+
+    /// Sets the largest number of fields at the root of an operation. Default: 20.
+    pub fn max_root_fields(mut self, fields: usize) -> Self {
+        self.limits.root_fields = fields;
+        self
+    }
+
+    /// Sets the largest document, in bytes. Default: 64 KiB.
+    pub fn max_document(mut self, bytes: usize) -> Self {
+        self.limits.document = bytes;
+        self
+    }
+
+    /// Sets the largest number of tokens of a document: names, numbers, texts and
+    /// punctuation, counted before it is parsed. Default: 4,000.
+    pub fn max_tokens(mut self, tokens: usize) -> Self {
+        self.limits.tokens = tokens;
+        self
+    }
+
+    /// Sets how deep braces, brackets and parentheses of a document may stand within
+    /// each other, which is looked at before it is parsed. 64 is the most that the
+    /// parser takes, and the default.
+    pub fn max_nesting(mut self, nesting: usize) -> Self {
+        self.limits.nesting = nesting.min(Limits::default().nesting);
+        self
+    }
+
+    /// Takes batches, lists of so many requests at most. Each is charged to the rate
+    /// limits, and their complexity is added up. 0 takes none. Default: 0.
+    pub fn batch(mut self, operations: usize) -> Self {
+        self.limits.batch = operations;
+        self
+    }
+
+    /// Shows the schema to clients (introspection), and suggests names for wrong
+    /// ones; false hides it. Default: shown where the router shows errors
+    /// (`expose_errors`).
+    pub fn introspection(mut self, is_shown: bool) -> Self {
+        self.introspection = Some(is_shown);
+        self
+    }
+
+    /// Takes documents by their hashes. Default: documents are sent whole.
+    pub fn persisted(mut self, persisted: Persisted) -> Self {
+        self.persisted = Some(persisted);
+        self
+    }
+
+    /// Takes files by forms. Default: forms are 415.
+    pub fn uploads(mut self, uploads: Uploads) -> Self {
+        self.uploads = Some(uploads);
+        self
+    }
+
+    /// Sets the largest body of a POST, in bytes. Default: that of the router.
+    pub fn max_body(mut self, bytes: u64) -> Self {
+        self.max_body = Some(bytes);
+        self
+    }
+
+    /// Sets the reason why the routes are open to everybody, as
+    /// [`RouteEntry::public`] does.
+    pub fn public(mut self, reason: impl Into<String>) -> Self {
+        self.public = Some(reason.into());
+        self
+    }
+
+    /// Serves GraphiQL to browsers that open the path: one page from the program itself,
+    /// under a policy that allows no other host. It needs
+    /// [`introspection`](Self::introspection) to show the schema, and gets the events of
+    /// subscriptions without a WebSocket. Default: false.
+    #[cfg(feature = "graphiql")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "graphiql")))]
+    pub fn graphiql(mut self, is_served: bool) -> Self {
+        self.graphiql = is_served;
+        self
+    }
+
+    /// Makes the routes, to be spread into the tree of an application:
+    /// `"graphql": { ..graphql.routes() }`.
+    #[track_caller]
+    pub fn routes(mut self) -> RouteTree {
+        let mut mistakes = Vec::new();
+        let (engine, has_budgets) =
+            match self.schema {
+                Source::Unfinished(schema) => (schema.finish(&self.limits), true),
+                Source::Finished(engine) => {
+                    mistakes.extend(self.set_for_engine.iter().map(|name| {
+                        format!("`{name}` has no effect on a schema that is finished")
+                    }));
+                    self.limits.depth = usize::MAX;
+                    self.limits.directives = usize::MAX;
+                    (engine, false)
+                }
+            };
+        let documents = self.persisted.map(|persisted| persisted.build(&self.limits));
+        let (documents, faults) = documents.unwrap_or_default();
+        mistakes.extend(faults);
+        let schema = match schema_fact(engine.sdl()) {
+            Ok(schema) => Some(Arc::new(schema)),
+            Err(error) => {
+                mistakes.push(format!("the schema cannot be read again: {error}"));
+                None
+            }
+        };
+        let types: &[&str] = match self.uploads {
+            Some(_) => &["application/json", "multipart/form-data"],
+            None => &["application/json"],
+        };
+        let service = Arc::new(Service {
+            engine,
+            limits: self.limits,
+            has_budgets,
+            introspection: self.introspection,
+            documents,
+            uploads: self.uploads,
+            #[cfg(feature = "graphiql")]
+            graphiql: self.graphiql,
+        });
+        let socket = self.subscriptions.web_socket.then(|| {
+            let entry = web_socket(Arc::clone(&service), self.subscriptions);
+            self.public.iter().fold(entry, |entry, reason| entry.public(reason))
+        });
+        let (of_get, of_post) = (Arc::clone(&service), service);
+        #[cfg(feature = "graphiql")]
+        let describe_get = describe_get_or_page(self.graphiql);
+        let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe_get);
+        let (has_batches, has_uploads) = (self.limits.batch > 0, self.uploads.is_some());
+        let describe = move |doc: &mut RouteDoc| {
+            describe_post(doc, has_batches, has_uploads);
+            schema.iter().for_each(|schema| doc.serves_graphql(Arc::clone(schema)));
+            mistakes.iter().for_each(|mistake| doc.mistake(mistake));
+        };
+        let post = Handler::erased(move |req| Box::pin(Arc::clone(&of_post).post(req)), describe);
+        let get = RouteEntry::of_handler(get).docs(Docs::new("Runs a query of GraphQL"));
+        let post = RouteEntry::of_handler(post)
+            .accepts(types)
+            .docs(Docs::new("Runs an operation of GraphQL"));
+        let post = if self.limits.batch > 0 { post.with_parts() } else { post };
+        let post = match self.max_body {
+            Some(bytes) => post.max_body(bytes),
+            None => post,
+        };
+        let (get, post) = match self.public {
+            Some(reason) => (get.public(reason.clone()), post.public(reason)),
+            None => (get, post),
+        };
+        let tree = RouteTree::new().method(Method::GET, get).method(Method::POST, post);
+        match socket {
+            Some(socket) => tree.web_socket(socket),
+            None => tree,
+        }
+    }
+}
+
+impl fmt::Debug for GraphQl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphQl").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

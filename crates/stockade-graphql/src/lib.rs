@@ -1,0 +1,57 @@
+//! GraphQL over HTTP, by the engine [`async_graphql`].
+//!
+//! [`GraphQl`] takes a schema and makes a tree of it, which stands in the tree of an
+//! application as any other: middleware, users, limits and the map of the routes hold
+//! for it. Types, validation and execution are the engine's; the messages of HTTP, the
+//! limits and the errors that a client sees are those of stockade.
+//!
+//! Source: <https://spec.graphql.org/September2025/>, and
+//! <https://graphql.github.io/graphql-over-http/draft/>.
+
+// Where things are:
+// - `graphql`: `GraphQl`, by which a schema is declared. `caller`: `Caller`, the
+//   request as resolvers see it.
+// - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
+//   Hot.
+// - `message`: what a client sends, taken apart. `accept`: what it takes. Hot.
+// - `limits`: `Limits`; `scan`: tokens, counted before the parser runs; `document`: a
+//   document that is parsed and measured. Hot.
+// - `persisted`: documents that clients name by their hash. `upload`: files.
+// - `service`: the handlers of the routes.
+// - `answer`, `failure`: what a client gets. Hot.
+// - `describe`: the description of the routes; `members`: those of the schema in it.
+// - `protocol`: the rules of `graphql-transport-ws`, without sockets. `web_socket`: the
+//   connections that go by them; `subscription_options`: their options.
+// - `page`: the page of GraphiQL.
+// - `sse`: subscriptions by POST, whose outcomes are events.
+
+#![forbid(unsafe_code)]
+
+mod accept;
+mod answer;
+mod caller;
+mod describe;
+mod document;
+mod engine;
+mod failure;
+mod graphql;
+mod limits;
+mod members;
+mod message;
+#[cfg(feature = "graphiql")]
+mod page;
+mod persisted;
+mod protocol;
+mod scan;
+mod service;
+mod sse;
+mod subscription_options;
+mod upload;
+mod web_socket;
+
+/// The engine, whose types and macros describe a schema.
+pub use async_graphql;
+pub use caller::Caller;
+pub use graphql::GraphQl;
+pub use persisted::Persisted;
+pub use upload::Uploads;

@@ -1,0 +1,288 @@
+//! [`Service`]: the handlers of the routes.
+
+use std::sync::Arc;
+
+use futures_core::stream::BoxStream;
+use http::{HeaderName, header};
+use stockade_core::__internal::{ChildExt as _, Settings};
+use stockade_core::{Request, Response};
+use stockade_errors::ApiError;
+use stockade_middleware::__internal::Meter;
+
+use crate::accept::{Accepted, Media};
+use crate::answer::{Answer, respond_refused, respond_to_batch};
+use crate::caller::Caller;
+use crate::document::Kind;
+use crate::engine::{Budget, Engine, Operation, Outcome};
+use crate::failure::{Failure, Shown};
+use crate::limits::Limits;
+use crate::message::{Message, Params, Unreadable};
+use crate::persisted::Store;
+use crate::sse;
+use crate::upload::{self, File, Uploads};
+
+/// A schema, and the rules by which it is asked.
+pub(crate) struct Service {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) limits: Limits,
+    /// True if the engine counts the complexity of a batch together; else its fields
+    /// are counted.
+    pub(crate) has_budgets: bool,
+    /// True if the schema is shown, `None` if errors being shown decide.
+    pub(crate) introspection: Option<bool>,
+    pub(crate) documents: Store,
+    pub(crate) uploads: Option<Uploads>,
+    #[cfg(feature = "graphiql")]
+    pub(crate) graphiql: bool,
+}
+
+/// A request whose operation does not run.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It has no document: its parameters are wrong.
+    Parameters(Failure),
+    /// Its document, or its variables, are.
+    Document(Failure),
+}
+
+impl Refusal {
+    pub(crate) fn into_failure(self) -> Failure {
+        match self {
+            Self::Parameters(failure) | Self::Document(failure) => failure,
+        }
+    }
+}
+
+impl Service {
+    /// Answers a POST.
+    pub(crate) async fn post(self: Arc<Self>, mut req: Request) -> Result<Response, ApiError> {
+        let accepted = Accepted::of(req.headers());
+        // A client that takes events alone is told by JSON what is no request.
+        let events_alone = accepted.media.is_none() && accepted.events;
+        let events_media = events_alone.then_some(Media::GraphQl);
+        let media = accepted.media.or(events_media).ok_or_else(not_acceptable)?;
+        let settings = req.settings();
+        let (message, files) = if is_form(&req) {
+            let (params, files) = self.form(&mut req).await?;
+            (Message::One(params), files)
+        } else if req.has_readable_body() {
+            let bytes = req.bytes().await?;
+            match Message::read(&bytes, self.limits.batch, req.max_json_values()) {
+                Ok(message) => (message, Vec::new()),
+                Err(Unreadable { status, message }) => {
+                    return respond_refused(status, Failure::new(message), media);
+                }
+            }
+        } else {
+            // JSON in another charset than UTF-8.
+            return Err(ApiError::new(415, "Unsupported Media Type"));
+        };
+        match message {
+            Message::One(params) => match self.open(params, &files, settings) {
+                Ok(operation)
+                    if events_alone
+                        || accepted.events && operation.kind() == Kind::Subscription =>
+                {
+                    let caller = Caller::of(req);
+                    let outcomes = self.stream(operation, caller.clone());
+                    sse::respond(outcomes, self.shown(settings), caller)
+                }
+                Err(refusal) if events_alone => sse::refuse(refusal.into_failure()),
+                Ok(operation) if operation.kind() == Kind::Subscription => {
+                    Answer::refused(no_stream()).respond(media, false)
+                }
+                Ok(operation) => {
+                    let answer = self.run(operation, &Caller::of(req), settings).await;
+                    answer.respond(media, false)
+                }
+                Err(refusal) => refuse(refusal, media, false),
+            },
+            Message::Batch(batch) => {
+                respond_to_batch(&self.run_batch(batch, req, settings).await, media)
+            }
+        }
+    }
+
+    /// Answers a GET.
+    pub(crate) async fn get(self: Arc<Self>, req: Request) -> Result<Response, ApiError> {
+        #[cfg(feature = "graphiql")]
+        if self.graphiql && req.uri().query().is_none() && Accepted::of(req.headers()).page {
+            return crate::page::respond(req.headers());
+        }
+        check_site(&req)?;
+        let media = Accepted::of(req.headers()).media.ok_or_else(not_acceptable)?;
+        let params = match Params::of_query(&req) {
+            Ok(params) => params,
+            Err(error) => {
+                return respond_refused(error.status(), Failure::new(error.message()), media);
+            }
+        };
+        let settings = req.settings();
+        match self.open(params, &[], settings) {
+            Ok(operation) if operation.kind() == Kind::Query => {
+                let answer = self.run(operation, &Caller::of(req), settings).await;
+                answer.respond(media, true)
+            }
+            Ok(_) => Err(ApiError::new(405, "GET runs queries alone").with_header("allow", "POST")),
+            Err(refusal) => refuse(refusal, media, true),
+        }
+    }
+
+    /// Reads a form with files.
+    async fn form(&self, req: &mut Request) -> Result<(Params, Vec<File>), ApiError> {
+        let uploads = self.uploads.ok_or_else(|| ApiError::new(415, "Unsupported Media Type"))?;
+        let asks = |name| req.headers().get(name).is_some_and(|value| !value.is_empty());
+        if !PREFLIGHTS.iter().any(asks) {
+            let message = "A form needs the header `GraphQL-Require-Preflight`";
+            return Err(ApiError::new(403, message));
+        }
+        let values = req.max_json_values();
+        upload::read(req, uploads, values).await
+    }
+
+    /// Makes the operation of a request.
+    ///
+    /// # Errors
+    /// The error for the client where it does not run.
+    pub(crate) fn open(
+        &self,
+        mut params: Params,
+        files: &[File],
+        settings: Settings,
+    ) -> Result<Operation, Refusal> {
+        let document = self.documents.document(&mut params, &self.limits).map_err(|failure| {
+            let missing = || Refusal::Parameters(Failure::new("`query` is missing"));
+            failure.map_or_else(missing, Refusal::Document)
+        })?;
+        let Params { operation_name, variables, .. } = params;
+        let kind =
+            document.operation(operation_name.as_deref(), &variables).map_err(Refusal::Document)?;
+        if document.asks_for_schema && !self.shown(settings).schema {
+            let failure = Failure::new("The schema is not shown here");
+            return Err(Refusal::Document(failure.with_code("INTROSPECTION_DISABLED")));
+        }
+        let mut operation = Operation::new(document, kind, operation_name, variables);
+        for file in files {
+            file.paths.iter().for_each(|path| operation.set_file(path, file.value()));
+        }
+        Ok(operation)
+    }
+
+    /// Runs a query or a mutation.
+    pub(crate) async fn run(
+        &self,
+        mut operation: Operation,
+        caller: &Caller,
+        settings: Settings,
+    ) -> Answer {
+        operation.set_caller(caller.clone());
+        let outcome = self.engine.execute(operation).await;
+        Answer::of(outcome, self.shown(settings), caller)
+    }
+
+    /// Runs an operation, and returns its outcomes; of a query or a mutation that is
+    /// one.
+    ///
+    /// # Errors
+    /// The error for the client where it does not run.
+    pub(crate) fn subscribe(
+        &self,
+        params: Params,
+        caller: Caller,
+        settings: Settings,
+    ) -> Result<BoxStream<'static, Outcome>, Refusal> {
+        Ok(self.stream(self.open(params, &[], settings)?, caller))
+    }
+
+    fn stream(&self, mut operation: Operation, caller: Caller) -> BoxStream<'static, Outcome> {
+        operation.set_caller(caller);
+        self.engine.subscribe(operation)
+    }
+
+    /// Runs the operations of a batch, one after the other, so that a mutation ends
+    /// before the next begins. The request was charged for the first.
+    async fn run_batch(&self, batch: Vec<Params>, req: Request, settings: Settings) -> Vec<Answer> {
+        let meter = req.shared::<Meter>();
+        let caller = Caller::of(req);
+        let budget = Budget::new(self.limits.complexity);
+        let mut refusal = None;
+        let mut answers = Vec::with_capacity(batch.len());
+        for (index, params) in batch.into_iter().enumerate() {
+            if let Some(meter) = meter.as_ref().filter(|_| index > 0 && refusal.is_none()) {
+                refusal = meter.charge().await.err();
+            }
+            if let Some(error) = &refusal {
+                let failure = Failure::of_error(error, settings.expose_errors);
+                answers.push(Answer::refused(failure));
+                continue;
+            }
+            let opened = self.open(params, &[], settings).map_err(Refusal::into_failure);
+            answers.push(match opened.and_then(|it| self.in_budget(it, &budget)) {
+                Ok(operation) => self.run(operation, &caller, settings).await,
+                Err(failure) => Answer::refused(failure),
+            });
+        }
+        answers
+    }
+
+    /// Counts an operation of a batch together with those before it.
+    fn in_budget(&self, mut operation: Operation, budget: &Budget) -> Result<Operation, Failure> {
+        if operation.kind() == Kind::Subscription {
+            return Err(no_stream());
+        }
+        if self.has_budgets {
+            operation.set_budget(budget.clone());
+        } else if !budget.take(operation.fields()) {
+            return Err(Failure::new("The batch is too complex"));
+        }
+        Ok(operation)
+    }
+
+    pub(crate) fn shown(&self, settings: Settings) -> Shown {
+        let internals = settings.expose_errors;
+        Shown { internals, schema: self.introspection.unwrap_or(internals) }
+    }
+}
+
+fn refuse(refusal: Refusal, media: Media, is_get: bool) -> Result<Response, ApiError> {
+    match refusal {
+        Refusal::Parameters(failure) => respond_refused(400, failure, media),
+        Refusal::Document(failure) => Answer::refused(failure).respond(media, is_get),
+    }
+}
+
+#[cold]
+fn no_stream() -> Failure {
+    Failure::new("A subscription needs a way by which events come")
+}
+
+#[cold]
+fn not_acceptable() -> ApiError {
+    ApiError::new(406, "Not Acceptable")
+}
+
+/// Returns true for `multipart/form-data`, which the route takes only with uploads.
+fn is_form(req: &Request) -> bool {
+    let content_type = req.headers().get(header::CONTENT_TYPE).map_or(&[][..], |it| it.as_bytes());
+    content_type.get(..FORM.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM))
+}
+
+/// Fails where a page of another site asks, which no rule of CORS lists: it cannot
+/// read the answer, but it may measure it.
+///
+/// Source: Fetch Metadata Request Headers, section 2.3.
+fn check_site(req: &Request) -> Result<(), ApiError> {
+    let mut sites = req.headers().get_all("sec-fetch-site").iter();
+    if sites.any(|site| site == "cross-site") && !req.has_listed_origin() {
+        return Err(ApiError::new(403, "A page of another site asks"));
+    }
+    Ok(())
+}
+
+const FORM: &[u8] = b"multipart/form-data";
+
+/// Headers that a page of another origin sends only after it was allowed to.
+const PREFLIGHTS: [HeaderName; 2] = [
+    HeaderName::from_static("graphql-require-preflight"),
+    HeaderName::from_static("apollo-require-preflight"),
+];
