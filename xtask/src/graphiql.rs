@@ -1,0 +1,266 @@
+//! Makes the page of GraphiQL: of the files that it brings from npm, whose hashes
+//! are kept, and of our own template, style and script.
+//!
+//! For another version: change `VERSION` and `DATE` of stockade-graphiql, run this,
+//! look at the files that differ, and write their hashes into `SHA256SUMS`.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use crate::live_page::text_field;
+use crate::{Outcome, announce, run, target_directory};
+
+const CRATE: &str = "crates/stockade-graphiql";
+
+/// The parts of the page: the comment of the template that each replaces has its
+/// name. Those with a folder come from npm.
+const PARTS: [(&str, &str); 6] = [
+    ("graphiql", "graphiql.css"),
+    ("", "page.css"),
+    ("react/umd", "react.production.min.js"),
+    ("react-dom/umd", "react-dom.production.min.js"),
+    ("graphiql", "graphiql.min.js"),
+    ("", "start.js"),
+];
+
+/// The hash of the style that a dialog of GraphiQL adds to the page, to keep it from
+/// scrolling; it is always the same, as the page has no scroll bars.
+const DIALOG_STYLE: &str = "'sha256-nzTgYzXYDNe6BAHiiI7NNlfK8n/auuOAhh2t92YvuXo='";
+
+pub fn refresh() -> Outcome {
+    let assets = Path::new(CRATE).join("assets");
+    let folder = target_directory()?.join("graphiql");
+    fs::create_dir_all(&folder).map_err(fault)?;
+    install(&folder)?;
+    let packages = folder.join("node_modules");
+    let sums = fs::canonicalize(assets.join("SHA256SUMS")).map_err(fault)?;
+    run(Command::new("sha256sum").arg("--check").arg(sums).current_dir(&packages))?;
+
+    let mut page = fs::read_to_string(assets.join("page.html")).map_err(fault)?;
+    let (mut scripts, mut styles) = (Vec::new(), vec![DIALOG_STYLE.to_owned()]);
+    for (package, name) in PARTS {
+        let place = if package.is_empty() { assets.clone() } else { packages.join(package) };
+        let text = fs::read_to_string(place.join(name)).map_err(fault)?;
+        let text = without_fonts(&text);
+        let (element, hashes) =
+            if name.ends_with(".css") { ("style", &mut styles) } else { ("script", &mut scripts) };
+        check(name, &text)?;
+        hashes.push(hash(&folder, &text)?);
+        page =
+            page.replace(&format!("<!-- {name} -->"), &format!("<{element}>{text}</{element}>\n"));
+    }
+    fs::write(assets.join("policy.txt"), policy(&scripts, &styles)).map_err(fault)?;
+    fs::write(assets.join("LICENSES.txt"), licenses(&packages)?).map_err(fault)?;
+    compress(&folder, &page, &assets.join("graphiql.html.gz"))
+}
+
+fn fault(error: std::io::Error) -> String {
+    format!("{CRATE}: {error}")
+}
+
+/// Installs the packages of the versions that the crate names, and those that they
+/// depend on, for their licences. npm compares them with the hashes of the registry.
+fn install(folder: &Path) -> Outcome {
+    let source = fs::read_to_string(format!("{CRATE}/src/lib.rs")).map_err(fault)?;
+    let version = |name: &str| {
+        let found = source.split_once(&format!("const {name}: &str = \""));
+        let version = found.and_then(|(_, rest)| rest.split_once('"'));
+        version.map(|(version, _)| version).ok_or(format!("no {name} in the crate"))
+    };
+    let (graphiql, react) = (version("VERSION")?, version("REACT_VERSION")?);
+    // Without it npm installs into the folder above.
+    fs::write(folder.join("package.json"), r#"{"private":true}"#).map_err(fault)?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact"]);
+    npm.arg(format!("--before={}", version("DATE")?));
+    // Its script has these two in itself, too.
+    npm.arg(format!("graphiql@{graphiql}")).args(["graphql@16", "graphql-ws@6"]);
+    npm.arg(format!("react@{react}")).arg(format!("react-dom@{react}"));
+    run(npm.current_dir(folder))
+}
+
+/// Removes the fonts of a style sheet: they are most of it, their licences are not in
+/// the package, and the sheet names others to take in their place.
+fn without_fonts(text: &str) -> String {
+    let mut parts = text.split("@font-face {");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept += part.split_once("\n}\n").map_or("", |(_, rest)| rest);
+    }
+    kept
+}
+
+/// Fails where the text would end its element, or hide the end of it.
+fn check(name: &str, text: &str) -> Outcome {
+    let text = text.to_ascii_lowercase();
+    let ends = text.contains("</script") || text.contains("</style");
+    let hides = text.contains("<!--") && text.contains("<script");
+    if ends || hides { Err(format!("{name} cannot stand within the page")) } else { Ok(()) }
+}
+
+/// Returns the hash of a text, as a policy has it.
+fn hash(folder: &Path, text: &str) -> Result<String, String> {
+    let file = folder.join("part");
+    fs::write(&file, text).map_err(fault)?;
+    let mut sum = Command::new("sha256sum");
+    announce(sum.arg(&file));
+    let output = sum.output().map_err(fault)?;
+    let hex = output.stdout.get(..64).ok_or("sha256sum fails")?;
+    let byte = |pair: &[u8]| u8::from_str_radix(&String::from_utf8_lossy(pair), 16);
+    let bytes: Result<Vec<u8>, _> = hex.chunks(2).map(byte).collect();
+    Ok(format!("'sha256-{}'", base64(&bytes.map_err(|error| error.to_string())?)))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(*group.get(at).unwrap_or(&0)));
+        for at in 0..4 {
+            let digit = DIGITS[bits >> (18 - 6 * at) & 63];
+            text.push(if at <= group.len() { digit.into() } else { '=' });
+        }
+    }
+    text
+}
+
+/// Nothing but the scripts and styles of the page, and requests to its own host.
+fn policy(scripts: &[String], styles: &[String]) -> String {
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        scripts.join(" "),
+        styles.join(" ")
+    )
+}
+
+/// Returns the licences of GraphiQL, React, and each package that the map of the
+/// script names.
+fn licenses(packages: &Path) -> Result<String, String> {
+    let map = fs::read_to_string(packages.join("graphiql/graphiql.min.js.map")).map_err(fault)?;
+    let (_, sources) = map.split_once("\"sources\":[").ok_or("a map without sources")?;
+    let (sources, _) = sources.split_once(']').ok_or("a map without sources")?;
+    let mut names = BTreeSet::from(["graphiql", "react", "react-dom"]);
+    names.extend(sources.split('"').filter_map(package_of));
+    let mut all = String::new();
+    for name in names {
+        let text = license(&packages.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        all += &format!("{name}\n\n{}\n\n{}\n\n", text.trim().replace('\r', ""), "-".repeat(78));
+    }
+    Ok(all)
+}
+
+/// Returns the licence of a package: its file, or its name where it has no file.
+fn license(package: &Path) -> Result<String, String> {
+    for entry in fs::read_dir(package).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if name.starts_with("license") {
+            return fs::read_to_string(path).map_err(|error| error.to_string());
+        }
+    }
+    let manifest = fs::read_to_string(package.join("package.json"));
+    let manifest = manifest.map_err(|error| error.to_string())?.replace("\": \"", "\":\"");
+    let name = text_field(&manifest, "license")?;
+    Ok(format!("{name}, by its package.json"))
+}
+
+/// Returns the package of a source: of npm, or of the repository of GraphiQL.
+fn package_of(source: &str) -> Option<&str> {
+    let (_, path) = source.rsplit_once("node_modules/")?;
+    let end = if path.starts_with('@') { path.find('/')? + 1 } else { 0 };
+    let length = path[end..].find('/')?;
+    Some(&path[..end + length])
+}
+
+/// Compresses the page without name and time, so that the same page gives the same
+/// bytes.
+fn compress(folder: &Path, page: &str, to: &Path) -> Outcome {
+    let from = folder.join("graphiql.html");
+    fs::write(&from, page).map_err(fault)?;
+    let mut gzip = Command::new("gzip");
+    announce(gzip.args(["--best", "--no-name", "--stdout"]).arg(from));
+    let status = gzip.stdout(File::create(to).map_err(fault)?).status().map_err(fault)?;
+    if status.success() { Ok(()) } else { Err("gzip fails".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root;
+
+    /// Returns the texts within the elements of this name.
+    fn within<'p>(mut page: &'p str, element: &str) -> Vec<&'p str> {
+        let (start, end) = (format!("<{element}>"), format!("</{element}>"));
+        let mut texts = Vec::new();
+        while let Some((_, rest)) = page.split_once(&start) {
+            let (text, rest) = rest.split_once(&end).unwrap();
+            texts.push(text);
+            page = rest;
+        }
+        texts
+    }
+
+    #[test]
+    fn the_page_has_the_files_beside_it_and_the_policy_its_hashes() {
+        let assets = root().join(CRATE).join("assets");
+        let mut gzip = Command::new("gzip");
+        let output = gzip.arg("-dc").arg(assets.join("graphiql.html.gz")).output().unwrap();
+        let page = String::from_utf8(output.stdout).unwrap();
+        let (scripts, styles) = (within(&page, "script"), within(&page, "style"));
+        for (found, own, count) in [(&scripts, "start.js", 4), (&styles, "page.css", 2)] {
+            assert_eq!(found.len(), count);
+            assert_eq!(found[count - 1], fs::read_to_string(assets.join(own)).unwrap());
+        }
+        let folder = std::env::temp_dir().join(format!("stockade-graphiql-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let hashes = |texts: Vec<&str>| -> Vec<String> {
+            texts.into_iter().map(|text| hash(&folder, text).unwrap()).collect()
+        };
+        let mut styles = hashes(styles);
+        styles.insert(0, DIALOG_STYLE.to_owned());
+        let wanted = policy(&hashes(scripts), &styles);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(fs::read_to_string(assets.join("policy.txt")).unwrap(), wanted);
+    }
+
+    #[test]
+    fn base64_fills_up_its_last_group() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+    }
+
+    #[test]
+    fn a_style_sheet_loses_its_fonts_alone() {
+        let sheet =
+            "a {\n  b: c;\n}\n@font-face {\n  src: url(x);\n}\n@font-face {\n  d: e;\n}\nf {\n}\n";
+        assert_eq!(without_fonts(sheet), "a {\n  b: c;\n}\nf {\n}\n");
+    }
+
+    #[test]
+    fn a_text_that_ends_its_element_is_found() {
+        for (text, fits) in [
+            ("let a = 1 < 2;", true),
+            ("'</ScRipt>'", false),
+            ("/^<!--/, /-->/", true),
+            ("'<!--' + '<script>'", false),
+        ] {
+            assert_eq!(check("a.js", text).is_ok(), fits, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_package_of_a_source_is_the_innermost() {
+        for (source, package) in [
+            ("../node_modules/graphql/language/lexer.mjs", Some("graphql")),
+            ("../node_modules/a/node_modules/@b/c/d.js", Some("@b/c")),
+            ("../../graphiql-react/dist/provider.js", None),
+        ] {
+            assert_eq!(package_of(source), package, "{source}");
+        }
+    }
+}
