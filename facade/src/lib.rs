@@ -37,6 +37,11 @@
 //! [`json_rpc`] says how methods are declared, called and limited, with the feature
 //! `rpc`.
 //!
+//! # GraphQL
+//!
+//! `graphql_schemas`, with the feature `graphql`, says how a schema is served: who
+//! asks, errors, limits, documents by hash, files.
+//!
 //! # The specification
 //!
 //! A line such as "Spec: Errors › Response rules" names a section of the
@@ -57,6 +62,9 @@ pub use stockade_axum as axum;
 pub use stockade_core::{description, extract, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
+#[cfg(feature = "graphql")]
+#[doc(inline)]
+pub use stockade_graphql as graphql;
 #[doc(inline)]
 pub use stockade_middleware as middleware;
 #[cfg(feature = "openapi")]
@@ -147,6 +155,10 @@ pub mod rest_resources {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}
+
+#[cfg(feature = "graphql")]
+#[doc = include_str!("../docs/graphql.md")]
+pub mod graphql_schemas {}
 
 #[cfg(feature = "rpc")]
 #[doc = include_str!("../docs/rpc.md")]
