@@ -41,6 +41,7 @@ mod auth;
 mod auth_lookups;
 mod helpers;
 
+mod graphql;
 mod http;
 mod policy;
 mod properties;
@@ -63,7 +64,9 @@ mod observatory;
 mod openapi;
 mod openapi_3_0;
 mod shop;
+mod shop_graphql;
 mod shop_lock;
+mod shop_products;
 mod spans;
 mod spec_rows;
 mod stages;

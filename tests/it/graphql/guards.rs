@@ -1,0 +1,104 @@
+//! A schema under the guards of routes: the map, the lock, the tool, a policy,
+//! hardening.
+
+use stockade::graphql::{GraphQl, async_graphql as gql};
+use stockade::openapi::lock::Lock;
+use stockade::openapi::{OpenApiOptions, tool};
+use stockade::policy::Policy;
+use stockade::prelude::*;
+use stockade::testing::{Hardening, TestClient};
+
+use super::{router, schema};
+
+struct Changed;
+
+#[gql::Object(crate = "gql")]
+impl Changed {
+    async fn add(&self, a: i32, b: i32, c: i32) -> i32 {
+        a + b + c
+    }
+}
+
+fn run(app: &App, command: &str) -> String {
+    let options = OpenApiOptions::new("Numbers", "1.0.0");
+    tool(app, &options, ["program", command].map(str::to_owned)).unwrap().unwrap()
+}
+
+#[test]
+fn the_lock_sees_changes_of_the_schema() {
+    let lock = |graphql: GraphQl| Lock::of(&router(graphql).build().unwrap().route_map()).unwrap();
+    let changed = gql::Schema::build(Changed, gql::EmptyMutation, gql::EmptySubscription);
+    let (old, new) = (lock(GraphQl::new(schema())), lock(GraphQl::new(changed)));
+    let changes = old.changes_to(&new, std::time::SystemTime::UNIX_EPOCH);
+    assert!(changes.is_breaking(), "{changes}");
+    for part in ["graphql/Query.node", "graphql/Mutation.put", "graphql/input Filter.text"] {
+        assert!(changes.to_string().contains(part), "{changes}");
+    }
+    assert!(old.changes_to(&old, std::time::SystemTime::UNIX_EPOCH).is_empty());
+}
+
+#[test]
+fn the_tool_prints_the_schema() {
+    let app = router(GraphQl::new(schema())).build().unwrap();
+    let sdl = run(&app, "graphql");
+    for part in ["type Query {", "add(a: Int!, b: Int!): Int!", "type Mutation {", "input Filter {"]
+    {
+        assert!(sdl.contains(part), "{part}: {sdl}");
+    }
+    assert_eq!(sdl, schema().finish().sdl());
+    let map = app.route_map();
+    let post = map.routes.iter().find(|route| route.label() == "POST /graphql").unwrap();
+    let members = &post.graphql.as_ref().unwrap().members;
+    assert_eq!(members["Query.add(a)"], "Int!");
+
+    let other = create_router(routes! { "x": { GET: async || () } }, RouterOptions::new());
+    let options = OpenApiOptions::new("Numbers", "1.0.0");
+    let args = ["program", "graphql"].map(str::to_owned);
+    let error = tool(&other.build().unwrap(), &options, args).unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "no route has a schema of GraphQL");
+}
+
+#[test]
+fn a_policy_asks_for_a_user_or_a_reason() {
+    let build = |graphql: GraphQl| {
+        let mut router = router(graphql);
+        router.policy(Policy::strict());
+        router.build()
+    };
+    let about_access = |error: &ConfigError| {
+        let of_access = error.mistakes().iter().filter(|it| it.message().contains("public"));
+        of_access.filter_map(|it| it.route().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let open = build(GraphQl::new(schema())).unwrap_err();
+    assert_eq!(about_access(&open), ["GET /graphql", "POST /graphql"], "{open}");
+    let said = build(GraphQl::new(schema()).public("the list is open to read"));
+    assert_eq!(said.err().map(|error| about_access(&error)).unwrap_or_default(), [""; 0]);
+}
+
+#[tokio::test]
+async fn hardening_attacks_the_routes() {
+    let report = Hardening::new(router(GraphQl::new(schema()))).run().await;
+    report.assert();
+}
+
+#[tokio::test]
+async fn the_operation_is_in_the_document_of_open_api() {
+    use stockade::openapi::with_open_api;
+    let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
+    let client = TestClient::new(with_open_api(router(GraphQl::new(schema())), options));
+    let document: Value = client.get("/openapi.json").await.json();
+    let post = &document["paths"]["/graphql"]["post"];
+    let body = &post["requestBody"]["content"]["application/json"]["schema"];
+    assert!(body["properties"]["query"].is_object(), "{post}");
+    for media_type in ["application/json", "application/graphql-response+json"] {
+        let schema = &post["responses"]["200"]["content"][media_type]["schema"];
+        assert!(schema["properties"]["data"].is_object(), "{post}");
+        let refusal = post["responses"]["400"]["$ref"].as_str().unwrap();
+        let refusal = document.pointer(refusal.trim_start_matches('#')).unwrap();
+        assert!(refusal["content"][media_type].is_object(), "{refusal}");
+    }
+    let get = &document["paths"]["/graphql"]["get"];
+    let names: Vec<&str> =
+        get["parameters"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert!(names.contains(&"query") && names.contains(&"variables"), "{get}");
+}

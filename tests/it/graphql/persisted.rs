@@ -1,0 +1,105 @@
+//! Documents that clients name by their hash.
+
+use stockade::graphql::{GraphQl, Persisted};
+use stockade::prelude::*;
+use stockade::testing::TestClient;
+
+use super::{client, refused, router, schema, send};
+
+const DOCUMENT: &str = "{ add(a: 2, b: 3) }";
+/// The SHA-256 of the document.
+const HASH: &str = "0b8bc50d31408d127d07287bad7f6ac12696f9a676be046872891ba8e2609af6";
+
+fn by_hash(hash: &str) -> Value {
+    json!({ "extensions": { "persistedQuery": { "version": 1, "sha256Hash": hash } } })
+}
+
+fn with_document(hash: &str, document: &str) -> Value {
+    let mut body = by_hash(hash);
+    body["query"] = json!(document);
+    body
+}
+
+fn code(answer: &Value) -> &Value {
+    &answer["errors"][0]["extensions"]["code"]
+}
+
+#[tokio::test]
+async fn without_it_a_hash_is_refused_and_a_document_runs() {
+    let client = client(GraphQl::new(schema()));
+    let answer: Value = send(&client, &by_hash(HASH)).await.json();
+    assert_eq!(*code(&answer), "PERSISTED_QUERY_NOT_SUPPORTED");
+    assert_eq!(answer["errors"][0]["message"], "PersistedQueryNotSupported");
+    send(&client, &with_document(HASH, DOCUMENT))
+        .await
+        .assert_json(json!({ "data": { "add": 5 } }));
+}
+
+#[tokio::test]
+async fn a_cache_learns_documents() {
+    let client = client(GraphQl::new(schema()).persisted(Persisted::cache(1)));
+    let response = send(&client, &by_hash(HASH)).await;
+    response.assert_status(200);
+    let answer: Value = response.json();
+    assert_eq!(*code(&answer), "PERSISTED_QUERY_NOT_FOUND");
+    assert_eq!(answer["errors"][0]["message"], "PersistedQueryNotFound");
+
+    let wrong = refused(&client, &with_document(HASH, "{ node { name } }")).await;
+    assert_eq!(wrong, "The hash is not that of the document");
+    let expected = json!({ "data": { "add": 5 } });
+    send(&client, &with_document(HASH, DOCUMENT)).await.assert_json(&expected);
+    send(&client, &by_hash(HASH)).await.assert_json(&expected);
+    send(&client, &json!({ "documentId": format!("sha256:{HASH}") })).await.assert_json(&expected);
+    let get =
+        client.get("/graphql").query([("extensions", by_hash(HASH)["extensions"].to_string())]);
+    get.await.assert_json(&expected);
+    // A document without a hash runs and is not kept.
+    send(&client, &json!({ "query": "{ __typename }" })).await.assert_status(200);
+    send(&client, &by_hash(HASH)).await.assert_json(&expected);
+}
+
+#[tokio::test]
+async fn a_malformed_hash_is_refused() {
+    let client = client(GraphQl::new(schema()).persisted(Persisted::cache(10)));
+    for hash in ["", "ab", &"x".repeat(64)] {
+        assert_eq!(refused(&client, &by_hash(hash)).await, "The hash of the document is malformed");
+        let id = json!({ "documentId": hash });
+        assert_eq!(refused(&client, &id).await, "The hash of the document is malformed");
+    }
+    for persisted in [json!({ "version": 2, "sha256Hash": HASH }), json!(7), json!({})] {
+        let body = json!({ "extensions": { "persistedQuery": persisted } });
+        assert_eq!(refused(&client, &body).await, "PersistedQueryNotSupported");
+    }
+    assert_eq!(refused(&client, &json!({})).await, "`query` is missing");
+}
+
+#[tokio::test]
+async fn a_list_takes_no_other_document() {
+    let persisted = Persisted::only([DOCUMENT, "mutation { put(value: 1) }"]);
+    let client = client(GraphQl::new(schema()).persisted(persisted));
+    let expected = json!({ "data": { "add": 5 } });
+    send(&client, &by_hash(HASH)).await.assert_json(&expected);
+    send(&client, &json!({ "query": DOCUMENT })).await.assert_json(&expected);
+    send(&client, &with_document(HASH, DOCUMENT)).await.assert_json(&expected);
+    for body in [
+        json!({ "query": "{ __typename }" }),
+        with_document(HASH, "{ __typename }"),
+        by_hash(&"0".repeat(64)),
+    ] {
+        assert_eq!(refused(&client, &body).await, "The document is not known here");
+    }
+    assert_eq!(refused(&client, &json!({})).await, "`query` is missing");
+}
+
+#[test]
+fn a_list_is_judged_when_the_router_is_built() {
+    let deep = format!("{{ node {{ {} name {} }} }}", "child {".repeat(50), "}".repeat(50));
+    let graphql = GraphQl::new(schema()).persisted(Persisted::only(["{", &deep, DOCUMENT]));
+    let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
+    for part in ["Persisted::only", "malformed", "nested deeper than 12", "POST /graphql"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let graphql = GraphQl::new(schema()).persisted(Persisted::cache(0));
+    let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
+    assert!(error.contains("one document at least"), "{error}");
+}
