@@ -3,8 +3,10 @@
 
 mod command;
 mod documents;
+mod graphql;
 mod inputs;
 mod replies;
+mod resources;
 mod routes;
 mod safety;
 mod stable;
@@ -43,7 +45,9 @@ pub fn mutation(
 }
 
 pub fn all() -> Vec<Mutation> {
-    [routes::all(), inputs::all(), replies::all(), safety::all()].into_iter().flatten().collect()
+    let of_routes = [routes::all(), inputs::all(), replies::all(), safety::all()];
+    let of_adapters = [resources::all(), graphql::all()];
+    of_routes.into_iter().chain(of_adapters).flatten().collect()
 }
 
 pub fn lock_of(app: &App) -> Lock {
