@@ -14,6 +14,7 @@ use crate::{Outcome, announce, cargo, cargo_output, root, skip};
 /// ARCHITECTURE.md, "Who may depend on whom".
 const LEVELS: &[(&str, u8)] = &[
     ("stockade-errors", 0),
+    ("stockade-graphiql", 0),
     ("stockade-macros", 0),
     ("stockade-path", 0),
     ("stockade-swagger-ui", 0),
@@ -28,6 +29,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-server", 5),
     ("stockade-openapi", 5),
     ("stockade-rpc", 5),
+    ("stockade-graphql", 5),
     ("stockade-axum", 5),
     ("stockade-actix", 5),
     ("stockade-testing", 6),

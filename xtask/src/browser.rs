@@ -163,7 +163,8 @@ fn situations() -> impl Iterator<Item = (&'static str, &'static str)> {
     SITUATIONS.iter().copied().chain(pages).chain(home_page::SITUATIONS)
 }
 
-fn is_installed() -> bool {
+/// Returns true where the browser can be started.
+pub fn is_installed() -> bool {
     let mut version = Command::new(CHROMIUM);
     version.arg("--version").stderr(Stdio::null());
     announce(&version);

@@ -14,6 +14,9 @@ mod docs_page;
 mod examples;
 mod floods;
 mod flows;
+mod graphiql;
+mod graphql;
+mod graphql_clients;
 mod home_page;
 mod jwt_features;
 mod keys;
@@ -197,12 +200,33 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: rpc::run,
     },
+    // Installs a package of npm.
+    Task {
+        name: "graphql",
+        about: "GraphQL over HTTP, under the audits of npm's graphql-http",
+        when: Nightly,
+        run: graphql::run,
+    },
+    // Installs clients of npm, and asks a browser.
+    Task {
+        name: "graphql-clients",
+        about: "operations of GraphQL by the clients of others, and GraphiQL in Chromium",
+        when: Nightly,
+        run: graphql_clients::run,
+    },
     // Needs npm.
     Task {
         name: "swagger-ui",
         about: "bring the files of Swagger UI from npm",
         when: Asked,
         run: swagger_ui::refresh,
+    },
+    // Needs npm.
+    Task {
+        name: "graphiql",
+        about: "make the page of GraphiQL of files from npm",
+        when: Asked,
+        run: graphiql::refresh,
     },
     // Needs CPython 2.7.
     Task {
@@ -368,7 +392,8 @@ const FACADE_FEATURES: &[&str] = &[
 ];
 
 /// Features of the facade that add whole crates, most of them foreign.
-const FACADE_CRATES: &[&str] = &["actix", "axum", "postgres", "sql", "sqlite", "testing"];
+const FACADE_CRATES: &[&str] =
+    &["actix", "axum", "graphiql", "graphql", "postgres", "sql", "sqlite", "testing"];
 
 /// Features that give schemas to the types of a crate. From the facade they are
 /// compiled together by `lint`; each is compiled alone by `test-alone`.

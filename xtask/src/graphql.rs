@@ -1,0 +1,37 @@
+//! Holds the example `graphql` to the audits of GraphQL over HTTP: those of the npm
+//! package `graphql-http`, all of which must pass.
+//!
+//! `tests/graphql` has the call. What is installed stands below `target/graphql`.
+
+use std::env::consts::EXE_SUFFIX;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::openapi::{address, copy, install_node};
+use crate::{Outcome, announce, cargo, root, run as started, skip, target_directory};
+
+pub fn run() -> Outcome {
+    cargo(&["build", "-p", "stockade-examples", "--example", "graphql", "--all-features"])?;
+    let program = target_directory()?.join(format!("debug/examples/graphql{EXE_SUFFIX}"));
+    let folder = target_directory()?.join("graphql");
+    copy(&root().join("tests/graphql"), &folder)?;
+    if !install_node(&folder) {
+        skip("the audits of graphql-http (Node 20 with npm, and its registry)");
+        return Ok(());
+    }
+    let mut command = Command::new(program);
+    command.env("PORT", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    announce(&command);
+    let mut server = command.spawn().map_err(|error| format!("cannot start graphql: {error}"))?;
+    let outcome = audit(&folder, &mut server);
+    // Whatever happened, nothing is left running.
+    let _ = server.kill();
+    let _ = server.wait();
+    outcome
+}
+
+fn audit(folder: &Path, server: &mut Child) -> Outcome {
+    let (url, _) = address(server)?;
+    let mut node = Command::new("node");
+    started(node.arg("audits.mjs").current_dir(folder).env("URL", format!("{url}/graphql")))
+}

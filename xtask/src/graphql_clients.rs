@@ -1,0 +1,160 @@
+//! Calls the example `graphql_live` by the clients of others: graphql-ws and
+//! graphql-sse (npm), and in Chromium urql and GraphiQL.
+//!
+//! `tests/graphql/clients` has the calls. What is installed stands below
+//! `target/graphql-clients`.
+
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::browser::{CHROMIUM, is_installed};
+use crate::docs_page::faults;
+use crate::live_page::Page;
+use crate::openapi::{address, copy, install_node};
+use crate::{Outcome, announce, cargo, debian, root, run as started, skip, target_directory};
+
+pub fn run() -> Outcome {
+    cargo(&["build", "-p", "stockade-examples", "--example", "graphql_live"])?;
+    let program = target_directory()?.join(format!("debug/examples/graphql_live{EXE_SUFFIX}"));
+    let folder = target_directory()?.join("graphql-clients");
+    copy(&root().join("tests/graphql/clients"), &folder)?;
+    if !install_node(&folder) {
+        skip("clients of GraphQL (Node 20 with npm, and its registry)");
+        return Ok(());
+    }
+    let mut command = Command::new(program);
+    command.env("PORT", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
+    announce(&command);
+    let mut server = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
+    let outcome = address(&mut server).and_then(|(url, _)| call(&folder, &url));
+    // Whatever happened, nothing is left running.
+    let _ = server.kill();
+    let _ = server.wait();
+    outcome
+}
+
+fn call(folder: &Path, url: &str) -> Outcome {
+    let mut node = Command::new("node");
+    started(node.arg("clients.mjs").current_dir(folder).env("URL", format!("{url}/graphql")))?;
+    if !is_installed() && !debian::install(&[CHROMIUM])? {
+        skip("GraphiQL and urql in a browser (`chromium`, which root can install on Debian)");
+        return Ok(());
+    }
+    browse(folder, url)
+}
+
+/// Looks at the page of GraphiQL, and runs urql in it.
+fn browse(folder: &Path, url: &str) -> Outcome {
+    let mut esbuild = Command::new(folder.join("node_modules/.bin/esbuild"));
+    esbuild.args(["browser.mjs", "--bundle", "--format=iife", "--outfile=browser.js"]);
+    started(esbuild.current_dir(folder))?;
+    let urql = fs::read_to_string(folder.join("browser.js")).map_err(|error| error.to_string())?;
+    let profile = folder.join(format!("profile-{}", std::process::id()));
+    let outcomes = outcomes(&profile, url, &urql);
+    // It is left behind where the browser still writes to it.
+    let _ = fs::remove_dir_all(&profile);
+    let mut wrong = Vec::new();
+    for (name, expected, got) in outcomes? {
+        println!("{name:<50} {expected:<32} {got}");
+        if got != expected {
+            wrong.push(format!("{name}: {got}, not {expected}"));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+type Row = (&'static str, &'static str, String);
+
+/// Returns the situations, each with the outcome that must be there and its own.
+fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
+    let end = Instant::now() + PATIENCE;
+    let mut page = Page::open(profile, "about:blank", end)?;
+    page.navigate(&format!("{url}/graphql"))?;
+    let mut rows = Vec::new();
+    for (name, expected, script) in [
+        ("GraphiQL: a query", "listeners 0", QUERY),
+        ("GraphiQL: a subscription, and its end", "count", SUBSCRIPTION),
+        ("GraphiQL: the documentation of the schema", "Query", DOCUMENTATION),
+    ] {
+        rows.push((name, expected, page.evaluate(&escaped(script))?));
+    }
+    let others = faults(&page, &format!("{url}/"))?;
+    rows.push(("GraphiQL: other hosts, messages of the console", "none", others));
+    // A dialog adds a style, which the policy knows by its hash.
+    let overflow = page.evaluate(&escaped(DIALOG))?;
+    rows.push(("GraphiQL: the style of a dialog", "hidden", overflow));
+    page.evaluate(&escaped(&format!("{urql}; 'loaded'")))?;
+    rows.push(("urql: a subscription hears a mutation", "Eve: hello", page.evaluate("seen")?));
+    Ok(rows)
+}
+
+/// Escapes a script for a text of JSON.
+fn escaped(script: &str) -> String {
+    let mut text = String::with_capacity(script.len());
+    for c in script.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            c if c.is_control() => text += &format!("\\u{:04x}", u32::from(c)),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// Runs a query in GraphiQL, and gives its result in short.
+const QUERY: &str = r#"(async () => {
+  globalThis.wait = (look) => new Promise((done) => {
+    const again = () => {
+      const found = look();
+      found ? done(found) : setTimeout(again, 50);
+    };
+    again();
+  });
+  const editor = await wait(() => document.querySelector(".graphiql-query-editor .CodeMirror"));
+  const shown = () => document.querySelector(".result-window .CodeMirror");
+  globalThis.result = () => shown().CodeMirror.getValue();
+  globalThis.run = async (text) => {
+    editor.CodeMirror.setValue(text);
+    await new Promise((done) => setTimeout(done, 300));
+    document.querySelector(".graphiql-execute-button").click();
+  };
+  await run("{ listeners }");
+  return wait(() => /"listeners": 0/.test(result()) && "listeners 0");
+})()"#;
+
+/// Runs a subscription until its third event, and stops it.
+const SUBSCRIPTION: &str = r#"(async () => {
+  await run("subscription { count }");
+  await wait(() => Number(/"count": (\d+)/.exec(result())?.[1]) > 2);
+  document.querySelector(".graphiql-execute-button").click();
+  return "count";
+})()"#;
+
+/// Opens the documentation of the schema, and gives the name of its first type.
+const DOCUMENTATION: &str = r#"(async () => {
+  document.querySelector("[aria-label='Show Documentation Explorer']").click();
+  const type = await wait(() => document.querySelector(".graphiql-doc-explorer-type-name"));
+  return type.textContent;
+})()"#;
+
+/// Opens the settings, which keep the page from scrolling.
+const DIALOG: &str = r#"(async () => {
+  document.querySelector("[aria-label='Open settings dialog']").click();
+  await wait(() => document.querySelector(".graphiql-dialog"));
+  return getComputedStyle(document.body).overflow;
+})()"#;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_becomes_a_text_of_json() {
+        assert_eq!(escaped("say(\"a\\b\")\n// ü"), "say(\\\"a\\\\b\\\")\\u000a// ü");
+    }
+}
