@@ -60,7 +60,23 @@ impl Client {
     /// When the connection ends, the server is silent for 30 s, or the answer
     /// is none of HTTP/1.1.
     pub fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
-        self.stream.write_all(request)?;
+        self.send(request)?;
+        self.receive()
+    }
+
+    /// Sends a request, whose answer is to be [received](Self::receive).
+    ///
+    /// # Errors
+    /// When the connection ends.
+    pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        self.stream.write_all(request)
+    }
+
+    /// Reads the answer to the request that was sent.
+    ///
+    /// # Errors
+    /// Those of [`ask`](Self::ask).
+    pub fn receive(&mut self) -> io::Result<Answer> {
         self.received.clear();
         loop {
             let mut piece = [0; 16_384];

@@ -3,14 +3,17 @@
 //!
 //! `cargo bench -p bench-micro --bench rest`
 
+mod beside;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
-use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
-use stockade::http::{self, HeaderValue, header};
+use stockade::http::{HeaderValue, header};
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, MemoryStore, Resource};
+
+use crate::beside::{Side, in_process, show};
 
 #[derive(Clone, Serialize, Deserialize, Schema)]
 struct Product {
@@ -107,38 +110,12 @@ fn app(routes: RouteTree) -> App {
     create_router(routes! { "products": { ..routes } }, options).build().expect("routes")
 }
 
-const REQUESTS: u64 = 3_000;
-const ROUNDS: usize = 61;
-
-fn round(runtime: &tokio::runtime::Runtime, app: &App, target: &str) -> u64 {
-    let begin = ThreadTime::now();
-    runtime.block_on(async {
-        for _ in 0..REQUESTS {
-            let request = http::Request::get(target).body(()).expect("a request");
-            let response = app.handle(request).await;
-            assert_eq!(response.status(), 200);
-        }
-    });
-    u64::try_from(begin.elapsed().as_nanos()).expect("a short time")
-}
-
 fn main() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let (ours, by_hand) = (app(resource()), app(by_hand()));
     for (name, target, goal) in
         [("GET item", "/products/500", 1.10), ("list of 20", "/products", 1.15)]
     {
-        let mut rounds: Vec<(f64, u64, u64)> = (0..ROUNDS)
-            .map(|_| {
-                let (ours, by_hand) =
-                    (round(&runtime, &ours, target), round(&runtime, &by_hand, target));
-                #[expect(clippy::cast_precision_loss, reason = "times are short")]
-                let ratio = ours as f64 / by_hand as f64;
-                (ratio, ours / REQUESTS, by_hand / REQUESTS)
-            })
-            .collect();
-        rounds.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (ratio, ours, by_hand) = rounds[ROUNDS / 2];
-        println!("{name}: {ratio:.3} (goal {goal:.2}), {ours} ns beside {by_hand} ns");
+        let sides = [&ours, &by_hand].map(|app| Side::get(app.clone(), target));
+        show(name, goal, &in_process([&sides[0], &sides[1]], 61, 3_000));
     }
 }
