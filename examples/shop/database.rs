@@ -38,8 +38,7 @@ impl Database {
         name: &str,
         unique: Option<&str>,
     ) -> Result<Table<T>, BoxError> {
-        let table = create_table_sql::<T>(self.0.dialect(), name)?;
-        self.run(&table.replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)).await?;
+        self.run(&create_table_sql::<T>(self.0.dialect(), name)?).await?;
         if let Some(column) = unique {
             let index = format!("{name}_{column} ON {name} ({column})");
             self.run(&format!("CREATE UNIQUE INDEX IF NOT EXISTS {index}")).await?;

@@ -21,14 +21,30 @@ pub async fn tag_response(req: Request, next: Next) -> Response {
 ///
 /// Without its data the shop does not know who it is: then 503, and not 401.
 pub async fn known_account(shop: State<Shop>, headers: Headers) -> Result<Option<Claims>, NoData> {
-    let Some(id) = id_of_token(&headers, &shop.secret) else { return Ok(None) };
-    let account = shop.users.get(&id, &Scope::all()).await?;
-    Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
+    account_of(&shop, token_of(&headers)).await
 }
 
-fn id_of_token(headers: &HeaderMap, secret: &Secret) -> Option<u32> {
-    let token = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    verify_token(token, secret)?.subject()?.parse().ok()
+/// The account of the token that a client of GraphQL sends by a WebSocket: as
+/// `authorization` in the payload of its first message, because the script of a page
+/// cannot set that header of the handshake.
+pub async fn account_of_payload(
+    payload: Value,
+    shop: State<Shop>,
+    headers: Headers,
+) -> Result<Option<Claims>, NoData> {
+    account_of(&shop, payload["authorization"].as_str().or(token_of(&headers))).await
+}
+
+fn token_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION)?.to_str().ok()
+}
+
+async fn account_of(shop: &Shop, token: Option<&str>) -> Result<Option<Claims>, NoData> {
+    let claims = token.and_then(|token| verify_token(token, &shop.secret));
+    let id = claims.and_then(|claims| claims.subject()?.parse().ok());
+    let Some(id) = id else { return Ok(None) };
+    let account = shop.users.get(&id, &Scope::all()).await?;
+    Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
 }
 
 /// Accounts are seen and changed by their owners, and by admins.

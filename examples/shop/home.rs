@@ -89,10 +89,9 @@ pub async fn home(shop: State<Shop>, headers: Headers) -> Result<Home, NoData> {
     Ok(Home::Page(PAGE.replace("PRODUCTS\n", &products)))
 }
 
-/// Returns a text in which nothing is markup. Its `&` stay, because names are
-/// stored as `with_sanitization` has made them, with `&lt;` for `<`.
+/// Returns a text in which nothing is markup.
 fn text(text: &str) -> String {
-    text.replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Returns true for a client that wants a page rather than JSON (RFC 9110,

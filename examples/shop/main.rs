@@ -12,6 +12,8 @@
 //!
 //! Read it from [`api`], the whole interface as one tree, down to the handlers;
 //! `options` is what holds for every request, and how it is loosened.
+//! Products are a REST resource, whose routes are made; all others have handlers.
+//! `graphql` has products and orders once more, by the same functions.
 //! `stock` has the tables, `database` what they are kept in.
 
 mod database;
@@ -20,6 +22,7 @@ mod letters;
 mod options;
 
 // Public for the tests, which build some of the routes anew.
+pub mod graphql;
 pub mod guards;
 pub mod orders;
 pub mod pages;
@@ -33,7 +36,7 @@ use std::time::Duration;
 use stockade::auth::generate_token;
 use stockade::middleware::{
     Metrics, hash_password_with_async, named, with_compression, with_decompression, with_etag,
-    with_permission, with_role, with_sanitization, with_serialization,
+    with_permission, with_role, with_serialization,
 };
 use stockade::openapi::{OpenApiOptions, Webhook, tool, with_open_api};
 use stockade::policy::Policy;
@@ -44,6 +47,7 @@ use stockade::server::ServerOptions;
 use stockade::websockets::{Rooms, WebSocketOptions};
 use stockade::{Docs, Tag};
 
+use self::graphql::graphql;
 use self::guards::{is_own_or_admin, known_account, strict, tag_response};
 use self::home::home;
 use self::letters::{letter_rules, report, report_errors, subscribe, subscription};
@@ -53,14 +57,15 @@ use self::orders::{
 };
 use self::pages::{chat, help, live_page};
 use self::products::{
-    catalogue, compare_products, create_product, download_image, export_products, search_products,
-    show_product, upload_image,
+    catalogue, compare_products, download_image, export_products, search_products, upload_image,
 };
+use self::stock::Product;
 use self::users::{
     delete_user, give_role, hasher, list_users, log_in, rename_user, show_user, sign_up,
 };
 
 // For the tests, which call the shop without a socket.
+pub use self::database::Table;
 pub use self::options::{loose, options};
 pub use self::stock::{Profile, Role, Shop};
 
@@ -90,7 +95,7 @@ async fn main() -> Result<(), BoxError> {
     let server = app.create_server_with(limits)?.bind(port).await?;
     let address = server.local_addr();
     println!("the shop is open at http://{address}; try");
-    println!("  curl 'http://{address}/products?q=tea'");
+    println!("  curl 'http://{address}/products?category=tea&sort=-price_cents'");
     println!("  curl http://{address}/users -H 'content-type: application/json' -d '{NEW_USER}'");
     println!("  curl -i -X DELETE http://{address}/products");
     server.with_signals().serve().await?;
@@ -135,9 +140,10 @@ pub fn policy() -> Policy {
 
 /// The same interface with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
+    let api = api(metrics, shop.products.clone());
     let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
     // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
-    with_open_api(create_router(api(metrics), options), document_options())
+    with_open_api(create_router(api, options), document_options())
 }
 
 /// The words of the document about the shop.
@@ -151,8 +157,9 @@ fn document_options() -> OpenApiOptions {
 }
 
 /// The whole interface.
-fn api(metrics: &Metrics) -> RouteTree {
+fn api(metrics: &Metrics, products: Table<Product>) -> RouteTree {
     let signed_in = with_auth(Auth::lookup(known_account));
+    let perhaps_signed_in = with_auth(Auth::lookup(known_account).required(false));
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     routes! {
@@ -238,44 +245,27 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         "products": {
-            docs: products(),
-            // Everyone may read them, so that compression tells no secret; what
-            // a client has already is not sent again.
+            docs: goods(),
+            // Everyone may read them, so that compression tells no secret; what a client
+            // has already is not sent again.
             middleware: [with_compression(), with_etag()],
-            GET: {
-                handler: search_products,
-                public: "everybody may look around",
-                validation_options: strict(),
-                docs: Docs::new("Products, page by page")
-                    .description("By a part of the name, by categories, or all."),
-            },
-            POST: {
-                handler: create_product,
-                // For pages that show the name as it is; a page that escapes
-                // what it shows does not need it.
-                // It may come compressed; `max_body_size` counts what comes out.
-                middleware: [
-                    signed_in.clone(),
-                    clerks.clone(),
-                    with_decompression(),
-                    with_sanitization(),
-                ],
-                validation_options: strict(),
-                docs: Docs::new("A new product")
-                    .description("As JSON or as a form.")
-                    .example(json!({ "name": "Mug", "category": "crockery", "price_cents": 700 })),
+            // A page of them, one, and the writes.
+            ..products::resource(products, &signed_in).routes(),
+            "search": {
+                GET: {
+                    handler: search_products,
+                    public: "everybody may look around",
+                    validation_options: strict(),
+                    docs: Docs::new("Products by a part of their name")
+                        .description("Of some categories or of all, page by page."),
+                },
             },
             r":id(\d+)": {
-                GET: {
-                    handler: show_product,
-                    name: "products.show",
-                    public: "everybody may look around",
-                    docs: "One product",
-                },
                 "image": {
                     POST: {
                         handler: upload_image,
-                        middleware: [signed_in.clone(), clerks.clone()],
+                        // It may come compressed; `max_body` counts what comes out.
+                        middleware: [signed_in.clone(), clerks.clone(), with_decompression()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
                         docs: Docs::new("An image of a product")
@@ -308,7 +298,7 @@ fn api(metrics: &Metrics) -> RouteTree {
             },
         },
         r"catalogue/:category?/:page(\d+)?": {
-            docs: products(),
+            docs: goods(),
             GET: {
                 handler: catalogue,
                 public: "everybody may look around",
@@ -372,6 +362,12 @@ fn api(metrics: &Metrics) -> RouteTree {
                     },
                 },
             },
+        },
+        // By POST and GET, with events too, by a WebSocket, and as a page for browsers.
+        "graphql": {
+            docs: Tag::new("graphql", "Products and orders over GraphQL."),
+            middleware: [perhaps_signed_in],
+            ..graphql().routes(),
         },
         "live": {
             docs: pages(),
@@ -445,7 +441,7 @@ fn accounts() -> Tag {
     Tag::new("accounts", "Users, and how they log in.")
 }
 
-fn products() -> Tag {
+fn goods() -> Tag {
     Tag::new("products", "Everybody may read them; clerks and admins change them.")
 }
 

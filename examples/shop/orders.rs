@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::sync::Arc;
 
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
+use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::reply::Created;
-use stockade::rest::{Draft, Expected, Filter, Op, Scope, Store as _, StoreError, Stored};
+use stockade::rest::{Ask, Draft, Expected, Filter, Op, Scope, Store as _, StoreError, Stored};
 use tokio::sync::watch;
 
 use super::stock::{
@@ -158,7 +160,8 @@ pub async fn remove_item(
     .await
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Reply, Schema, gql::SimpleObject)]
+#[graphql(crate = "gql")]
 pub struct NewOrder {
     pub order: u32,
 }
@@ -173,26 +176,30 @@ pub enum CheckOutError {
     Ordered(u32),
 }
 
-/// Makes an order of a cart in three writes, each of which is whole. An end between them
-/// loses nothing: the next checkout of the cart goes on where this one was.
 pub async fn check_out(
     shop: State<Shop>,
     User(user): User<Claims>,
     Path(id): Path<u32>,
 ) -> Result<Created<NewOrder>, CheckOutError> {
-    let cart = shop.carts.get(&id, &own(&user)).await.map_err(CartError::from)?;
+    order_cart(&shop, &user, id).await.map(Created::new)
+}
+
+/// Makes an order of a cart in three writes, each of which is whole. An end between them
+/// loses nothing: the next checkout of the cart goes on where this one was.
+pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder, CheckOutError> {
+    let cart = shop.carts.get(&id, &own(user)).await.map_err(CartError::from)?;
     let cart = cart.ok_or(CartError::Missing(id))?.value;
-    if lines_of(&shop, &cart.items).await.map_err(CartError::from)?.is_empty() {
+    if lines_of(shop, &cart.items).await.map_err(CartError::from)?.is_empty() {
         return Err(CheckOutError::EmptyCart);
     }
     // From here on nothing is added, so that no item is missing in the order.
     let closed = Draft::new([("closed", json!(true))]);
-    let cart: Cart = match shop.carts.replace(&id, closed, Expected::Any, &own(&user)).await {
+    let cart: Cart = match shop.carts.replace(&id, closed, Expected::Any, &own(user)).await {
         Ok(cart) => cart.value,
         Err(StoreError::Missing) => return Err(CartError::Missing(id).into()),
         Err(error) => return Err(CartError::from(error).into()),
     };
-    let lines = lines_of(&shop, &cart.items).await.map_err(CartError::from)?;
+    let lines = lines_of(shop, &cart.items).await.map_err(CartError::from)?;
     let order = [
         ("cart", json!(id)),
         ("owner", json!(user.sub)),
@@ -201,7 +208,7 @@ pub async fn check_out(
     ];
     // No two orders have a cart, whatever happens at the same time.
     let order = match shop.orders.create(Draft::new(order)).await {
-        Ok(order) => Ok(Created::new(NewOrder { order: order.value.id })),
+        Ok(order) => Ok(NewOrder { order: order.value.id }),
         Err(StoreError::Taken { .. }) => Err(CheckOutError::Ordered(id)),
         Err(error) => return Err(CartError::from(error).into()),
     };
@@ -212,11 +219,18 @@ pub async fn check_out(
     order
 }
 
-#[derive(Serialize, Reply, Schema)]
+#[derive(Serialize, Reply, Schema, gql::SimpleObject)]
+#[graphql(crate = "gql", name = "Order")]
 pub struct OrderContent {
     pub order: u32,
     pub status: Status,
     pub lines: Vec<OrderLine>,
+}
+
+impl From<Order> for OrderContent {
+    fn from(Order { id, status, lines, .. }: Order) -> Self {
+        Self { order: id, status, lines }
+    }
 }
 
 pub async fn show_order(
@@ -224,15 +238,20 @@ pub async fn show_order(
     User(user): User<Claims>,
     Path(id): Path<u32>,
 ) -> Result<OrderContent, OrderError> {
-    let Order { status, lines, .. } = find_order(&shop, &user, id).await?;
-    Ok(OrderContent { order: id, status, lines })
+    Ok(find_order(&shop, &user, id).await?.into())
 }
 
 /// Finds an order that this user may see.
-async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, OrderError> {
+pub async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, OrderError> {
     let scope = if user.role == Role::Customer { own(user) } else { Scope::all() };
     let order = shop.orders.get(&id, &scope).await?;
     Ok(order.ok_or(OrderError::Missing(id))?.value)
+}
+
+/// Lists orders of this user, of clerks and admins too their own alone.
+pub async fn list_orders(shop: &Shop, user: &Claims, ask: Ask) -> Result<Vec<Order>, NoData> {
+    let page = shop.orders.list(&Ask { scope: own(user), ..ask }).await?;
+    Ok(page.items.into_iter().map(|it| it.value).collect())
 }
 
 #[derive(Debug, ApiError)]
@@ -267,26 +286,40 @@ pub async fn ship_order(
     Ok(())
 }
 
-/// The status now and when it has changed, until the order is shipped.
+/// The statuses of [`watch_order`] as events.
 pub async fn order_events(
     shop: State<Shop>,
     User(user): User<Claims>,
     Path(id): Path<u32>,
 ) -> Result<Sse, OrderError> {
+    let statuses = watch_order(shop.0, &user, id).await?;
+    Ok(Sse::new(
+        statuses.map(|status| {
+            Ok::<_, Infallible>(Event::data(json!(status).to_string()).name("status"))
+        }),
+    ))
+}
+
+/// Returns the status of an order that this user may see, now and when it has changed,
+/// until the order is shipped.
+pub async fn watch_order(
+    shop: Arc<Shop>,
+    user: &Claims,
+    id: u32,
+) -> Result<impl Stream<Item = Status> + use<>, OrderError> {
     // Before the order is read, so that no change falls between.
     let changes = shop.shipped.subscribe();
-    let order = find_order(&shop, &user, id).await?;
+    let order = find_order(&shop, user, id).await?;
     let watch = Watch { shop, changes, id, told: None, status: order.status };
-    Ok(Sse::new(stream::unfold(watch, |mut watch| async move {
+    Ok(stream::unfold(watch, |mut watch| async move {
         let status = watch.next().await?;
-        let event = Event::data(json!(status).to_string()).name("status");
-        Some((Ok::<_, Infallible>(event), watch))
-    })))
+        Some((status, watch))
+    }))
 }
 
 /// The look of a client at an order.
 struct Watch {
-    shop: State<Shop>,
+    shop: Arc<Shop>,
     changes: watch::Receiver<()>,
     id: u32,
     told: Option<Status>,

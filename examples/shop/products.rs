@@ -1,4 +1,5 @@
-//! Products: searched, shown, compared, changed and exported.
+//! Products: a REST resource, and what it has no words for: search, comparison, images
+//! and exports.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::{DecodeError, Engine as _};
@@ -6,10 +7,30 @@ use serde::{Deserialize, Serialize};
 use stockade::extract::{FileName, FileNameError, Multipart};
 use stockade::http::HeaderMap;
 use stockade::prelude::*;
-use stockade::reply::{Created, ResponseWriter};
-use stockade::rest::{Draft, Expected, Filter, Op, Scope, Store as _, StoreError};
+use stockade::reply::ResponseWriter;
+use stockade::rest::{
+    Access, Draft, Expected, Filter, Op, Operation, Resource, Scope, Store as _, StoreError,
+};
 
+use super::database::Table;
 use super::stock::{NoData, Product, ProductError, Shop, all};
+
+/// Everybody may read products, page by page; clerks and admins change them.
+pub fn resource(products: Table<Product>, signed_in: &Middleware) -> Resource<Product> {
+    Resource::new("product", products)
+        // An upload counts the bytes of the image, and nobody else does.
+        .server_fields(["id", "image_bytes"])
+        .before(Operation::Create, async |_, mut draft: Draft<Product>| {
+            draft.set("image_bytes", 0);
+            Ok(draft)
+        })
+        .filter("category")
+        .filter_by("price_cents", [Op::Gte, Op::Lte])
+        .sort(["price_cents", "name"])
+        .count(true)
+        .read(Access::public("everybody may look around"))
+        .write(Access::role(signed_in, ["clerk", "admin"]))
+}
 
 #[derive(Deserialize, Schema)]
 pub struct Search {
@@ -75,35 +96,7 @@ pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Result<Pa
     Ok(Page::of(found, shelf.page))
 }
 
-#[derive(Deserialize, Schema)]
-pub struct NewProduct {
-    #[schema(trim, required, max_length = 100)]
-    pub name: String,
-    #[schema(one_of = ["tea", "coffee", "crockery"])]
-    pub category: String,
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    pub price_cents: u32,
-}
-
-/// Takes JSON or a form: the content type decides.
-pub async fn create_product(
-    shop: State<Shop>,
-    Body(new): Body<NewProduct>,
-) -> Result<Created<Product>, NoData> {
-    let product = [
-        ("name", json!(new.name)),
-        ("category", json!(new.category)),
-        ("price_cents", json!(new.price_cents)),
-        ("image_bytes", json!(0)),
-    ];
-    Ok(Created::new(shop.products.create(Draft::new(product)).await?.value))
-}
-
-pub async fn show_product(shop: State<Shop>, Path(id): Path<u32>) -> Result<Product, ProductError> {
-    find_product(&shop, id).await
-}
-
-async fn find_product(shop: &Shop, id: u32) -> Result<Product, ProductError> {
+pub async fn find_product(shop: &Shop, id: u32) -> Result<Product, ProductError> {
     let product = shop.products.get(&id, &Scope::all()).await?;
     Ok(product.ok_or(ProductError::Missing(id))?.value)
 }

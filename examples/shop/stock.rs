@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::rest::{Ask, Draft, Entity, Expected, Filter, Op, Scope};
 use stockade::rest::{Store as _, StoreError};
@@ -183,12 +184,20 @@ impl Entity for Cart {
     type Id = u32;
 }
 
-#[derive(Clone, Deserialize, Serialize, Reply, Schema)]
+/// A product. The rules of its fields hold for clients; a misspelt field is an error and
+/// not silently left out.
+#[derive(Clone, Deserialize, Serialize, Reply, Schema, gql::SimpleObject)]
+#[serde(deny_unknown_fields)]
+#[graphql(crate = "gql")]
 pub struct Product {
     pub id: u32,
+    #[schema(trim, required, max_length = 100)]
     pub name: String,
+    #[schema(one_of = ["tea", "coffee", "crockery"])]
     pub category: String,
+    #[schema(minimum = 1, maximum = 1_000_000)]
     pub price_cents: u32,
+    /// The size of its image; 0 without one.
     pub image_bytes: u32,
 }
 
@@ -223,18 +232,21 @@ impl Entity for Order {
     type Id = u32;
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Schema, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Schema, Serialize, gql::Enum)]
 #[serde(rename_all = "lowercase")]
+#[graphql(crate = "gql")]
 pub enum Status {
     Placed,
     Shipped,
 }
 
 /// So many pieces of a product, and what they cost together.
-#[derive(Clone, Deserialize, Schema, Serialize)]
+#[derive(Clone, Deserialize, Schema, Serialize, gql::SimpleObject)]
+#[graphql(crate = "gql", complex)]
 pub struct OrderLine {
     pub product: u32,
     pub count: u32,
+    #[graphql(skip)]
     pub cents: u32,
 }
 

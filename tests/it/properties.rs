@@ -20,6 +20,7 @@ async fn the_shop_keeps_its_schemas() {
         // A hash of a password costs half a second without optimization.
         .cases_of("POST /login", 2)
         .cases_of("POST /users", 2)
+        .skip("POST /graphql", "the errors of GraphQL name no field of the body")
         .run()
         .await;
     let route = |path: &str, method: &str| {
@@ -29,6 +30,11 @@ async fn the_shop_keeps_its_schemas() {
     let products = route("/products", "POST");
     assert_eq!((products.valid, products.rules), (64, 15));
     assert_eq!(products.replies[&201], 64);
+    let one = "/products/:id";
+    for (path, method) in [("/products", "GET"), (one, "GET"), (one, "PUT"), (one, "PATCH")] {
+        let part = route(path, method);
+        assert!(part.valid > 20 && part.replies[&200] > 0, "{method} {path}: {part:?}");
+    }
     let chat = &route("/chat/:topic", "GET").not_checked;
     assert_eq!(chat[0].part, "the route");
     let image = route(r"/products/:id(\d+)/image", "POST");

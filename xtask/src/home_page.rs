@@ -8,12 +8,13 @@ use crate::docs_page::{dark_mode, faults, open, press, width};
 use crate::live_page::{Page, Shop};
 
 /// The situations, each with the outcome that must be there.
-pub const SITUATIONS: [(&str, &str); 6] = [
+pub const SITUATIONS: [(&str, &str); 7] = [
     ("home: products and buttons without script", "5 and 0"),
     ("home: the width at 360 px", "360"),
     ("home: the colours of dark mode", "others"),
     ("home: an order by keyboard", "placed"),
     ("home: the same, when a POST has shipped it", "shipped"),
+    ("home: the subscription that told it, at its end", "/graphql"),
     ("home: other hosts, messages of the console", "none"),
 ];
 
@@ -42,9 +43,21 @@ pub fn outcomes(
     let token = shop.admin_token()?;
     shop.post(&format!("/orders/{order}/ship"), &token, "")?;
     got.push(status_after(&mut page, "placed")?.1);
+    got.push(path_of_stream(&mut page)?);
     got.push(faults(&page, &url)?);
     let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
     Ok(names.zip(got).collect())
+}
+
+/// Waits until a stream of events has ended, and gives its path: the browser lists a
+/// request when its answer has ended.
+fn path_of_stream(page: &mut Page) -> Result<String, String> {
+    page.evaluate(
+        "new Promise((done) => { const look = () => { const paths = \
+         performance.getEntriesByType('resource').filter((it) => it.initiatorType === 'fetch')\
+         .map((it) => new URL(it.name).pathname).filter((it) => /graphql|events/.test(it)); \
+         if (paths.length) done(paths.join(' ')); else setTimeout(look, 50); }; look(); })",
+    )
 }
 
 /// Waits until the page shows another status than `before`, or a mistake, and

@@ -87,7 +87,7 @@ impl Program {
             [(&["openapi"][..], "openapi.json"), (&["openapi", "--ruleset"], "exceptions.json")]
         {
             let mut cargo = self.cargo("run", self.run);
-            cargo.arg("--").args(arguments).env("CONDUIT_DB", database(folder)?);
+            cargo.arg("--").args(arguments).env("CONDUIT_DB", database(folder, "conduit")?);
             announce(&cargo);
             let output = cargo.stderr(Stdio::inherit()).output();
             let output = output.map_err(|error| format!("cannot start cargo: {error}"))?;
@@ -109,7 +109,8 @@ impl Program {
         let server = target_directory_of(self.workspace)?.join("debug").join(self.server);
         let mut server = Command::new(server.with_extension(EXE_SUFFIX.trim_start_matches('.')));
         server.env("PORT", "0").env("RUST_LOG", "info,stockade::access=off");
-        server.env("CONDUIT_DB", database(folder)?).env("CONDUIT_PROXIES", "1");
+        server.env("CONDUIT_DB", database(folder, "conduit")?).env("CONDUIT_PROXIES", "1");
+        server.env("SHOP_DATABASE", database(folder, "shop")?);
         announce(&server);
         let server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut server = server.map_err(|error| format!("cannot start {}: {error}", self.name))?;
@@ -147,10 +148,10 @@ impl Program {
 }
 
 /// Returns the file of a database that nobody has used.
-fn database(folder: &Path) -> Result<PathBuf, String> {
-    let file = folder.join("conduit.db");
+fn database(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let file = folder.join(format!("{name}.db"));
     for ending in ["", "-wal", "-shm"] {
-        let file = folder.join(format!("conduit.db{ending}"));
+        let file = folder.join(format!("{name}.db{ending}"));
         if file.exists() {
             fs::remove_file(file).map_err(text)?;
         }

@@ -16,8 +16,8 @@
     log.append(item);
   }
 
-  async function send(method, path, token, body) {
-    const headers = {};
+  async function send(method, path, token, body, accept) {
+    const headers = accept ? { accept } : {};
     if (token) headers.authorization = `Bearer ${token}`;
     if (body) headers["content-type"] = "application/json";
     const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
@@ -29,7 +29,8 @@
     return (await send(...request)).json();
   }
 
-  // EventSource cannot send a token, so the events are read by hand.
+  // A subscription of GraphQL, whose results are events. EventSource can neither POST nor
+  // send a token, so they are read by hand.
   async function follow(response, order) {
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ""; ;) {
@@ -38,8 +39,12 @@
       const events = (rest + value).split("\n\n");
       rest = events.pop();
       for (const event of events) {
-        const data = event.split("\n").find((line) => line.startsWith("data: "));
-        if (data) say(`Order ${order} is ${JSON.parse(data.slice(6))}.`);
+        // Other events are comments, and `complete` at the end.
+        const line = event.split("\n").find((line) => line.startsWith("data: {"));
+        if (!line) continue;
+        const { data, errors } = JSON.parse(line.slice(6));
+        if (errors) throw new Error(errors[0].message);
+        say(`Order ${order} is ${data.orderStatus.toLowerCase()}.`);
       }
     }
   }
@@ -57,11 +62,14 @@
     say("A cart with one piece", `POST /carts/${cart}/items`);
     const { order } = await json("POST", `/carts/${cart}/checkout`, token);
     say("An order", `POST /carts/${cart}/checkout`);
-    const events = await send("GET", `/orders/${order}/events`, token);
-    say("Its events, while a clerk ships it", `POST /orders/${order}/ship`);
+    const query = "subscription ($id: Int!) { orderStatus(id: $id) }";
+    const subscription = { query, variables: { id: order } };
+    const events = await send("POST", "/graphql", token, subscription, "text/event-stream");
+    say("Its status over GraphQL", "POST /graphql");
+    say("It changes when a clerk ships it", `POST /orders/${order}/ship`);
     // The events go on: who asked for them was known when they began.
     await send("DELETE", `/users/${user.id}`, token);
-    follow(events, order).catch(() => say("The events have ended."));
+    follow(events, order).catch((error) => say(`The events have ended: ${error.message}`));
   }
 
   for (const button of buttons) {

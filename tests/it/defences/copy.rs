@@ -8,27 +8,30 @@ use stockade::RouteEntry;
 use stockade::http::Method;
 use stockade::middleware::{
     ErrorHandlerOptions, Metrics, SecurityHeaders, create_error_handler, named, with_compression,
-    with_decompression, with_etag, with_permission, with_role, with_sanitization,
+    with_etag, with_permission, with_role,
 };
 use stockade::prelude::*;
 use stockade::reply::Created;
+use stockade::rest::{Access, Draft, Entity, MemoryStore, Op, Operation, Resource, Store};
 use stockade::websockets::{Rooms, WebSocketOptions};
 
 use crate::shop::example::guards::{is_own_or_admin, known_account, strict, tag_response};
 use crate::shop::example::orders::{ship_order, show_order};
 use crate::shop::example::pages::{chat, help};
-use crate::shop::example::products::{create_product, search_products, show_product};
-use crate::shop::example::stock::{self, NoData, Product, Role, Shop, UserError};
+use crate::shop::example::products::search_products;
+use crate::shop::example::stock::{self, Role, Shop, UserError};
 use crate::shop::example::users::{self, give_role, list_users, log_in, rename_user, show_user};
-use crate::shop::example::{options, products as goods};
+use crate::shop::example::{Table, options};
 use crate::shop::stocked;
 
 /// Builds the copy, with one change; `""` is none.
 pub fn copy(change: &'static str) -> Router {
     let metrics = Metrics::new();
+    let shop = stocked();
+    let api = api(change, shop.products.clone());
     let options = changed(options(&metrics), change);
-    let options = options.state(stocked()).state(Rooms::default()).middleware(tag_response);
-    let mut router = create_router(api(change), options);
+    let options = options.state(shop).state(Rooms::default()).middleware(tag_response);
+    let mut router = create_router(api, options);
     if change == "an open route" {
         router.get("/stock", async || "nobody says why this is open");
     }
@@ -49,12 +52,12 @@ fn changed(options: RouterOptions, change: &str) -> RouterOptions {
     }
 }
 
-fn api(change: &'static str) -> RouteTree {
+fn api(change: &'static str, table: Table<stock::Product>) -> RouteTree {
     let is = |name: &str| change == name;
     routes! {
         "login": { ..RouteTree::new().method(Method::POST, login(change)) },
         "users": { ..users(change) },
-        "products": { ..products(change) },
+        "products": { ..products(change, table) },
         "orders": { ..orders(change) },
         "chat": {
             ":topic": {
@@ -120,23 +123,16 @@ fn users(change: &'static str) -> RouteTree {
     }
 }
 
-fn products(change: &'static str) -> RouteTree {
-    let create = match change {
-        "bound" => RouteEntry::new(any_price::create_product),
-        _ => RouteEntry::new(create_product),
+fn products(change: &'static str, table: Table<stock::Product>) -> RouteTree {
+    let goods = match change {
+        "bound" => goods(MemoryStore::<any_price::Product>::new()),
+        "unknown members" => goods(MemoryStore::<any_members::Product>::new()),
+        _ => goods(table),
     };
-    let mut create = create.middleware((
-        with_auth(Auth::lookup(known_account)),
-        with_role(["clerk", "admin"]),
-        with_decompression(),
-        with_sanitization(),
-    ));
-    if change != "unknown members" {
-        create = create.validation_options(strict());
-    }
+    let mut tree = RouteTree::new();
     if change.starts_with("text of a 5xx") {
         let tells = change == "text of a 5xx";
-        create = create.error_handling(create_error_handler(ErrorHandlerOptions::new().transform(
+        tree = tree.error_handling(create_error_handler(ErrorHandlerOptions::new().transform(
             move |error, mut body| {
                 body["cause"] = if tells { error.message() } else { "a fault of ours" }.into();
                 body
@@ -151,15 +147,26 @@ fn products(change: &'static str) -> RouteTree {
     }
     routes! {
         middleware: [with_compression(), with_etag()],
-        ..RouteTree::new().method(Method::GET, search).method(Method::POST, create),
-        r":id(\d+)": {
-            GET: {
-                handler: show_product,
-                name: "products.show",
-                public: "everybody may look around",
-            },
-        },
+        ..tree.spread(goods),
+        "search": { ..RouteTree::new().method(Method::GET, search) },
     }
+}
+
+/// Makes the routes of the resource of the shop, of its type or another one.
+fn goods<T: Entity>(store: impl Store<T>) -> RouteTree {
+    Resource::new("product", store)
+        .server_fields(["id", "image_bytes"])
+        .before(Operation::Create, async |_, mut draft: Draft<T>| {
+            draft.set("image_bytes", 0);
+            Ok(draft)
+        })
+        .filter("category")
+        .filter_by("price_cents", [Op::Gte, Op::Lte])
+        .sort(["price_cents", "name"])
+        .count(true)
+        .read(Access::public("everybody may look around"))
+        .write(Access::role(&with_auth(Auth::lookup(known_account)), ["clerk", "admin"]))
+        .routes()
 }
 
 fn orders(change: &'static str) -> RouteTree {
@@ -236,22 +243,41 @@ mod any_email {
 mod any_price {
     use super::*;
 
-    #[derive(Deserialize, Schema)]
-    pub struct NewProduct {
+    #[derive(Clone, Deserialize, Serialize, Schema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Product {
+        pub id: u32,
         #[schema(trim, required, max_length = 100)]
         pub name: String,
         #[schema(one_of = ["tea", "coffee", "crockery"])]
         pub category: String,
         #[schema(minimum = 1)]
         pub price_cents: u32,
+        pub image_bytes: u32,
     }
 
-    pub async fn create_product(
-        shop: State<Shop>,
-        Body(new): Body<NewProduct>,
-    ) -> Result<Created<Product>, NoData> {
-        let NewProduct { name, category, price_cents } = new;
-        let new = goods::NewProduct { name, category, price_cents };
-        goods::create_product(shop, Body(new)).await
+    impl Entity for Product {
+        type Id = u32;
+    }
+}
+
+/// A product that lets members through which it does not have.
+mod any_members {
+    use super::*;
+
+    #[derive(Clone, Deserialize, Serialize, Schema)]
+    pub struct Product {
+        pub id: u32,
+        #[schema(trim, required, max_length = 100)]
+        pub name: String,
+        #[schema(one_of = ["tea", "coffee", "crockery"])]
+        pub category: String,
+        #[schema(minimum = 1, maximum = 1_000_000)]
+        pub price_cents: u32,
+        pub image_bytes: u32,
+    }
+
+    impl Entity for Product {
+        type Id = u32;
     }
 }

@@ -186,7 +186,8 @@ fn breaks_contract(change: &'static str) -> bool {
     let contract = Contract::of(&copy(change).build().unwrap());
     let admin = format!("authorization: Bearer {}", token(DAN));
     let asked = [
-        "GET /products?q=tea".to_owned(),
+        "GET /products?category=tea&sort=-name".to_owned(),
+        "GET /products/search?q=tea".to_owned(),
         "GET /products/1".to_owned(),
         format!("GET /users\n{admin}"),
         format!("GET /users/{ANN}\n{admin}"),

@@ -25,6 +25,27 @@ export async function rename(id: number, name: string): Promise<"customer" | "cl
 }
 
 export async function pages(): Promise<number> {
-  const { data } = await shop.GET("/products", { params: { query: { q: "tea", page: 2 } } });
+  const query = { q: "tea", page: 2 };
+  const { data } = await shop.GET("/products/search", { params: { query } });
   return data?.products.length ?? 0;
+}
+
+export async function cheapest(): Promise<string[]> {
+  const query = { category: ["tea" as const], "price_cents[lte]": 500, sort: "price_cents" };
+  const { data } = await shop.GET("/products", { params: { query } });
+  return data?.items.map(({ name }) => name) ?? [];
+}
+
+// A product has another price only if nobody else has changed it since it was read.
+export async function reprice(id: number, price_cents: number): Promise<boolean> {
+  const path = { id };
+  const read = await shop.GET("/products/{id}", { params: { path } });
+  const tag = read.response.headers.get("etag") ?? "";
+  const { data, response } = await shop.PATCH("/products/{id}", {
+    params: { path, header: { "If-Match": tag } },
+    body: { price_cents },
+    headers: { "content-type": "application/merge-patch+json" },
+  });
+  if (!data && response.status !== 412) throw new Error(response.statusText);
+  return response.ok;
 }

@@ -2,7 +2,7 @@
 
 import createClient from "openapi-fetch";
 import type { paths } from "./schema";
-import { patchUsersById, usersCreate, type Profile } from "./sdk";
+import { getProducts, patchUsersById, usersCreate, type Profile } from "./sdk";
 
 const shop = createClient<paths>();
 const profile = {} as Profile;
@@ -16,6 +16,12 @@ export const wrong = [
   shop.PATCH("/users/{id}", { params: { path: { id: 1 } }, body: { name: 1 } }),
   // @ts-expect-error the body is missing
   patchUsersById({ path: { id: 1 } }),
+  // @ts-expect-error a list has no such filter
+  getProducts({ query: { colour: "red" } }),
+  // @ts-expect-error a category is one of three
+  getProducts({ query: { category: ["shoes"] } }),
+  // @ts-expect-error the shop itself gives ids
+  shop.POST("/products", { body: { id: 1, name: "Mug", category: "crockery", price_cents: 7 } }),
   // @ts-expect-error there is no such path
   shop.GET("/user"),
   // @ts-expect-error there is no such method

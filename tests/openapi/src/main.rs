@@ -1,6 +1,6 @@
-//! The shop for `cargo xtask openapi`: the same routes with the same options,
-//! behind a proxy that may name any client, and with an admin whose token is
-//! printed.
+//! The shop for `cargo xtask openapi`: the same routes with the same options on the
+//! database of `SHOP_DATABASE`, behind a proxy that may name any client, and with an
+//! admin whose token is printed.
 
 #[allow(
     dead_code,
@@ -10,6 +10,7 @@
 #[path = "../../../examples/shop/main.rs"]
 mod shop;
 
+use std::env;
 use std::time::Duration;
 
 use stockade::auth::{generate_jwt, generate_token};
@@ -27,7 +28,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let secret = generate_token(32)?;
-    let shop = Shop::open(":memory:", Secret::new(&*secret)?).await?;
+    let database = env::var("SHOP_DATABASE")?;
+    let shop = Shop::open(&database, Secret::new(&*secret)?).await?;
     let admin = [
         ("id", json!(ADMIN)),
         ("name", json!("Admin")),

@@ -1,0 +1,129 @@
+//! The shop over GraphQL: products for everybody, orders for those who bought, and the
+//! status of an order as it changes.
+//!
+//! Objects are the types that handlers reply with, and resolvers call the functions of
+//! the handlers: rights, errors and events are the same both ways.
+
+use std::sync::Arc;
+
+use futures_util::Stream;
+use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::prelude::*;
+use stockade::rest::{Ask, Store as _};
+
+use super::guards::account_of_payload;
+use super::orders::{NewOrder, OrderContent, find_order, list_orders, order_cart, watch_order};
+use super::products::find_product;
+use super::stock::{Claims, NoData, OrderLine, Product, Shop, Status, first as first_rows, is};
+
+/// The schema with its limits. Its page and its description are for everybody, as the
+/// document of the other routes is.
+pub fn graphql() -> GraphQl {
+    GraphQl::new(gql::Schema::build(Query, Mutation, Subscription))
+        .web_socket(true)
+        .on_init(account_of_payload)
+        .graphiql(true)
+        .introspection(true)
+        .public("products are for everybody, and orders ask for the user")
+}
+
+/// The questions.
+struct Query;
+
+#[gql::Object(crate = "gql")]
+impl Query {
+    /// One product.
+    async fn product(&self, ctx: &gql::Context<'_>, id: u32) -> Result<Option<Product>, ApiError> {
+        let shop = shop(ctx)?;
+        Ok(Some(find_product(&shop, id).await?))
+    }
+
+    /// Products in the order of their ids, those behind the id `after` if it is given.
+    #[graphql(complexity = "1 + first as usize * child_complexity")]
+    async fn products(
+        &self,
+        ctx: &gql::Context<'_>,
+        #[graphql(default = 10, validator(minimum = 1, maximum = 100))] first: u32,
+        after: Option<u32>,
+        category: Option<String>,
+    ) -> Result<Vec<Product>, ApiError> {
+        let filters = category.into_iter().map(|category| is("category", category)).collect();
+        let after = after.map(|id| vec![json!(id)]);
+        let ask = Ask { filters, after, ..first_rows(first as usize) };
+        let page = shop(ctx)?.products.list(&ask).await.map_err(NoData::from)?;
+        Ok(page.items.into_iter().map(|it| it.value).collect())
+    }
+
+    /// One order: for who ordered, and for clerks and admins.
+    async fn order(
+        &self,
+        ctx: &gql::Context<'_>,
+        id: u32,
+    ) -> Result<Option<OrderContent>, ApiError> {
+        let shop = shop(ctx)?;
+        Ok(Some(find_order(&shop, &user(ctx)?, id).await?.into()))
+    }
+
+    /// The orders of the user, in the order of their ids.
+    #[graphql(complexity = "1 + first as usize * child_complexity")]
+    async fn orders(
+        &self,
+        ctx: &gql::Context<'_>,
+        #[graphql(default = 10, validator(minimum = 1, maximum = 100))] first: u32,
+        after: Option<u32>,
+    ) -> Result<Vec<OrderContent>, ApiError> {
+        let after = after.map(|id| vec![json!(id)]);
+        let ask = Ask { after, ..first_rows(first as usize) };
+        let shop = shop(ctx)?;
+        let orders = list_orders(&shop, &user(ctx)?, ask).await?;
+        Ok(orders.into_iter().map(OrderContent::from).collect())
+    }
+}
+
+/// The changes.
+struct Mutation;
+
+#[gql::Object(crate = "gql")]
+impl Mutation {
+    /// Makes an order of all that is in a cart of the user; the cart is gone then.
+    async fn check_out(&self, ctx: &gql::Context<'_>, cart: u32) -> Result<NewOrder, ApiError> {
+        let shop = shop(ctx)?;
+        Ok(order_cart(&shop, &user(ctx)?, cart).await?)
+    }
+}
+
+/// The events.
+struct Subscription;
+
+#[gql::Subscription(crate = "gql")]
+impl Subscription {
+    /// The status of an order now, and when it has changed, until the order is shipped.
+    async fn order_status(
+        &self,
+        ctx: &gql::Context<'_>,
+        id: u32,
+    ) -> Result<impl Stream<Item = Status> + use<>, ApiError> {
+        Ok(watch_order(shop(ctx)?, &user(ctx)?, id).await?)
+    }
+}
+
+#[gql::ComplexObject(crate = "gql")]
+impl OrderLine {
+    /// The cost of the pieces together: a `Float`, because an `Int` has 32 bits.
+    async fn cents(&self) -> f64 {
+        self.cents.into()
+    }
+}
+
+fn shop(ctx: &gql::Context<'_>) -> Result<Arc<Shop>, ApiError> {
+    caller(ctx)?.state()
+}
+
+/// Returns the user; without one it is a 401.
+fn user(ctx: &gql::Context<'_>) -> Result<Claims, ApiError> {
+    caller(ctx)?.user_as()
+}
+
+fn caller<'c>(ctx: &gql::Context<'c>) -> Result<&'c Caller, ApiError> {
+    ctx.data::<Caller>().map_err(|error| ApiError::new(500, error.message))
+}
