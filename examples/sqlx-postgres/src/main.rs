@@ -63,13 +63,10 @@ async fn count(State(pool): State<PgPool>) -> Result<Value, SqlError> {
 
 /// Opens the store, in a table that is made if it is not there.
 async fn open(pool: &PgPool) -> Result<Notes, BoxError> {
-    let there: Option<String> =
-        sqlx::query_scalar("SELECT to_regclass('notes')::text").fetch_one(pool).await?;
-    if there.is_none() {
-        let table = create_table_sql::<Note>(Dialect::Postgres, "notes")?;
-        sqlx::raw_sql(AssertSqlSafe(table)).execute(pool).await?;
-        sqlx::raw_sql("CREATE UNIQUE INDEX notes_text ON notes (text)").execute(pool).await?;
-    }
+    let table = create_table_sql::<Note>(Dialect::Postgres, "notes")?;
+    sqlx::raw_sql(AssertSqlSafe(table)).execute(pool).await?;
+    let unique = "CREATE UNIQUE INDEX IF NOT EXISTS notes_text ON notes (text)";
+    sqlx::raw_sql(unique).execute(pool).await?;
     Ok(SqlStore::open(SqlxPostgres(pool.clone()), "notes").await?)
 }
 
