@@ -59,14 +59,14 @@ const TASKS: &[Task] = &[
     Task { name: "fmt", about: "check the formatting; `fmt --fix` writes it", when: Ci, run: fmt },
     Task {
         name: "lint",
-        about: "clippy, each feature that chooses code alone, tidiness of the files",
+        about: "clippy, the facade without its default features, tidiness of the files",
         when: Ci,
         run: lint,
     },
     Task { name: "test", about: "unit, integration and documentation tests", when: Ci, run: test },
     Task {
         name: "test-alone",
-        about: "each crate with its own features alone: tests, and what `lint` leaves out",
+        about: "each crate with its own features alone, each feature of the facade alone",
         when: Nightly,
         run: test_alone,
     },
@@ -319,7 +319,10 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
         (task.run)().map_err(|error| {
             format!("{run}: {error}\nrepeat this step with: cargo xtask {}", task.name)
         })?;
-        summary += &format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
+        let line = format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
+        // At once too: a later task may fail, and then there is no summary.
+        print!("{line}");
+        summary += &line;
     }
     Ok(summary)
 }
@@ -354,8 +357,8 @@ fn fmt() -> Outcome {
 fn lint() -> Outcome {
     tidy::run()?;
     cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
-    // A workspace build unifies features and hides what a lone crate lacks.
-    check_features("stockade", FACADE_FEATURES)?;
+    // A workspace build unifies features and hides what a lone crate lacks. Each feature
+    // alone takes minutes, and is a part of `test-alone`.
     check_features("stockade", &[&TYPE_FEATURES.join(",")])?;
     cargo(&["check", "-p", "stockade", "--no-default-features"])
 }
@@ -367,33 +370,36 @@ fn check_features(krate: &str, features: &[&str]) -> Outcome {
     })
 }
 
-/// Features that choose code of ours: each is compiled alone by `lint`, from the
-/// facade, which passes it on to the crate that has it.
+/// Features of the facade that choose code: each is compiled alone by `test-alone`.
 const FACADE_FEATURES: &[&str] = &[
+    "actix",
     "argon2",
+    "axum",
     "compression",
     "conditional",
     "contract",
     "cookies",
     "files",
     "gcra",
+    "graphiql",
+    "graphql",
     "json-patch",
     "jwks",
     "metrics",
     "multipart",
+    "postgres",
     "rest",
     "rpc",
     "schemars",
     "server",
+    "sql",
+    "sqlite",
     "swagger-ui",
+    "testing",
     "tls",
     "tracing",
     "typed-headers",
 ];
-
-/// Features of the facade that add whole crates, most of them foreign.
-const FACADE_CRATES: &[&str] =
-    &["actix", "axum", "graphiql", "graphql", "postgres", "sql", "sqlite", "testing"];
 
 /// Features that give schemas to the types of a crate. From the facade they are
 /// compiled together by `lint`; each is compiled alone by `test-alone`.
@@ -418,10 +424,10 @@ fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])
 }
 
-/// The tests of `test` again, without the features that other crates switch on;
-/// and what `lint` leaves out, because it compiles much that is foreign.
+/// The tests of `test` again, without the features that other crates switch on; and
+/// each feature of the facade alone.
 fn test_alone() -> Outcome {
-    check_features("stockade", FACADE_CRATES)?;
+    check_features("stockade", FACADE_FEATURES)?;
     check_features("stockade-auth", AUTH_FEATURES)?;
     check_features("stockade-validation", TYPE_FEATURES)?;
     for krate in STANDALONE {
