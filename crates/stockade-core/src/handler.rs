@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use stockade_errors::ApiError;
 
+use crate::handler_progress::note_refusal;
 use crate::reply::writer;
 use crate::{FromRequest, Reply, Request, Response, RouteDoc};
 
@@ -107,7 +108,10 @@ where
 {
     let args = match <F::Signature as Signature>::extract(&mut req).await {
         Ok(args) => args,
-        Err(error) => return Err(req.first_failure(error)),
+        Err(error) => {
+            note_refusal(&req);
+            return Err(req.first_failure(error));
+        }
     };
     let Some(link) = req.inner.writer.take() else {
         return F::Signature::reply(function.call(args).await);

@@ -46,6 +46,7 @@ mod endpoint;
 mod error_handler;
 pub mod extract;
 mod handler;
+mod handler_progress;
 mod header_map_pool;
 mod lazy_user;
 mod list_header;
@@ -100,7 +101,8 @@ pub mod __internal {
         EndpointExt, EndpointKind, EndpointParts, ErrorContextExt, Overloaded, RunningHandler,
         Settings, run, run_from,
     };
-    pub use crate::error_handler::keep_form;
+    pub use crate::error_handler::{finish_form, keep_form};
+    pub use crate::handler_progress::{AsksProgress, HandlerProgress};
     pub use crate::list_header::{has_token, list_items};
     pub use crate::log_text::{Escaped, escaped};
     pub use crate::middleware::{Level, MiddlewareExt};

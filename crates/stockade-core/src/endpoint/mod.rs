@@ -21,6 +21,7 @@ use stockade_validation::Schema;
 use crate::description::InputFrom;
 use crate::description::RouteFacts;
 use crate::extract::know_schemas;
+use crate::handler_progress::{AsksProgress, noting};
 use crate::request::DEFAULT_MAX_JSON_VALUES;
 use crate::route_description::RouteDocExt as _;
 use crate::{Accepts, Docs, ErrorHandler, Handler, Middleware, RouteDoc, States, Tag, Validation};
@@ -142,7 +143,10 @@ impl EndpointParts {
 
     /// Makes the route of its parts.
     #[must_use]
-    pub fn build(self) -> Endpoint {
+    pub fn build(mut self) -> Endpoint {
+        if self.middleware.iter().any(|it| it.mark::<AsksProgress>().is_some()) {
+            self.handler = noting(self.handler);
+        }
         Endpoint { parts: self }
     }
 }

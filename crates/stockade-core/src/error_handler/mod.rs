@@ -232,6 +232,12 @@ pub fn keep_form(response: &mut Response) {
     }
 }
 
+/// Makes the form of an error final, whoever has answered it: for middleware that
+/// keeps the answer, so that it is the same when it is sent again.
+pub fn finish_form(response: &mut Response) {
+    response.extensions_mut().insert(Form { is_final: true });
+}
+
 impl ErrorHandler {
     /// Describes the errors of a route that this handler answers.
     pub fn describe(&self, doc: &mut RouteDoc) {

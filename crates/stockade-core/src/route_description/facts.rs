@@ -80,6 +80,11 @@ impl RouteDoc {
         required: bool,
     ) {
         let by = self.describer.clone();
+        if let Some(reader) = self.user_reader.clone() {
+            self.mistake(format!(
+                "`{reader}` tells users apart before `{by}` has found them: put `{by}` first"
+            ));
+        }
         let mut schemes = Vec::new();
         self.challenges.clear();
         for UserMethod { scheme, challenge } in methods.into_iter().map(Into::into) {

@@ -45,6 +45,8 @@ pub struct RouteDoc {
     described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
+    /// The first middleware that tells users apart.
+    user_reader: Option<String>,
     challenges: Vec<String>,
     guards_origin: bool,
     validation_status: Option<u16>,
@@ -127,6 +129,12 @@ impl RouteDoc {
                 "`{reader}` reads the body before `{name}` has decoded it: put `{name}` first"
             ));
         }
+    }
+
+    /// Notes that middleware called `name` tells users apart. Middleware behind it
+    /// that finds the user is a mistake: nobody would be known yet.
+    pub fn middleware_reads_user(&mut self, name: &str) {
+        self.user_reader.get_or_insert_with(|| name.to_owned());
     }
 
     /// Notes that middleware or the handler refuses requests of other origins. Then the

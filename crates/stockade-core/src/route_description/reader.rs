@@ -61,6 +61,7 @@ impl RouteDocExt for RouteDoc {
             has_no_reply: false,
             described: None,
             body_reader: None,
+            user_reader: None,
             challenges: Vec::new(),
             guards_origin: false,
             validation_status: None,
