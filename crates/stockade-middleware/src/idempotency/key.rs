@@ -1,0 +1,323 @@
+//! [`IdempotencyKey`]: the key of a request, and its scope.
+//!
+//! Source: draft-ietf-httpapi-idempotency-key-header-07, section 2.1; RFC 9651,
+//! section 4.2.5 (strings).
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue};
+use ring::digest;
+use serde_json::Value;
+use stockade_core::extract::OptionalFromRequest;
+use stockade_core::{FromRequest, Request, RouteDoc};
+use stockade_errors::ApiError;
+
+use crate::rate_limit::RateKey;
+
+/// The `Idempotency-Key` of a request; an argument of a handler.
+///
+/// Behind [`with_idempotency`](crate::with_idempotency) a handler rarely needs it.
+/// It is for work that must be exact even where a process dies between the work and
+/// its answer: put [`scoped`](Self::scoped) into the transaction of the work, in a
+/// column that is unique. The second attempt fails there then, whatever the store
+/// of the keys knows.
+///
+/// The header is a string of a structured field: `"8e03978e-40d5"`, in double
+/// quotes, of 1 to 255 visible ASCII characters and spaces. Another form is 400, and
+/// so is none, unless the argument is an `Option`.
+///
+/// ```
+/// use stockade::middleware::IdempotencyKey;
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// async fn pay(key: IdempotencyKey) -> String {
+///     // insert into payments (attempt, …) values ($1, …), where `attempt` is unique
+///     format!("{} {}", key.as_str(), key.scoped().to_string().len())
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let api = routes! { "payments": { POST: pay } };
+/// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let paid = client.post("/payments").header("idempotency-key", "\"a-1\"").await;
+/// paid.assert_text("a-1 64");
+/// client.post("/payments").header("idempotency-key", "a-1").await.assert_status(400);
+/// client.post("/payments").await.assert_status(400);
+/// # }
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IdempotencyKey {
+    text: Arc<str>,
+    scoped: ScopedKey,
+}
+
+/// A key in its scope: the SHA-256 of the user or client, the method, the route and
+/// the key. Nobody can tell the parts from it without guessing them.
+///
+/// Its text is 64 hexadecimal digits.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ScopedKey([u8; 32]);
+
+/// A function that tells whose keys those of a request are.
+pub(super) type ScopeOf = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
+
+impl IdempotencyKey {
+    /// Returns the key as the client chose it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the key in its scope, which is the same for each retry of a request
+    /// and never for another user, method or route.
+    ///
+    /// The scope is that of the [`with_idempotency`](crate::with_idempotency) in front
+    /// of the handler, and that of its defaults where there is none.
+    #[must_use]
+    pub fn scoped(&self) -> ScopedKey {
+        self.scoped
+    }
+
+    /// Reads the key of a request; `None` without the header.
+    pub(super) fn of(req: &Request, scope: Option<&ScopeOf>) -> Result<Option<Self>, ApiError> {
+        let Some(text) = read(req.headers())? else { return Ok(None) };
+        let scoped = ScopedKey::of(req, &text, scope)?;
+        Ok(Some(Self { text: text.into(), scoped }))
+    }
+}
+
+impl ScopedKey {
+    /// Makes a key of its bytes, for tests of a store.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    fn of(req: &Request, key: &str, scope: Option<&ScopeOf>) -> Result<Self, ApiError> {
+        let owner = match scope {
+            Some(scope) => format!("own:{}", scope(req)?),
+            None => owner(req)?,
+        };
+        let route = req.route().unwrap_or_default();
+        let parts = [&*owner, req.method().as_str(), route, key];
+        Ok(Self(hash(parts.map(str::as_bytes))))
+    }
+}
+
+/// Returns the user of a request, or its client where there is none.
+fn owner(req: &Request) -> Result<String, ApiError> {
+    let Some(user) = req.user() else {
+        return Ok(format!("client:{}", RateKey::from(req.client_ip())));
+    };
+    let is_name = |value: &&Value| value.is_string() || value.is_number();
+    let name = ["sub", "id"].into_iter().find_map(|name| user.get(name).filter(is_name));
+    match name.or_else(|| Some(user).filter(is_name)) {
+        Some(name) => Ok(format!("user:{name}")),
+        None => Err(ApiError::new(500, NAMELESS)),
+    }
+}
+
+const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so that idempotency keys of \
+     different users cannot be told apart: set `Idempotency::scope_by`";
+
+/// Returns the SHA-256 of parts, each behind its length.
+pub(super) fn hash<const N: usize>(parts: [&[u8]; N]) -> [u8; 32] {
+    let mut context = digest::Context::new(&digest::SHA256);
+    for part in parts {
+        context.update(&(part.len() as u64).to_be_bytes());
+        context.update(part);
+    }
+    let mut hash = [0; 32];
+    // SHA-256 has 32 bytes.
+    hash.iter_mut().zip(context.finish().as_ref()).for_each(|(to, from)| *to = *from);
+    hash
+}
+
+/// Reads the header; `None` where it is missing.
+fn read(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let mut lines = headers.get_all(HEADER).iter();
+    let Some(line) = lines.next() else { return Ok(None) };
+    if lines.next().is_some() {
+        return Err(malformed("it is there more than once"));
+    }
+    parse(line).map(Some).map_err(malformed)
+}
+
+/// Parses a string of a structured field, without parameters.
+fn parse(line: &HeaderValue) -> Result<String, &'static str> {
+    let line = line.as_bytes().trim_ascii();
+    let inside = line.strip_prefix(b"\"").ok_or(UNQUOTED)?;
+    let mut key = String::new();
+    let mut bytes = inside.iter();
+    loop {
+        match bytes.next() {
+            Some(b'"') => break,
+            Some(b'\\') => match bytes.next() {
+                Some(byte @ (b'"' | b'\\')) => key.push(char::from(*byte)),
+                _ => return Err("a backslash stands before a quote or a backslash alone"),
+            },
+            Some(byte @ b' '..=b'~') => key.push(char::from(*byte)),
+            Some(_) => return Err("it has other characters than visible ASCII and spaces"),
+            None => return Err(UNQUOTED),
+        }
+        if key.len() > MAX_KEY_LENGTH {
+            return Err("it is longer than 255 characters");
+        }
+    }
+    if !bytes.as_slice().is_empty() {
+        return Err("nothing may follow the string");
+    }
+    if key.is_empty() {
+        return Err("it is empty");
+    }
+    Ok(key)
+}
+
+#[cold]
+fn malformed(reason: &'static str) -> ApiError {
+    ApiError::new(400, format!("The header Idempotency-Key is malformed: {reason}"))
+}
+
+/// Makes the 400 for a request without the header.
+#[cold]
+pub(super) fn missing() -> ApiError {
+    ApiError::new(400, "The header Idempotency-Key is missing")
+}
+
+/// The name of the header.
+pub(super) const HEADER: &str = "idempotency-key";
+const UNQUOTED: &str = "it is a string in double quotes, such as \"8e03978e-40d5\"";
+const MAX_KEY_LENGTH: usize = 255;
+
+impl FromRequest for IdempotencyKey {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Self::from_request_optional(req).await?.ok_or_else(missing)
+    }
+
+    fn describe(doc: &mut RouteDoc) {
+        describe(doc, true);
+    }
+}
+
+impl OptionalFromRequest for IdempotencyKey {
+    async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
+        match req.extensions().get::<Self>() {
+            Some(key) => Ok(Some(key.clone())),
+            None => Self::of(req, None),
+        }
+    }
+
+    fn describe_optional(doc: &mut RouteDoc) {
+        describe(doc, false);
+    }
+}
+
+/// Notes the header and its 400.
+pub(super) fn describe(doc: &mut RouteDoc, required: bool) {
+    doc.reads_header("Idempotency-Key", required);
+    let meaning = match required {
+        true => "The header Idempotency-Key is missing or malformed",
+        false => "The header Idempotency-Key is malformed",
+    };
+    doc.may_answer(400, meaning);
+}
+
+impl fmt::Display for ScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ScopedKey({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Result<&str, &str>) {
+        let key = parse(&HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        let wrong = |reason: &&str| reason.contains(expected.err().unwrap_or("\0"));
+        assert!(
+            key.as_deref() == expected.as_ref().copied().map_err(|_| &"")
+                || key.as_ref().err().is_some_and(wrong),
+            "{line}: {key:?}"
+        );
+    }
+
+    #[test]
+    fn a_key_is_a_string_of_a_structured_field() {
+        check("\"a-1\"", Ok("a-1"));
+        check("  \"a b\"  ", Ok("a b"));
+        check(r#""a\"b\\c""#, Ok(r#"a"b\c"#));
+        check(r#""~!""#, Ok("~!"));
+        let long = "a".repeat(255);
+        check(&format!("\"{long}\""), Ok(&long));
+    }
+
+    #[test]
+    fn another_form_is_refused_with_its_reason() {
+        check("a-1", Err("double quotes"));
+        check("\"a", Err("double quotes"));
+        check("", Err("double quotes"));
+        check("\"\"", Err("empty"));
+        check(r#""a\b""#, Err("backslash"));
+        check(r#""a\"#, Err("backslash"));
+        check("\"ä\"", Err("visible ASCII"));
+        check("\"a\tb\"", Err("visible ASCII"));
+        check("\"a\", \"b\"", Err("follow"));
+        check("\"a\";x=1", Err("follow"));
+        check(&format!("\"{}\"", "a".repeat(256)), Err("255"));
+    }
+
+    fn request(user: Option<Value>, client: &str) -> Request {
+        let head = http::Request::post("/x").header(HEADER, "\"k\"").body(()).unwrap();
+        let peer = stockade_core::PeerAddr(format!("{client}:1").parse().unwrap());
+        let mut req = Request::from(head).with_peer(peer);
+        req.set_user(user);
+        req
+    }
+
+    fn scoped(user: Option<Value>, client: &str) -> Result<ScopedKey, u16> {
+        let key = IdempotencyKey::of(&request(user, client), None);
+        key.map(|key| key.unwrap().scoped()).map_err(|error| error.status())
+    }
+
+    #[test]
+    fn users_and_clients_have_keys_of_their_own() {
+        use serde_json::json;
+
+        let [here, there] = ["192.0.2.1", "192.0.2.2"];
+        assert_eq!(scoped(None, here), scoped(None, here));
+        assert_ne!(scoped(None, here), scoped(None, there));
+        let ada = || Some(json!({ "sub": "ada", "iat": 1 }));
+        let later = Some(json!({ "sub": "ada", "iat": 2 }));
+        assert_eq!(scoped(ada(), here), scoped(later, there));
+        assert_ne!(scoped(ada(), here), scoped(Some(json!({ "sub": "bob" })), here));
+        assert_ne!(scoped(ada(), here), scoped(None, here));
+        assert_ne!(
+            scoped(Some(json!({ "sub": 7 })), here),
+            scoped(Some(json!({ "sub": "7" })), here)
+        );
+        assert_eq!(scoped(Some(json!({ "id": 7 })), here), scoped(Some(json!(7)), here));
+        assert_eq!(scoped(Some(json!({ "name": "ada" })), here), Err(500));
+    }
+
+    #[test]
+    fn parts_are_told_apart_by_their_lengths() {
+        assert_ne!(hash([b"ab", b"c"]), hash([b"a", b"bc"]));
+        assert_eq!(ScopedKey(hash([])).to_string().len(), 64);
+    }
+}

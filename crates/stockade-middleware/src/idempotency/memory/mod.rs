@@ -1,0 +1,329 @@
+//! [`MemoryIdempotencyStore`]: keys in the memory of the process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use stockade_core::{BoxFuture, Clock};
+
+use super::key::ScopedKey;
+use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown, Taken};
+
+/// A store in the memory of the process, with bounds.
+///
+/// It holds at most [`max_keys`](Self::max_keys), of about 300 bytes each, and
+/// [`max_bytes`](Self::max_bytes) of answers. No key is forgotten before its time:
+/// forgotten keys would let handlers run twice. With too many keys a new one is
+/// refused, which is a 503; with too many bytes an answer is not kept, so that a
+/// retry is 409. Keys whose time is over are removed as others come.
+///
+/// It is for one process. With several, a retry may reach another one, which has
+/// not seen the key.
+///
+/// ```
+/// use stockade::middleware::idempotency::MemoryIdempotencyStore;
+///
+/// let store = MemoryIdempotencyStore::new().max_keys(10_000).max_bytes(16 << 20);
+/// assert!(store.is_empty());
+/// ```
+pub struct MemoryIdempotencyStore {
+    max_keys: usize,
+    max_bytes: usize,
+    clock: Clock,
+    places: Mutex<Places>,
+}
+
+#[derive(Default)]
+struct Places {
+    by_key: HashMap<ScopedKey, Place>,
+    /// The same places by the end of their time.
+    by_end: BTreeSet<(Instant, ScopedKey)>,
+    /// The bytes of all records.
+    bytes: usize,
+}
+
+struct Place {
+    fingerprint: [u8; 32],
+    nonce: Nonce,
+    state: PlaceState,
+    /// The place is empty from then on.
+    ends: Instant,
+}
+
+enum PlaceState {
+    /// A handler runs, at least until the end of its lease.
+    Held {
+        leased_until: Instant,
+    },
+    Done(Bytes),
+}
+
+impl MemoryIdempotencyStore {
+    /// Makes a store for at most 100,000 keys and 64 MiB of answers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            max_keys: 100_000,
+            max_bytes: 64 << 20,
+            clock: Clock::default(),
+            places: Mutex::default(),
+        }
+    }
+
+    /// Sets the largest number of keys. Default: 100,000.
+    #[must_use]
+    pub fn max_keys(mut self, keys: usize) -> Self {
+        self.max_keys = keys;
+        self
+    }
+
+    /// Sets the largest number of bytes of all answers. Default: 64 MiB.
+    ///
+    /// Beyond it a key is kept without its answer: a retry is 409 then, and the
+    /// handler does not run again.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Replaces the clock of the system, for tests that do not wait. The time must
+    /// not go back.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(clock);
+        self
+    }
+
+    /// Returns the number of keys, including those whose time is over and that were
+    /// not removed yet.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().by_key.len()
+    }
+
+    /// Returns true if there are no keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of bytes of all answers.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// Takes over a lock from a thread that panicked: a place is never half written.
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_now(&self, key: &ScopedKey, claim: &Claim) -> Result<Taken, StoreDown> {
+        let now = self.clock.now();
+        let mut places = self.lock();
+        places.sweep(now, SWEPT_BY_A_CALL);
+        if let Some(place) = places.live(key, now) {
+            if place.fingerprint != claim.fingerprint {
+                return Ok(Taken::OtherFingerprint);
+            }
+            let taken = match &place.state {
+                PlaceState::Done(record) => Taken::Done(record.clone()),
+                PlaceState::Held { .. } if place.nonce == claim.nonce => Taken::New,
+                PlaceState::Held { leased_until } if *leased_until > now => Taken::Running,
+                PlaceState::Held { .. } => Taken::Crashed,
+            };
+            if taken == Taken::New {
+                places.hold(key, claim, now);
+            }
+            return Ok(taken);
+        }
+        places.remove(key);
+        if places.by_key.len() >= self.max_keys {
+            places.sweep(now, usize::MAX);
+            if places.by_key.len() >= self.max_keys {
+                return Err(StoreDown::full());
+            }
+        }
+        places.hold(key, claim, now);
+        Ok(Taken::New)
+    }
+
+    fn renew_now(&self, key: &ScopedKey, claim: &Claim) -> bool {
+        let now = self.clock.now();
+        let mut places = self.lock();
+        let place = places.live(key, now).filter(|place| place.is_held_by(&claim.nonce));
+        let Some(fingerprint) = place.map(|place| place.fingerprint) else { return false };
+        places.hold(key, &Claim { fingerprint, ..claim.clone() }, now);
+        true
+    }
+
+    fn complete_now(
+        &self,
+        key: &ScopedKey,
+        nonce: &Nonce,
+        record: Bytes,
+        ttl: Duration,
+    ) -> Result<bool, StoreDown> {
+        let now = self.clock.now();
+        let mut places = self.lock();
+        let Some(place) = places.live(key, now).filter(|place| place.nonce == *nonce) else {
+            return Ok(false);
+        };
+        if let PlaceState::Done(_) = place.state {
+            return Ok(true);
+        }
+        let more = counted(&record);
+        if places.bytes.saturating_add(more) > self.max_bytes {
+            places.sweep(now, usize::MAX);
+            if places.bytes.saturating_add(more) > self.max_bytes {
+                return Err(StoreDown::full());
+            }
+        }
+        let Some(mut place) = places.remove(key) else { return Ok(false) };
+        place.state = PlaceState::Done(record);
+        place.ends = later(now, ttl);
+        places.insert(key, place);
+        Ok(true)
+    }
+
+    fn free_now(&self, key: &ScopedKey, nonce: &Nonce) -> bool {
+        let now = self.clock.now();
+        let mut places = self.lock();
+        let is_held = places.live(key, now).is_some_and(|place| place.is_held_by(nonce));
+        if is_held {
+            places.remove(key);
+        }
+        is_held
+    }
+}
+
+impl Default for MemoryIdempotencyStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Place {
+    fn is_held_by(&self, nonce: &Nonce) -> bool {
+        self.nonce == *nonce && matches!(self.state, PlaceState::Held { .. })
+    }
+}
+
+impl Places {
+    /// Returns the place of a key, unless its time is over.
+    fn live(&self, key: &ScopedKey, now: Instant) -> Option<&Place> {
+        self.by_key.get(key).filter(|place| place.ends > now)
+    }
+
+    /// Puts a lease that begins now into the place of a key.
+    fn hold(&mut self, key: &ScopedKey, claim: &Claim, now: Instant) {
+        self.remove(key);
+        let leased_until = later(now, claim.lease);
+        let remembered = claim.remember_crash.map(|time| later(now, time));
+        let ends = remembered.map_or(leased_until, |until| until.max(leased_until));
+        let state = PlaceState::Held { leased_until };
+        let (fingerprint, nonce) = (claim.fingerprint, claim.nonce);
+        self.insert(key, Place { fingerprint, nonce, state, ends });
+    }
+
+    fn insert(&mut self, key: &ScopedKey, place: Place) {
+        self.bytes += place.bytes();
+        self.by_end.insert((place.ends, *key));
+        self.by_key.insert(*key, place);
+    }
+
+    fn remove(&mut self, key: &ScopedKey) -> Option<Place> {
+        let place = self.by_key.remove(key)?;
+        self.by_end.remove(&(place.ends, *key));
+        self.bytes -= place.bytes();
+        Some(place)
+    }
+
+    /// Removes at most `count` places whose time is over.
+    fn sweep(&mut self, now: Instant, count: usize) {
+        for _ in 0..count {
+            match self.by_end.first() {
+                Some((ends, key)) if *ends <= now => {
+                    let key = *key;
+                    self.remove(&key);
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Place {
+    fn bytes(&self) -> usize {
+        match &self.state {
+            PlaceState::Held { .. } => 0,
+            PlaceState::Done(record) => counted(record),
+        }
+    }
+}
+
+/// Returns the bytes of a record that the place itself has no room for.
+fn counted(record: &Bytes) -> usize {
+    if record.len() <= SHORT_RECORD_BYTES { 0 } else { record.len() }
+}
+
+/// Returns the time after `now`; a year later where the clock has no such time.
+fn later(now: Instant, time: Duration) -> Instant {
+    let year = || now.checked_add(Duration::from_secs(31_536_000));
+    now.checked_add(time).or_else(year).unwrap_or(now)
+}
+
+/// Two, so that places go faster than they come.
+const SWEPT_BY_A_CALL: usize = 2;
+
+impl IdempotencyStore for MemoryIdempotencyStore {
+    fn take<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        Box::pin(async move { self.take_now(key, claim) })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move { Ok(self.renew_now(key, claim)) })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+        record: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move { self.complete_now(key, nonce, record, ttl) })
+    }
+
+    fn free<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move { Ok(self.free_now(key, nonce)) })
+    }
+}
+
+impl fmt::Debug for MemoryIdempotencyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryIdempotencyStore")
+            .field("keys", &self.len())
+            .field("max_keys", &self.max_keys)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

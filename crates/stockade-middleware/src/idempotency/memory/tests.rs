@@ -1,0 +1,282 @@
+//! Tests of the store in memory, against a model of its rules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A store with a clock that tests move.
+struct Timed {
+    store: MemoryIdempotencyStore,
+    millis: Arc<AtomicU64>,
+}
+
+fn timed(store: MemoryIdempotencyStore) -> Timed {
+    let millis = Arc::new(AtomicU64::new(0));
+    let (start, passed) = (Instant::now(), Arc::clone(&millis));
+    let clock = move || start + Duration::from_millis(passed.load(Ordering::Relaxed));
+    Timed { store: store.clock(clock), millis }
+}
+
+impl Timed {
+    fn advance(&self, millis: u64) {
+        self.millis.fetch_add(millis, Ordering::Relaxed);
+    }
+
+    fn take(&self, key: u8, claim: &Claim) -> Result<Taken, bool> {
+        self.store.take_now(&key_of(key), claim).map_err(|error| error.is_full())
+    }
+
+    fn complete(&self, key: u8, nonce: u8, bytes: usize, ttl: u64) -> Result<bool, bool> {
+        let record = vec![key; bytes].into();
+        let ttl = Duration::from_millis(ttl);
+        let completed = self.store.complete_now(&key_of(key), &[nonce; 16], record, ttl);
+        completed.map_err(|error| error.is_full())
+    }
+}
+
+fn key_of(key: u8) -> ScopedKey {
+    ScopedKey::from_bytes([key; 32])
+}
+
+fn claim(fingerprint: u8, nonce: u8) -> Claim {
+    Claim {
+        fingerprint: [fingerprint; 32],
+        nonce: [nonce; 16],
+        lease: Duration::from_millis(30),
+        remember_crash: None,
+    }
+}
+
+fn remembering(fingerprint: u8, nonce: u8) -> Claim {
+    Claim { remember_crash: Some(Duration::from_millis(100)), ..claim(fingerprint, nonce) }
+}
+
+#[test]
+fn one_takes_it_and_the_others_see_it_run_and_done() {
+    let timed = timed(MemoryIdempotencyStore::new());
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New), "the same nonce, again");
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::OtherFingerprint));
+    assert_eq!(timed.complete(1, 2, 3, 100), Ok(false), "another nonce");
+    assert_eq!(timed.complete(1, 1, 3, 100), Ok(true));
+    assert_eq!(timed.complete(1, 1, 3, 100), Ok(true), "again");
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(vec![1; 3].into())));
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::OtherFingerprint));
+    assert!(!timed.store.free_now(&key_of(1), &[1; 16]), "an answer is not freed");
+    timed.advance(100);
+    assert_eq!(timed.take(1, &claim(9, 2)), Ok(Taken::New));
+}
+
+#[test]
+fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
+    let timed = timed(MemoryIdempotencyStore::new());
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(2, &remembering(1, 1)), Ok(Taken::New));
+    timed.advance(29);
+    assert!(timed.store.renew_now(&key_of(1), &claim(1, 1)));
+    assert!(timed.store.renew_now(&key_of(2), &remembering(1, 1)));
+    assert!(!timed.store.renew_now(&key_of(1), &claim(1, 2)));
+    timed.advance(29);
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
+    timed.advance(1);
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::New));
+    assert_eq!(timed.complete(1, 1, 3, 100), Ok(false), "it was taken over");
+    assert_eq!(timed.take(2, &remembering(1, 2)), Ok(Taken::Crashed));
+    assert_eq!(timed.take(2, &remembering(9, 2)), Ok(Taken::OtherFingerprint));
+    // It ran all the same, and comes late.
+    assert_eq!(timed.complete(2, 1, 3, 100), Ok(true));
+}
+
+#[test]
+fn a_full_store_refuses_new_keys_and_forgets_none() {
+    let timed = timed(MemoryIdempotencyStore::new().max_keys(2).max_bytes(100));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(2, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
+    assert_eq!(timed.complete(1, 1, 90, 1_000), Ok(true));
+    assert_eq!(timed.complete(2, 1, 20, 1_000), Err(true));
+    assert_eq!(timed.complete(2, 1, SHORT_RECORD_BYTES, 1_000), Ok(true));
+    assert_eq!(timed.store.bytes(), 90);
+    assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
+    timed.advance(1_000);
+    assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!((timed.store.len(), timed.store.bytes()), (1, 0));
+}
+
+/// Keys that are taken and freed leave nothing behind.
+#[test]
+fn nothing_is_left_of_a_freed_key() {
+    let timed = timed(MemoryIdempotencyStore::new());
+    for round in 0..200_u8 {
+        assert_eq!(timed.take(round, &claim(1, 1)), Ok(Taken::New));
+        assert!(!timed.store.free_now(&key_of(round), &[2; 16]));
+        assert!(timed.store.free_now(&key_of(round), &[1; 16]));
+    }
+    assert!(timed.store.is_empty() && timed.store.lock().by_end.is_empty());
+}
+
+#[test]
+fn a_time_beyond_the_clock_is_a_year() {
+    let timed = timed(MemoryIdempotencyStore::new());
+    let forever = Claim { lease: Duration::MAX, ..claim(1, 1) };
+    assert_eq!(timed.take(1, &forever), Ok(Taken::New));
+    assert_eq!(timed.complete(1, 1, 3, u64::MAX), Ok(true));
+    timed.advance(31_000_000_000);
+    assert!(matches!(timed.take(1, &claim(1, 2)), Ok(Taken::Done(_))));
+}
+
+/// The rules of a store, as simple as they can be written.
+#[derive(Default)]
+struct Model {
+    places: Vec<ModelPlace>,
+}
+
+struct ModelPlace {
+    key: u8,
+    fingerprint: u8,
+    nonce: u8,
+    record: Option<usize>,
+    leased_until: u64,
+    ends: u64,
+}
+
+const MAX_KEYS: usize = 3;
+const MAX_BYTES: usize = 100;
+
+impl Model {
+    fn place(&mut self, key: u8) -> Option<&mut ModelPlace> {
+        self.places.iter_mut().find(|place| place.key == key)
+    }
+
+    fn step(&mut self, step: &Step, now: u64) -> String {
+        self.places.retain(|place| place.ends > now);
+        let bytes = |record: usize| if record <= SHORT_RECORD_BYTES { 0 } else { record };
+        let used: usize = self.places.iter().filter_map(|it| it.record).map(bytes).sum();
+        let keys = self.places.len();
+        let ends = |remembers: bool| now + if remembers { 100 } else { 30 };
+        match *step {
+            Step::Advance(_) => String::new(),
+            Step::Take { key, fingerprint, nonce, remembers } => match self.place(key) {
+                Some(place) if place.fingerprint != fingerprint => "OtherFingerprint".to_owned(),
+                Some(ModelPlace { record: Some(record), .. }) => format!("Done {record}"),
+                Some(place) if place.nonce == nonce => {
+                    (place.leased_until, place.ends) = (now + 30, ends(remembers));
+                    "New".to_owned()
+                }
+                Some(place) if place.leased_until > now => "Running".to_owned(),
+                Some(_) => "Crashed".to_owned(),
+                None if keys == MAX_KEYS => "full".to_owned(),
+                None => {
+                    let (leased_until, ends) = (now + 30, ends(remembers));
+                    let record = None;
+                    let place = ModelPlace { key, fingerprint, nonce, record, leased_until, ends };
+                    self.places.push(place);
+                    "New".to_owned()
+                }
+            },
+            Step::Renew { key, nonce, remembers } => {
+                let place = self.place(key).filter(|it| it.nonce == nonce && it.record.is_none());
+                let is_held = place.is_some();
+                if let Some(place) = place {
+                    (place.leased_until, place.ends) = (now + 30, ends(remembers));
+                }
+                is_held.to_string()
+            }
+            Step::Complete { key, nonce, length } => match self.place(key) {
+                Some(place) if place.nonce == nonce && place.record.is_some() => "true".to_owned(),
+                Some(place) if place.nonce == nonce => {
+                    if used + bytes(length) > MAX_BYTES {
+                        return "full".to_owned();
+                    }
+                    (place.record, place.ends) = (Some(length), now + 200);
+                    "true".to_owned()
+                }
+                _ => "false".to_owned(),
+            },
+            Step::Free { key, nonce } => {
+                let before = self.places.len();
+                let is_held =
+                    |it: &ModelPlace| it.key == key && it.nonce == nonce && it.record.is_none();
+                self.places.retain(|place| !is_held(place));
+                (self.places.len() < before).to_string()
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Advance(u64),
+    Take { key: u8, fingerprint: u8, nonce: u8, remembers: bool },
+    Renew { key: u8, nonce: u8, remembers: bool },
+    Complete { key: u8, nonce: u8, length: usize },
+    Free { key: u8, nonce: u8 },
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    let key = || 0..5_u8;
+    let nonce = || 0..3_u8;
+    prop_oneof![
+        2 => (0..60_u64).prop_map(Step::Advance),
+        5 => (key(), 0..2_u8, nonce(), any::<bool>()).prop_map(
+            |(key, fingerprint, nonce, remembers)| Step::Take { key, fingerprint, nonce, remembers }
+        ),
+        2 => (key(), nonce(), any::<bool>())
+            .prop_map(|(key, nonce, remembers)| Step::Renew { key, nonce, remembers }),
+        3 => (key(), nonce(), 0..60_usize)
+            .prop_map(|(key, nonce, length)| Step::Complete { key, nonce, length }),
+        1 => (key(), nonce()).prop_map(|(key, nonce)| Step::Free { key, nonce }),
+    ]
+}
+
+fn run(timed: &Timed, step: &Step) -> String {
+    let told = |outcome: Result<bool, bool>| match outcome {
+        Ok(held) => held.to_string(),
+        Err(_) => "full".to_owned(),
+    };
+    let claim = |fingerprint, nonce, remembers| match remembers {
+        true => remembering(fingerprint, nonce),
+        false => claim(fingerprint, nonce),
+    };
+    match *step {
+        Step::Advance(millis) => {
+            timed.advance(millis);
+            String::new()
+        }
+        Step::Take { key, fingerprint, nonce, remembers } => {
+            match timed.take(key, &claim(fingerprint, nonce, remembers)) {
+                Ok(Taken::Done(record)) => format!("Done {}", record.len()),
+                Ok(taken) => format!("{taken:?}"),
+                Err(_) => "full".to_owned(),
+            }
+        }
+        Step::Renew { key, nonce, remembers } => {
+            timed.store.renew_now(&key_of(key), &claim(0, nonce, remembers)).to_string()
+        }
+        Step::Complete { key, nonce, length } => told(timed.complete(key, nonce, length, 200)),
+        Step::Free { key, nonce } => timed.store.free_now(&key_of(key), &[nonce; 16]).to_string(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_calls_is_as_the_model_says(
+        steps in proptest::collection::vec(steps(), 1..60)
+    ) {
+        let timed = timed(MemoryIdempotencyStore::new().max_keys(MAX_KEYS).max_bytes(MAX_BYTES));
+        let mut model = Model::default();
+        for step in &steps {
+            let actual = run(&timed, step);
+            let now = timed.millis.load(Ordering::Relaxed);
+            let expected = model.step(step, now);
+            prop_assert_eq!(&actual, &expected, "{:?} of {:?}", step, &steps);
+            let places = timed.store.lock();
+            prop_assert_eq!(places.by_key.len(), places.by_end.len());
+            prop_assert!(places.by_key.len() <= MAX_KEYS && places.bytes <= MAX_BYTES);
+        }
+    }
+}

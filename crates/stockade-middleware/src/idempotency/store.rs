@@ -1,0 +1,196 @@
+//! [`IdempotencyStore`]: the place where keys and answers are kept.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use stockade_core::BoxFuture;
+use stockade_errors::BoxError;
+
+use super::key::ScopedKey;
+
+/// A store of idempotency keys: in memory, or outside for several processes.
+///
+/// A key has a place. A request takes it by a nonce, keeps it while its handler
+/// runs, and leaves its answer there. Each call is one step: of any number of
+/// simultaneous [`take`](Self::take) of a key exactly one is [`Taken::New`].
+///
+/// A call may be repeated with the same nonce, because a store outside may have
+/// done what it could not confirm. Times are given as durations, and the clock is
+/// that of the store. An [`Arc`] of a store is a store.
+pub trait IdempotencyStore: Send + Sync {
+    /// Takes the place of `key`, if it is empty or its time is over.
+    ///
+    /// The fingerprint is compared first: another one is
+    /// [`Taken::OtherFingerprint`], whatever the state of the place is. The nonce
+    /// that already holds the place gets [`Taken::New`] again, with a new lease.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked, or has no room for a new key.
+    fn take<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<Taken, StoreDown>>;
+
+    /// Begins the lease of a place anew, by the times of the claim. Returns false, and
+    /// does nothing, if another nonce holds it, if nobody does, or if it has a record.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn renew<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+
+    /// Puts the record into a place, and keeps it for `ttl`. Returns false, and does
+    /// nothing, if another nonce holds the place or if nobody does; true again for
+    /// the nonce that has completed it.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked, or has no room for the record. It must
+    /// have room for one of up to [`SHORT_RECORD_BYTES`] in a place that was taken.
+    fn complete<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+        record: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+
+    /// Empties a place whose handler runs. Returns false, and does nothing, if
+    /// another nonce holds it, if nobody does, or if it has a record.
+    ///
+    /// # Errors
+    /// Fails when the store cannot be asked.
+    fn free<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>>;
+}
+
+/// The bytes of the longest record that says that an answer is not kept.
+pub const SHORT_RECORD_BYTES: usize = 16;
+
+/// Sixteen random bytes that tell one attempt at a key from all others.
+pub type Nonce = [u8; 16];
+
+/// The conditions under which a request takes a place.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The SHA-256 of the request's path, query, content type and body.
+    pub fingerprint: [u8; 32],
+    /// The owner of the place from now on.
+    pub nonce: Nonce,
+    /// The time for which the place is held, until it is renewed or completed.
+    pub lease: Duration,
+    /// The time, from each renewal on, for which a place whose lease ran out is
+    /// remembered as [`Taken::Crashed`]. `None`: it is empty then.
+    pub remember_crash: Option<Duration>,
+}
+
+/// The outcome of [`IdempotencyStore::take`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Taken {
+    /// The place was empty, and is held now: the handler runs.
+    New,
+    /// Another request holds it.
+    Running,
+    /// The lease of a request ran out, and the claim says to remember that.
+    Crashed,
+    /// The record of an earlier request.
+    Done(Bytes),
+    /// The key belongs to a request with another fingerprint.
+    OtherFingerprint,
+}
+
+/// The error of a store that cannot be asked, or is full.
+#[derive(Clone, Debug)]
+pub struct StoreDown {
+    is_full: bool,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl StoreDown {
+    /// Makes the error of a store that cannot be asked. The source is for the log.
+    ///
+    /// ```
+    /// use stockade::middleware::idempotency::StoreDown;
+    ///
+    /// let down = StoreDown::new("connection reset");
+    /// assert_eq!(down.to_string(), "the store of idempotency keys is down: connection reset");
+    /// assert!(!down.is_full() && StoreDown::full().is_full());
+    /// ```
+    #[must_use]
+    pub fn new(source: impl Into<BoxError>) -> Self {
+        Self { is_full: false, source: Some(source.into().into()) }
+    }
+
+    /// Makes the error of a store that has no room.
+    #[must_use]
+    pub fn full() -> Self {
+        Self { is_full: true, source: None }
+    }
+
+    /// Returns true if the store can be asked, and has no room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+impl fmt::Display for StoreDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.source, self.is_full) {
+            (_, true) => f.write_str("the store of idempotency keys is full"),
+            (Some(source), _) => write!(f, "the store of idempotency keys is down: {source}"),
+            (None, _) => f.write_str("the store of idempotency keys is down"),
+        }
+    }
+}
+
+impl Error for StoreDown {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
+    fn take<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        (**self).take(key, claim)
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        (**self).renew(key, claim)
+    }
+
+    fn complete<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+        record: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        (**self).complete(key, nonce, record, ttl)
+    }
+
+    fn free<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        (**self).free(key, nonce)
+    }
+}
