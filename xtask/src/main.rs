@@ -383,6 +383,7 @@ const FACADE_FEATURES: &[&str] = &[
     "gcra",
     "graphiql",
     "graphql",
+    "idempotency",
     "json-patch",
     "jwks",
     "metrics",

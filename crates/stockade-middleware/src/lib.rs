@@ -131,6 +131,7 @@
 //! | [`health`] | handlers for health checks |
 //! | [`with_request_id`] | gives requests ids |
 //! | `with_etag` (feature `conditional`) | answers 304 where the client has the current state |
+//! | `with_idempotency` (feature `idempotency`) | lets a request with a key run once, and answers its retries |
 //! | `with_compression`, `with_decompression` (feature `compression`) | compresses responses, decompresses requests |
 //! | `with_metrics` (feature `metrics`) | counts requests for Prometheus |
 //! | `with_tracing` (feature `tracing`) | makes a span for each request |
@@ -139,6 +140,7 @@
 //! |---|---|
 //! | `Cookies`, `SetCookie` (feature `cookies`) | cookies of a request, and of a response |
 //! | `FileRequest` (feature `files`) | opens a file by the range and the conditions of a request |
+//! | `IdempotencyKey` (feature `idempotency`) | the key by which a client repeats a request |
 //! | `Preconditions` (feature `conditional`) | the conditions under which a handler may change something |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 //!
@@ -177,6 +179,8 @@ mod error_handling;
 pub mod files;
 mod headers;
 pub mod health;
+#[cfg(feature = "idempotency")]
+pub mod idempotency;
 mod input_validation;
 mod layered;
 mod logging;
@@ -215,6 +219,8 @@ pub use cross_origin_protection::{CrossOriginProtection, with_cross_origin_prote
 pub use error_handling::{create_error_handler, with_error_handling};
 #[cfg(feature = "files")]
 pub use files::{FileReply, FileRequest};
+#[cfg(feature = "idempotency")]
+pub use idempotency::{Idempotency, IdempotencyKey, with_idempotency};
 pub use input_validation::{
     InputRule, InputRules, InputType, IntoInputRules, with_input_validation,
 };

@@ -1,0 +1,259 @@
+//! [`Idempotency`]: the options of idempotency keys.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderName;
+use stockade_core::{Request, RouteDoc};
+use stockade_errors::ApiError;
+
+use super::key::ScopeOf;
+use super::store::IdempotencyStore;
+
+/// The options of [`with_idempotency`](crate::with_idempotency), with the store of
+/// the keys.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use stockade::middleware::idempotency::{AfterCrash, Idempotency, MemoryIdempotencyStore};
+/// use stockade::middleware::with_idempotency;
+///
+/// let payments = Idempotency::new(MemoryIdempotencyStore::new())
+///     .required(true)
+///     .wait(Duration::from_secs(2))
+///     .after_crash(AfterCrash::Refuse)
+///     .header("X-Payment-Id");
+/// assert_eq!(with_idempotency(payments).name(), "with_idempotency");
+/// ```
+#[derive(Clone)]
+#[must_use = "it does nothing until `with_idempotency` has it"]
+pub struct Idempotency {
+    pub(super) store: Arc<dyn IdempotencyStore>,
+    pub(super) required: bool,
+    pub(super) wait: Duration,
+    pub(super) lease: Duration,
+    pub(super) ttl: Duration,
+    pub(super) max_body: usize,
+    pub(super) listed: Vec<HeaderName>,
+    pub(super) after_crash: AfterCrash,
+    pub(super) on_store_outage: StoreOutage,
+    pub(super) finish_within: Duration,
+    pub(super) scope: Option<Arc<ScopeOf>>,
+    mistakes: Vec<String>,
+}
+
+/// The treatment of a key whose handler was dropped in the middle, such as by the
+/// end of its process.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AfterCrash {
+    /// The key is free when its lease runs out, and the handler runs again. The work
+    /// of the first attempt may be there, in part or as a whole.
+    #[default]
+    Run,
+    /// The key is 409 for the time of an answer, because nobody knows what was done.
+    Refuse,
+}
+
+/// The treatment of requests with a key while the store is down or full.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum StoreOutage {
+    /// They are 503 before the handler runs.
+    #[default]
+    Refuse,
+    /// They run as if they had no key, so that a retry runs twice. Each second at
+    /// most one line at error level tells of them.
+    Pass,
+}
+
+impl Idempotency {
+    /// Keeps keys and answers in this store: a
+    /// [`MemoryIdempotencyStore`](super::MemoryIdempotencyStore), one outside, or an
+    /// `Arc` of one. Routes may share a store.
+    pub fn new(store: impl IdempotencyStore + 'static) -> Self {
+        Self {
+            store: Arc::new(store),
+            required: false,
+            wait: Duration::ZERO,
+            lease: Duration::from_secs(30),
+            ttl: Duration::from_secs(86_400),
+            max_body: 65_536,
+            listed: KEPT.into_iter().map(HeaderName::from_static).collect(),
+            after_crash: AfterCrash::default(),
+            on_store_outage: StoreOutage::default(),
+            finish_within: Duration::from_secs(30),
+            scope: None,
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// Refuses requests without the header with 400. Default: false, they run as if
+    /// there were no keys.
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// Lets a request wait for the answer of an earlier one with its key that still
+    /// runs, at most for this time. Default: 0, it is 409 with `Retry-After: 1` at
+    /// once.
+    ///
+    /// The store is asked again after 25 ms, and then less and less often, at least
+    /// each 250 ms.
+    pub fn wait(mut self, time: Duration) -> Self {
+        self.wait = time;
+        self
+    }
+
+    /// Sets the time for which a running handler holds its key. It is renewed each
+    /// third of it, so that it matters where a process dies, or where a handler
+    /// computes for as long without waiting. Default: 30 s. Less than 1 s is a
+    /// mistake, which is reported when the router is built.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.lease = time;
+        self
+    }
+
+    /// Sets the time for which an answer is kept. Default: 24 h. Less than the
+    /// [`lease`](Self::lease) is a mistake, which is reported when the router is
+    /// built.
+    pub fn ttl(mut self, time: Duration) -> Self {
+        self.ttl = time;
+        self
+    }
+
+    /// Sets the largest body of an answer that is kept, in bytes. Default: 65,536.
+    ///
+    /// A larger answer and a stream are sent, and logged at warn level; a retry is
+    /// 409 then, with the status of the answer in its message.
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Keeps a header of the answer too, beside `Allow`, `Cache-Control`,
+    /// `Content-Disposition`, `Content-Encoding`, `Content-Language`,
+    /// `Content-Location`, `Content-Type`, `ETag`, `Last-Modified`, `Link`,
+    /// `Location`, `Retry-After` and `Vary`.
+    ///
+    /// Cookies and the headers of the exchange itself, such as `Set-Cookie`, `Date`
+    /// and `Content-Length`, are a mistake, which is reported when the router is
+    /// built, and so is a name that is none.
+    pub fn header(mut self, name: impl AsRef<str>) -> Self {
+        let name = name.as_ref();
+        match HeaderName::try_from(name) {
+            Ok(header) if NEVER_KEPT.contains(&header.as_str()) => {
+                self.mistakes.push(format!("the header `{name}` must not be sent again"));
+            }
+            Ok(header) if self.listed.contains(&header) => {}
+            Ok(header) => self.listed.push(header),
+            Err(_) => self.mistakes.push(format!("{name:?} is no name of a header")),
+        }
+        self
+    }
+
+    /// Sets what happens to the key of a handler that was dropped in the middle.
+    /// Default: [`AfterCrash::Run`].
+    pub fn after_crash(mut self, after_crash: AfterCrash) -> Self {
+        self.after_crash = after_crash;
+        self
+    }
+
+    /// Sets what happens to requests while the store is down or full. Default:
+    /// [`StoreOutage::Refuse`].
+    pub fn on_store_outage(mut self, outage: StoreOutage) -> Self {
+        self.on_store_outage = outage;
+        self
+    }
+
+    /// Sets the time for which a handler may go on after its client has left, or
+    /// after a `with_timeout` in front has answered. Then it is dropped, as
+    /// [`after_crash`](Self::after_crash) says. Default: 30 s; 0 drops it at once.
+    pub fn finish_within(mut self, time: Duration) -> Self {
+        self.finish_within = time;
+        self
+    }
+
+    /// Sets a function that tells whose keys those of a request are, in the place of
+    /// the user's `sub` or `id`, and of the client's address where there is no user.
+    /// Its error is the answer.
+    ///
+    /// ```
+    /// use stockade::ApiError;
+    /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+    ///
+    /// let by_account = Idempotency::new(MemoryIdempotencyStore::new()).scope_by(|req| {
+    ///     let account = req.user().and_then(|user| user["account"].as_str());
+    ///     account.map(str::to_owned).ok_or_else(ApiError::authorization)
+    /// });
+    /// # drop(by_account);
+    /// ```
+    pub fn scope_by(
+        mut self,
+        scope: impl Fn(&Request) -> Result<String, ApiError> + Send + Sync + 'static,
+    ) -> Self {
+        self.scope = Some(Arc::new(scope));
+        self
+    }
+
+    /// Notes the mistakes of the options.
+    pub(super) fn check(&self, doc: &mut RouteDoc) {
+        let told = |mistake: &str| format!("with_idempotency: {mistake}");
+        self.mistakes.iter().for_each(|mistake| doc.mistake(told(mistake)));
+        if self.lease < Duration::from_secs(1) {
+            doc.mistake(told("a lease must not be shorter than 1 s"));
+        }
+        if self.ttl < self.lease {
+            doc.mistake(told("an answer must not be kept for less than the lease"));
+        }
+    }
+}
+
+impl fmt::Debug for Idempotency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotency")
+            .field("required", &self.required)
+            .field("wait", &self.wait)
+            .field("lease", &self.lease)
+            .field("ttl", &self.ttl)
+            .field("max_body", &self.max_body)
+            .field("after_crash", &self.after_crash)
+            .field("on_store_outage", &self.on_store_outage)
+            .field("finish_within", &self.finish_within)
+            .finish_non_exhaustive()
+    }
+}
+
+const KEPT: [&str; 13] = [
+    "allow",
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-location",
+    "content-type",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "retry-after",
+    "vary",
+];
+
+/// The headers of one exchange alone.
+const NEVER_KEPT: [&str; 11] = [
+    "connection",
+    "content-length",
+    "date",
+    "idempotency-replayed",
+    "keep-alive",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "www-authenticate",
+];

@@ -1,0 +1,189 @@
+//! [`HeldPlace`]: the place of a key while its handler runs.
+
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use stockade_core::__internal::HandlerProgress;
+use stockade_core::BoxFuture;
+use stockade_errors::__internal::catch_panic;
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::key::ScopedKey;
+use super::options::{AfterCrash, Idempotency};
+use super::record::Record;
+use super::store::{Claim, StoreDown, Taken};
+
+/// The place of a key that this request holds, or is about to take. Dropped before
+/// it is completed or freed, it tells the store so.
+pub(super) struct HeldPlace {
+    pub(super) options: Arc<Idempotency>,
+    pub(super) key: ScopedKey,
+    pub(super) claim: Claim,
+    /// True once the handler has begun.
+    pub(super) progress: HandlerProgress,
+    /// True until the place is completed, freed or found to be another's.
+    pub(super) is_held: bool,
+}
+
+impl HeldPlace {
+    /// Asks the store for the place, within the time that a store has.
+    pub(super) async fn take(&mut self) -> Result<Taken, StoreDown> {
+        // The store may have done what it could not confirm.
+        self.is_held = true;
+        let asked = self.options.store.take(&self.key, &self.claim);
+        let taken = within(STORE_TIMEOUT, asked).await;
+        self.is_held = !matches!(&taken, Ok(taken) if *taken != Taken::New);
+        taken
+    }
+
+    /// Runs a future, and renews the lease meanwhile.
+    pub(super) async fn renewed_during<F: Future>(&self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        let mut renewal = pin!(self.renew());
+        poll_fn(|cx| {
+            let polled = work.as_mut().poll(cx);
+            if polled.is_pending() {
+                // It never ends.
+                let _: Poll<()> = renewal.as_mut().poll(cx);
+            }
+            polled
+        })
+        .await
+    }
+
+    async fn renew(&self) {
+        loop {
+            sleep(self.options.lease / 3).await;
+            let renewed = self.options.store.renew(&self.key, &self.claim);
+            match within(STORE_TIMEOUT, renewed).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    log::error!(
+                        target: "stockade",
+                        "the lease of the idempotency key {} is lost: its handler may run twice",
+                        self.key
+                    );
+                    return pending().await;
+                }
+                Err(error) => {
+                    log::warn!(target: "stockade", "an idempotency key is not renewed: {error}");
+                }
+            }
+        }
+    }
+
+    /// Keeps an answer. Where the store fails three times in a second the lease runs
+    /// out, and the handler may run twice.
+    pub(super) async fn complete(mut self, record: Record, status: StatusCode) {
+        // From here on it must not be freed.
+        self.is_held = false;
+        if !record.has_answer() {
+            log::warn!(
+                target: "stockade",
+                "the answer {} is a stream or longer than {} bytes, and not kept for its \
+                 idempotency key: a retry is 409",
+                status.as_u16(), self.options.max_body
+            );
+        }
+        let mut bytes = record.to_bytes();
+        let deadline = Instant::now() + STORE_TIMEOUT;
+        let mut pauses = PAUSES.into_iter();
+        let failure = loop {
+            let error = match timeout_at(deadline, self.put(bytes.clone())).await {
+                Ok(Ok(true)) => return,
+                Ok(Ok(false)) => break "another request has its place".to_owned(),
+                Ok(Err(error)) => error,
+                Err(_) => break "the store did not answer".to_owned(),
+            };
+            let short = Record::NotKept(status).to_bytes();
+            if error.is_full() && bytes.len() > short.len() {
+                log::warn!(target: "stockade", "an answer is not kept: {error}; a retry is 409");
+                bytes = short;
+                continue;
+            }
+            match pauses.next() {
+                Some(pause) => sleep(pause).await,
+                None => break error.to_string(),
+            }
+        };
+        log::error!(
+            target: "stockade",
+            "the answer to the idempotency key {} is not kept, so that its handler may run \
+             twice: {failure}",
+            self.key
+        );
+    }
+
+    fn put(&self, record: Bytes) -> BoxFuture<'_, Result<bool, StoreDown>> {
+        let Self { options, key, claim, .. } = self;
+        options.store.complete(key, &claim.nonce, record, options.ttl)
+    }
+
+    /// Frees the place of a request whose handler did nothing.
+    pub(super) async fn free(mut self) {
+        self.is_held = false;
+        let freed = self.options.store.free(&self.key, &self.claim.nonce);
+        if let Err(error) = within(STORE_TIMEOUT, freed).await {
+            log::warn!(target: "stockade", "an idempotency key is free after its lease: {error}");
+        }
+    }
+}
+
+impl Drop for HeldPlace {
+    /// Gives the place back in the background, so that its key does not hang for the
+    /// whole lease.
+    fn drop(&mut self) {
+        if !self.is_held {
+            return;
+        }
+        let is_unknown =
+            self.progress.has_begun() && self.options.after_crash == AfterCrash::Refuse;
+        let (options, key, claim) = (Arc::clone(&self.options), self.key, self.claim.clone());
+        let give_back = async move {
+            let store = &options.store;
+            let given = match is_unknown {
+                true => {
+                    let record = Record::Unknown.to_bytes();
+                    store.complete(&key, &claim.nonce, record, options.ttl).await
+                }
+                false => store.free(&key, &claim.nonce).await,
+            };
+            if let Err(error) = given {
+                log::warn!(target: "stockade", "an idempotency key is not given back: {error}");
+            }
+        };
+        in_background(Box::pin(give_back));
+    }
+}
+
+/// Runs a future to its end: at once if it does not wait, else in a task of its own.
+/// Without a runtime it is dropped where it waits.
+fn in_background(mut work: BoxFuture<'static, ()>) {
+    let mut cx = Context::from_waker(Waker::noop());
+    // A store outside may need a runtime, and panic without one.
+    let polled = catch_panic(|| work.as_mut().poll(&mut cx));
+    if matches!(polled, Ok(Poll::Pending))
+        && let Ok(runtime) = Handle::try_current()
+    {
+        runtime.spawn(async move { timeout(STORE_TIMEOUT, work).await });
+    }
+}
+
+/// Bounds the time of a store, which has a deadline of its own where it is outside.
+async fn within<T>(
+    limit: Duration,
+    asked: BoxFuture<'_, Result<T, StoreDown>>,
+) -> Result<T, StoreDown> {
+    timeout(limit, asked).await.unwrap_or_else(|elapsed| Err(StoreDown::new(elapsed)))
+}
+
+const STORE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The pauses between the tries to keep an answer.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];

@@ -1,0 +1,282 @@
+//! [`with_idempotency`]: requests that run once.
+//!
+//! Source: draft-ietf-httpapi-idempotency-key-header-07.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, StatusCode, header};
+use stockade_core::__internal::{
+    AsksProgress, ErrorContextExt as _, HandlerProgress, Overloaded, finish_form,
+};
+use stockade_core::description::{Answer, HeaderDoc};
+use stockade_core::{ErrorContext, Middleware, Next, Request, Response, RouteDoc, error_of};
+use stockade_errors::ApiError;
+use stockade_validation::__internal::LogRate;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+use super::finishing::{Finishing, MAX_UNATTENDED};
+use super::key::{self, IdempotencyKey, hash};
+use super::options::{AfterCrash, Idempotency, StoreOutage};
+use super::place::HeldPlace;
+use super::record::{Record, response_of};
+use super::store::{Claim, Nonce, StoreDown, Taken};
+use crate::described::reads_parsed_body;
+
+/// Lets a request with an `Idempotency-Key` run once: a retry with the same key gets
+/// the stored answer, with `Idempotency-Replayed: true`.
+///
+/// It is for POST and PATCH; on a route of another method it is a mistake of
+/// construction, and so is `with_auth` behind it, because the keys of users are kept
+/// apart.
+///
+/// | request | answer |
+/// |---|---|
+/// | with a new key | that of the handler, stored before it is sent |
+/// | with the key of an earlier one | its answer |
+/// | with a key that is still running | 409 with `Retry-After: 1`, or waits ([`Idempotency::wait`]) |
+/// | with a key and another path, query, content type or body | 422 |
+/// | with a key whose answer is not known or not kept | 409 |
+/// | with a malformed key, or without one where it is required | 400 |
+/// | while the store is down or full | 503 with `Retry-After: 1` |
+///
+/// Every answer of the handler is stored, errors of 5xx too. Answers that came before
+/// the handler are not, such as those of middleware and of a validation, and neither
+/// are 408 and 503: their key is free at once. The body of the request is read before
+/// the handler runs.
+///
+/// A handler goes on when its client leaves, so that the retry finds the answer.
+/// An error handler that is middleware in front of it does not change stored errors;
+/// those of an entry, a group and a router do.
+///
+/// ```
+/// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
+/// use stockade::middleware::with_idempotency;
+/// use stockade::prelude::*;
+/// # use stockade::testing::TestClient;
+///
+/// async fn order(Body(item): Body<String>) -> (StatusCode, String) {
+///     (StatusCode::CREATED, format!("one {item}"))
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
+/// let api = routes! { "orders": { POST: { handler: order, middleware: [once] } } };
+/// # let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let send = || client.post("/orders").header("idempotency-key", "\"k-1\"").json("chair");
+/// send().await.assert_status(201);
+/// let again = send().await;
+/// again.assert_status(201);
+/// assert_eq!(again.header("idempotency-replayed").as_deref(), Some("true"));
+/// # }
+/// ```
+///
+/// # Beyond the spec
+/// The specification has no such keys.
+pub fn with_idempotency(options: Idempotency) -> Middleware {
+    let described = options.clone();
+    let shared = Arc::new(Shared {
+        options: Arc::new(options),
+        unattended: Arc::new(Semaphore::new(MAX_UNATTENDED)),
+        outages: LogRate::default(),
+    });
+    Middleware::new(move |req: Request, next: Next| {
+        let shared = Arc::clone(&shared);
+        async move { shared.run(req, next).await }
+    })
+    .named(NAME)
+    .marked(AsksProgress)
+    .describing(move |doc| describe(&described, doc))
+}
+
+/// The state that the requests of a middleware share.
+struct Shared {
+    options: Arc<Idempotency>,
+    /// The handlers that go on without their clients.
+    unattended: Arc<Semaphore>,
+    outages: LogRate,
+}
+
+impl Shared {
+    async fn run(&self, mut req: Request, next: Next) -> Result<Response, ApiError> {
+        let options = &self.options;
+        let key = match IdempotencyKey::of(&req, options.scope.as_deref())? {
+            Some(key) => key,
+            None if options.required => return Err(key::missing()),
+            None => return next.try_run(req).await,
+        };
+        let body = req.bytes().await?;
+        let mut place = HeldPlace {
+            options: Arc::clone(options),
+            key: key.scoped(),
+            claim: claim(options, fingerprint(&req, &body))?,
+            progress: HandlerProgress::default(),
+            is_held: false,
+        };
+        let taken = match take(&mut place, options.wait).await {
+            Ok(taken) => taken,
+            Err(error) if options.on_store_outage == StoreOutage::Pass => {
+                self.tell(&error);
+                req.extensions_mut().insert(key);
+                return next.try_run(req).await;
+            }
+            Err(error) => return Err(self.unavailable(error)),
+        };
+        match taken {
+            Taken::New => {}
+            Taken::OtherFingerprint => return Err(ApiError::new(422, OTHER_REQUEST)),
+            Taken::Running => {
+                return Err(ApiError::new(409, RUNNING).with_header("Retry-After", "1"));
+            }
+            Taken::Crashed => return Err(ApiError::new(409, OUTCOME_UNKNOWN)),
+            Taken::Done(record) => return replay(record),
+        }
+        req.extensions_mut().insert(place.progress.clone());
+        req.extensions_mut().insert(key);
+        let work = Box::pin(handle(place, req, next));
+        let unattended = Arc::clone(&self.unattended);
+        Finishing::new(work, options.finish_within, unattended).await
+    }
+
+    /// Makes the 503 of a store that is down or full.
+    #[cold]
+    fn unavailable(&self, error: StoreDown) -> ApiError {
+        self.tell(&error);
+        // Its line is in the log already; one for each request would be more load.
+        ApiError::new(503, error.to_string())
+            .with_source(Overloaded)
+            .with_header("Retry-After", "1")
+    }
+
+    /// Logs an outage, at most once a second.
+    fn tell(&self, error: &StoreDown) {
+        if let Some(unlogged) = self.outages.next() {
+            let effect = match self.options.on_store_outage {
+                StoreOutage::Refuse => "is refused",
+                StoreOutage::Pass => "runs without protection",
+            };
+            log::error!(
+                target: "stockade",
+                "a request with an idempotency key {effect}, and so did {unlogged} others: {error}"
+            );
+        }
+    }
+}
+
+/// Runs the rest, and keeps its answer or frees the key.
+async fn handle(place: HeldPlace, req: Request, next: Next) -> Result<Response, ApiError> {
+    let context = ErrorContext::of(&req).before_middleware(None);
+    let progress = place.progress.clone();
+    let outcome = place.renewed_during(next.try_run(req)).await;
+    let status = match &outcome {
+        Ok(response) => response.status().as_u16(),
+        Err(error) => error.status(),
+    };
+    // 408 and 503 ask the client to send the request again.
+    if !progress.has_begun() || status < 200 || matches!(status, 408 | 503) {
+        place.free().await;
+        return outcome;
+    }
+    let mut response = outcome.unwrap_or_else(|error| context.answer(error));
+    if error_of(&response).is_some() {
+        finish_form(&mut response);
+    }
+    let record = Record::of(&response, &place.options.listed, place.options.max_body);
+    place.complete(record, response.status()).await;
+    Ok(response)
+}
+
+/// Takes the place, and waits for one that is running.
+async fn take(place: &mut HeldPlace, wait: Duration) -> Result<Taken, StoreDown> {
+    let mut taken = place.take().await?;
+    if taken != Taken::Running || wait.is_zero() {
+        return Ok(taken);
+    }
+    let begin = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let left = wait.saturating_sub(begin.elapsed());
+        if taken != Taken::Running || left.is_zero() {
+            return Ok(taken);
+        }
+        sleep(pause.min(left)).await;
+        pause = LAST_PAUSE.min(pause * 2);
+        taken = place.take().await?;
+    }
+}
+
+/// Makes the answer to a request that was carried out.
+fn replay(record: Bytes) -> Result<Response, ApiError> {
+    match Record::from_bytes(record) {
+        Some(Record::Answer { status, headers, body }) => {
+            let mut response = response_of(status, headers, body);
+            response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+            Ok(response)
+        }
+        Some(Record::NotKept(status)) => Err(not_kept(status)),
+        Some(Record::Unknown) => Err(ApiError::new(409, OUTCOME_UNKNOWN)),
+        None => {
+            log::error!(target: "stockade", "the store of idempotency keys has no record of ours");
+            Err(ApiError::new(409, OUTCOME_UNKNOWN))
+        }
+    }
+}
+
+fn not_kept(status: StatusCode) -> ApiError {
+    let status = status.as_u16();
+    let message = format!(
+        "The request with this Idempotency-Key was answered with {status}, which is not kept"
+    );
+    ApiError::new(409, message)
+}
+
+fn claim(options: &Idempotency, fingerprint: [u8; 32]) -> Result<Claim, ApiError> {
+    let mut nonce = Nonce::default();
+    getrandom::fill(&mut nonce).map_err(|error| ApiError::new(500, error.to_string()))?;
+    let remembers = options.after_crash == AfterCrash::Refuse;
+    let remember_crash = remembers.then_some(options.ttl);
+    Ok(Claim { fingerprint, nonce, lease: options.lease, remember_crash })
+}
+
+fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
+    let uri = req.uri();
+    // No query and an empty one are two requests.
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let media = req.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    hash([uri.path().as_bytes(), query.as_bytes(), media.unwrap_or_default(), body])
+}
+
+fn describe(options: &Idempotency, doc: &mut RouteDoc) {
+    options.check(doc);
+    if !matches!(*doc.method(), Method::POST | Method::PATCH) {
+        let method = doc.method().clone();
+        doc.mistake(format!("`{NAME}` is for POST and PATCH, and not for {method}"));
+    }
+    if options.scope.is_none() {
+        doc.middleware_reads_user(NAME);
+    }
+    reads_parsed_body(doc, NAME);
+    key::describe(doc, options.required);
+    let retry_after = || HeaderDoc::new("Retry-After", "The seconds until the next attempt");
+    let meaning = "The request of this key is running, or its answer is not known";
+    doc.answers(Answer::error(409).meaning(meaning).header(retry_after().sometimes()));
+    doc.may_answer(422, "The key is that of another request");
+    if options.on_store_outage == StoreOutage::Refuse {
+        let meaning = "The store of idempotency keys cannot take the key";
+        doc.answers(Answer::error(503).meaning(meaning).header(retry_after()));
+    }
+    let meaning = "`true` for the stored answer of an earlier request";
+    doc.adds_header(HeaderDoc::new("Idempotency-Replayed", meaning).sometimes(), None);
+}
+
+const NAME: &str = "with_idempotency";
+const REPLAYED: &str = "idempotency-replayed";
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+const LAST_PAUSE: Duration = Duration::from_millis(250);
+
+const OTHER_REQUEST: &str = "This Idempotency-Key is that of another request";
+const RUNNING: &str = "The request with this Idempotency-Key is still running";
+const OUTCOME_UNKNOWN: &str = "The outcome of the request with this Idempotency-Key is unknown";
