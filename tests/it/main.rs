@@ -40,6 +40,7 @@ mod sql;
 mod auth;
 mod auth_lookups;
 mod helpers;
+mod idempotency;
 
 mod graphql;
 mod http;

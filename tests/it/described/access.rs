@@ -10,12 +10,13 @@ use stockade::description::{
 use stockade::extract::Headers;
 use stockade::http::HeaderName;
 use stockade::middleware::files::FileRequest;
+use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
-    Cookies, ErrorHandlerOptions, ErrorReply, InputRule, InputType, Preconditions, RateLimit,
-    SessionCookie, TraceContext, named, with_compression, with_cors, with_cross_origin_protection,
-    with_decompression, with_error_handling, with_etag, with_input_validation,
-    with_params_validation, with_permission, with_query_validation, with_request_id, with_role,
-    with_timeout, with_validation,
+    Cookies, ErrorHandlerOptions, ErrorReply, IdempotencyKey, InputRule, InputType, Preconditions,
+    RateLimit, SessionCookie, TraceContext, named, with_compression, with_cors,
+    with_cross_origin_protection, with_decompression, with_error_handling, with_etag,
+    with_idempotency, with_input_validation, with_params_validation, with_permission,
+    with_query_validation, with_request_id, with_role, with_timeout, with_validation,
 };
 use stockade::prelude::*;
 use stockade::routing::map::Need;
@@ -203,6 +204,12 @@ fn headers_that_are_read_are_told() {
     check(row!([with_cross_origin_protection()], text, "POST /x/7"), site);
     check(row!([with_compression()], text, "GET /x/7"), "Accept-Encoding");
     check(row!([with_decompression()], text, "POST /x/7"), "Content-Encoding");
+    let once = || Idempotency::new(MemoryIdempotencyStore::new());
+    let post = "POST /x/7";
+    check(row!([with_idempotency(once())], text, post), "Idempotency-Key");
+    check(row!([with_idempotency(once().required(true))], text, post), "Idempotency-Key!");
+    check(row!([], async |_: IdempotencyKey| (), post), "Idempotency-Key!");
+    check(row!([], async |_: Option<IdempotencyKey>| (), post), "Idempotency-Key");
     check(row!([with_cors("*")], text, "GET /x/7"), "");
     check(row!([with_cors(["https://a.example"])], text, "GET /x/7"), "Origin");
     let id = "X-Request-Id traceparent tracestate";

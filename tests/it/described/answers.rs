@@ -23,11 +23,11 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 
-use super::{Row, covers, has_form, quiet, row};
+use super::{Row, covers, has_form, keys, quiet, row};
 
 /// A row, with the part of the route that answers, the status, and headers that
 /// the answer has and that its description names.
-type Case = (&'static str, Row, u16, &'static [&'static str]);
+pub(super) type Case = (&'static str, Row, u16, &'static [&'static str]);
 
 const JSON: &str = "content-type: application/json";
 
@@ -297,7 +297,7 @@ pub(super) fn parts() -> Vec<String> {
 }
 
 fn cases() -> impl Iterator<Item = Case> {
-    users().into_iter().chain(limits()).chain(checks()).chain(states())
+    users().into_iter().chain(keys::cases()).chain(limits()).chain(checks()).chain(states())
 }
 
 #[test]

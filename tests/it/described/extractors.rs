@@ -4,8 +4,8 @@ use stockade::extract::headers::UserAgent;
 use stockade::extract::{Extension, Headers, LastEventId, Multipart, TypedHeader};
 use stockade::http::{Uri, Version};
 use stockade::middleware::{
-    Cookies, CurrentSession, DeserializeHelpers, ETag, Outcome, Preconditions, RequestId,
-    SerializeHelpers, SessionCookie, TraceContext, Validators, with_request_id,
+    Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, Outcome, Preconditions,
+    RequestId, SerializeHelpers, SessionCookie, TraceContext, Validators, with_request_id,
 };
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
@@ -131,6 +131,20 @@ fn users() -> Vec<Case> {
     }
 }
 
+fn keys() -> Vec<Case> {
+    let keyed = "POST /x/7\nidempotency-key: \"k\"";
+    let bare = "POST /x/7\nidempotency-key: k";
+    impls! {
+        "FromRequest for IdempotencyKey", [], async |_: IdempotencyKey| "x", keyed => 200;
+        "FromRequest for IdempotencyKey", [], async |_: IdempotencyKey| "x", bare => 400;
+        "FromRequest for IdempotencyKey", [], async |_: IdempotencyKey| "x", "POST /x/7" => 400;
+        "OptionalFromRequest for IdempotencyKey",
+            [], async |_: Option<IdempotencyKey>| "x", "POST /x/7" => 200;
+        "OptionalFromRequest for IdempotencyKey",
+            [], async |_: Option<IdempotencyKey>| "x", bare => 400;
+    }
+}
+
 fn heads() -> Vec<Case> {
     fn extend(req: &mut Request) {
         req.extensions_mut().insert(7_u8);
@@ -195,7 +209,7 @@ fn heads() -> Vec<Case> {
 pub(super) fn cases() -> Vec<Case> {
     let state = row!(quiet().state(7_u8), [], async |_: State<u8>| "x", GET);
     let state = case("FromRequest for State<T>", state, 200);
-    [bodies(), users(), heads(), vec![state]].into_iter().flatten().collect()
+    [bodies(), users(), keys(), heads(), vec![state]].into_iter().flatten().collect()
 }
 
 async fn write(mut writer: ResponseWriter) -> Result<(), ApiError> {

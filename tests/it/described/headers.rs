@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
-    CorsOptions, RateLimit, with_compression, with_cors, with_etag, with_request_id,
+    CorsOptions, RateLimit, with_compression, with_cors, with_etag, with_idempotency,
+    with_request_id,
 };
 use stockade::prelude::*;
 
@@ -20,6 +22,9 @@ fn cases() -> Vec<(&'static str, Row, &'static [&'static str])> {
     let app = "GET /x/7\norigin: https://app.example";
     let evil = "GET /x/7\norigin: https://evil.example";
     let quota = RateLimit::from(9 / MINUTE);
+    let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
+    let again = row!([once], long, "POST /x/7\nidempotency-key: \"k\"");
+    again.send();
     let zipped = "GET /x/7\naccept-encoding: gzip";
     vec![
         ("with_request_id", row!([with_request_id()], long, "GET /x/7"), &["x-request-id"]),
@@ -57,6 +62,7 @@ fn cases() -> Vec<(&'static str, Row, &'static [&'static str])> {
             ],
         ),
         ("with_cors", row!([with_cors(listed)], long, evil), &["vary"]),
+        ("with_idempotency", again, &["idempotency-replayed"]),
         (
             "with_rate_limit",
             row!([with_rate_limit(quota.clone())], long, "GET /x/7"),

@@ -10,6 +10,7 @@ mod document;
 mod extractors;
 mod headers;
 mod impls;
+mod keys;
 mod mistakes;
 mod opaque;
 mod parts;

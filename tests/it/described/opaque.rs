@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use stockade::FromRequest;
 use stockade::extract::OptionalFromRequest;
+use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
     ErrorHandlerOptions, InputRule, Metrics, create_api_middleware, create_error_handler, layered,
     with_body_hooks, with_compression, with_concurrency_limit, with_cors,
     with_cross_origin_protection, with_decompression, with_error_handling, with_etag,
-    with_input_validation, with_logging, with_metrics, with_params_validation, with_permission,
-    with_query_validation, with_request_id, with_role, with_sanitization, with_serialization,
-    with_timeout, with_tracing, with_validation,
+    with_idempotency, with_input_validation, with_logging, with_metrics, with_params_validation,
+    with_permission, with_query_validation, with_request_id, with_role, with_sanitization,
+    with_serialization, with_timeout, with_tracing, with_validation,
 };
 use stockade::prelude::*;
 use stockade::serialization::SerializationOptions;
@@ -32,6 +33,7 @@ fn helpers() -> Vec<Middleware> {
         Middleware::new(with_decompression()),
         with_error_handling(create_error_handler(ErrorHandlerOptions::new())),
         Middleware::new(with_etag()),
+        with_idempotency(Idempotency::new(MemoryIdempotencyStore::new())),
         with_input_validation([("name", InputRule::new())]),
         Middleware::new(with_logging()),
         with_metrics(Metrics::new()),

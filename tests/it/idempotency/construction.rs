@@ -1,0 +1,59 @@
+//! Mistakes that are found while the router is built.
+
+use std::time::Duration;
+
+use stockade::middleware::with_decompression;
+
+use super::*;
+
+/// The mistakes of a route with this middleware.
+fn mistakes(method: &str, middleware: impl IntoIterator<Item = Middleware>) -> String {
+    let mut router = Router::with_options(quiet());
+    let list: Vec<Middleware> = middleware.into_iter().collect();
+    router.route(method.parse().unwrap(), "/x", async || "x").middleware(list);
+    router.build().map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+#[track_caller]
+fn check(options: Idempotency, expected: &str) {
+    let text = mistakes("POST", [with_idempotency(options)]);
+    assert!(text.contains(expected) && text.is_empty() == expected.is_empty(), "{text}");
+}
+
+#[test]
+fn options_without_sense_are_mistakes() {
+    check(in_memory(), "");
+    check(in_memory().header("x-a").header("X-A"), "");
+    check(in_memory().header("Set-Cookie"), "the header `Set-Cookie` must not be sent again");
+    check(in_memory().header("date"), "the header `date` must not be sent again");
+    check(in_memory().header("a b"), "\"a b\" is no name of a header");
+    check(in_memory().lease(Duration::from_millis(999)), "must not be shorter than 1 s");
+    check(in_memory().ttl(Duration::from_secs(29)), "kept for less than the lease");
+}
+
+#[test]
+fn it_is_for_post_and_patch() {
+    let once = || with_idempotency(in_memory());
+    for method in ["POST", "PATCH"] {
+        assert_eq!(mistakes(method, [once()]), "");
+    }
+    for method in ["GET", "PUT", "DELETE"] {
+        let text = mistakes(method, [once()]);
+        let expected = format!("`with_idempotency` is for POST and PATCH, and not for {method}");
+        assert!(text.contains(&expected), "{text}");
+    }
+}
+
+#[test]
+fn the_user_and_the_plain_body_are_known_before() {
+    let once = || with_idempotency(in_memory());
+    assert_eq!(mistakes("POST", [by_name(), once()]), "");
+    let text = mistakes("POST", [once(), by_name()]);
+    let expected = "`with_idempotency` tells users apart before `with_auth` has found them: \
+                    put `with_auth` first";
+    assert!(text.contains(expected), "{text}");
+    let own = with_idempotency(in_memory().scope_by(|req| Ok(req.path().to_owned())));
+    assert_eq!(mistakes("POST", [own, by_name()]), "");
+    let text = mistakes("POST", [once(), Middleware::new(with_decompression())]);
+    assert!(text.contains("put `with_decompression` first"), "{text}");
+}
