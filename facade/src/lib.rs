@@ -37,6 +37,11 @@
 //! [`json_rpc`] says how methods are declared, called and limited, with the feature
 //! `rpc`.
 //!
+//! # Requests that run once
+//!
+//! `idempotency_keys`, with the feature `idempotency`, says how a client may send a
+//! POST again without doing it twice.
+//!
 //! # GraphQL
 //!
 //! `graphql_schemas`, with the feature `graphql`, says how a schema is served: who
@@ -152,6 +157,10 @@ pub mod guarding {
 #[cfg(feature = "rest")]
 #[doc = include_str!("../docs/rest.md")]
 pub mod rest_resources {}
+
+#[cfg(feature = "idempotency")]
+#[doc = include_str!("../docs/idempotency.md")]
+pub mod idempotency_keys {}
 
 #[doc = include_str!("../docs/in-production.md")]
 pub mod in_production {}

@@ -1,0 +1,98 @@
+//! Idempotency keys: a payment that is sent again is made once.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example idempotency
+//! curl -i localhost:3000/payments -H 'authorization: Bearer ada' \
+//!     -H 'idempotency-key: "4b7c"' -H 'content-type: application/json' \
+//!     -d '{"to": "bob", "cents": 500}'
+//! ```
+//!
+//! The second time curl gets the answer of the first, with `Idempotency-Replayed:
+//! true`. With another body it gets 422, and while the first one runs 409.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use stockade::middleware::idempotency::{AfterCrash, MemoryIdempotencyStore};
+use stockade::middleware::{Idempotency, IdempotencyKey, with_idempotency};
+use stockade::prelude::*;
+
+#[derive(serde::Deserialize, Schema)]
+struct Payment {
+    #[schema(min_length = 1)]
+    to: String,
+    #[schema(minimum = 1)]
+    cents: u64,
+}
+
+#[derive(serde::Serialize, Schema)]
+struct Paid {
+    number: u64,
+    to: String,
+    cents: u64,
+}
+
+/// The payments that were made.
+#[derive(Default)]
+struct Ledger(AtomicU64);
+
+async fn pay(
+    State(ledger): State<Ledger>,
+    key: IdempotencyKey,
+    Body(payment): Body<Payment>,
+) -> (StatusCode, Json<Paid>) {
+    // A program with a database has `key.scoped()` in a unique column of the same
+    // transaction, so that not even a crash pays twice.
+    println!("paying by the key {}", key.scoped());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let number = ledger.0.fetch_add(1, Ordering::Relaxed) + 1;
+    let Payment { to, cents } = payment;
+    (StatusCode::CREATED, Json(Paid { number, to, cents }))
+}
+
+fn router() -> Router {
+    // Any name is a token here.
+    let signed_in = with_auth(Auth::bearer(async |token: String| Some(json!({ "sub": token }))));
+    let once = Idempotency::new(MemoryIdempotencyStore::new())
+        .required(true)
+        .after_crash(AfterCrash::Refuse);
+    let api = routes! {
+        "payments": {
+            middleware: [signed_in, with_idempotency(once)],
+            POST: pay,
+        },
+    };
+    create_router(api, RouterOptions::new().state(Ledger::default()))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::init();
+    let server = router().create_server()?.bind(3000).await?;
+    println!("listening on http://{}; Ctrl-C ends it", server.local_addr());
+    server.with_signals().serve().await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade::testing::TestClient;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_payment_that_is_sent_again_is_made_once() {
+        let client = TestClient::new(router());
+        let send = |cents: u64| {
+            let payment = json!({ "to": "bob", "cents": cents });
+            let request = client.post("/payments").bearer("ada");
+            request.header("idempotency-key", "\"4b7c\"").json(payment)
+        };
+        let first = send(500).await;
+        first.assert_status(201).assert_json_contains(json!({ "number": 1 }));
+        let again = send(500).await;
+        again.assert_status(201).assert_header("idempotency-replayed", "true");
+        assert_eq!(again.bytes(), first.bytes());
+        send(600).await.assert_status(422);
+    }
+}
