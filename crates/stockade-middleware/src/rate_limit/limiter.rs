@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use stockade_errors::ApiError;
 use super::decision::Decision;
 use super::headers::{documented, left, write_headers};
 use super::key::RateKey;
+use super::memory::MemoryStore;
 use super::options::{KeyGenerator, RateLimit};
 use super::quota::Policy;
 use super::store::{Charge, RateStore, StoreFailure};
@@ -30,7 +32,15 @@ pub struct RateLimiter {
     legacy_headers: bool,
     store_timeout: Option<Duration>,
     on_store_failure: StoreFailure,
+    local: Option<Arc<Local>>,
     shared: Arc<Shared>,
+}
+
+/// The counts of this process alone, for a store that fails.
+struct Local {
+    store: MemoryStore,
+    /// The share of this process.
+    policy: Policy,
 }
 
 /// The state that clones share, beside the store.
@@ -41,8 +51,8 @@ struct Shared {
     /// True if the warning of this kind was given.
     no_client: AtomicBool,
     no_key: AtomicBool,
-    /// The second after `start` in which the last request passed uncounted.
-    passed: AtomicU64,
+    /// The second after `start` in which a failure of the store was logged last.
+    logged: AtomicU64,
 }
 
 impl RateLimiter {
@@ -51,9 +61,12 @@ impl RateLimiter {
         if let Some(start) = start {
             shared.start.get_or_init(|| start);
         }
+        let store = options.place();
+        let local = Local::new(options, &policy, &*store).map(Arc::new);
         Self {
             policy,
-            store: options.place(),
+            store,
+            local,
             key_generator: options.key_generator.clone(),
             legacy_headers: options.legacy_headers,
             store_timeout: options.store_timeout,
@@ -109,8 +122,12 @@ impl RateLimiter {
     /// A store that waits has [`RateLimit::store_timeout`] for its answer.
     pub fn charge<'a>(&'a self, key: &'a RateKey, now: Instant) -> Charge<'a> {
         let passed = now.saturating_duration_since(*self.shared.start.get_or_init(|| now));
+        // Whatever the store says: the share must be warm when it fails.
+        let local = self.local.as_ref().map(|it| it.store.decide(key, &it.policy, passed));
         match self.store.charge(key, &self.policy, passed) {
-            Charge::Later(decision) => Charge::Later(Box::pin(self.waited(decision, passed))),
+            Charge::Later(decision) => {
+                Charge::Later(Box::pin(self.waited(decision, passed, local)))
+            }
             decided @ Charge::Now(_) => decided,
         }
     }
@@ -120,6 +137,7 @@ impl RateLimiter {
         &self,
         decision: BoxFuture<'_, Result<Decision, ApiError>>,
         now: Duration,
+        local: Option<Decision>,
     ) -> Result<Decision, ApiError> {
         let outcome = match self.store_timeout {
             Some(limit) => match tokio::time::timeout(limit, decision).await {
@@ -128,24 +146,35 @@ impl RateLimiter {
             },
             None => decision.await,
         };
-        match (outcome, self.on_store_failure) {
-            (Err(error), StoreFailure::Pass) => Ok(self.uncounted(&error, now)),
+        match (outcome, local) {
+            (Err(error), Some(decision)) => {
+                self.log_failure("counts in this process alone", &error, now);
+                Ok(decision)
+            }
+            (Err(error), None) if self.on_store_failure == StoreFailure::Pass => {
+                self.log_failure("lets requests pass", &error, now);
+                Ok(self.uncounted())
+            }
             (outcome, _) => outcome,
         }
     }
 
     /// Makes the decision for a request that passes because the store has
-    /// failed, as if it were the first. The failure is logged at most once a
-    /// second.
+    /// failed, as if it were the first.
     #[cold]
-    fn uncounted(&self, error: &ApiError, now: Duration) -> Decision {
-        let second = now.as_secs().saturating_add(1);
-        if self.shared.passed.swap(second, Ordering::Relaxed) != second {
-            let name = self.policy.name();
-            log::error!(target: "stockade", "rate limit {name:?} lets requests pass: {error}");
-        }
+    fn uncounted(&self) -> Decision {
         let limit = self.policy.limit().get();
         Decision::pass(limit, limit - 1, self.policy.window())
+    }
+
+    /// Logs a failure of the store, at most once a second.
+    #[cold]
+    fn log_failure(&self, consequence: &str, error: &ApiError, now: Duration) {
+        let second = now.as_secs().saturating_add(1);
+        if self.shared.logged.swap(second, Ordering::Relaxed) != second {
+            let name = self.policy.name();
+            log::error!(target: "stockade", "rate limit {name:?} {consequence}: {error}");
+        }
     }
 
     /// Returns the quota and its name.
@@ -179,6 +208,17 @@ impl RateLimiter {
     /// ```
     pub fn write_headers(&self, decision: Decision, headers: &mut HeaderMap) {
         write_headers(&[(&self.policy, decision)], self.legacy_headers, headers);
+    }
+}
+
+impl Local {
+    /// Returns the counts for [`StoreFailure::Local`], if the store can fail.
+    fn new(options: &RateLimit, policy: &Policy, store: &dyn RateStore) -> Option<Self> {
+        let StoreFailure::Local { nodes } = options.on_store_failure else { return None };
+        let nodes = NonZeroU32::new(nodes).filter(|_| store.waits())?;
+        let algorithm = store.algorithm().unwrap_or(options.algorithm);
+        let store = MemoryStore::new(algorithm, options.max_keys);
+        Some(Self { store, policy: policy.share(nodes) })
     }
 }
 
@@ -349,6 +389,52 @@ mod tests {
         let decision = asked_in_vain(RateLimit::new().on_store_failure(StoreFailure::Pass));
         let decision = decision.unwrap();
         assert_eq!((decision.allowed, decision.remaining), (true, 99));
+    }
+
+    /// A store that lets everything pass, until it fails.
+    #[derive(Default)]
+    struct Failing(AtomicBool);
+
+    impl RateStore for Failing {
+        fn waits(&self) -> bool {
+            true
+        }
+
+        fn charge<'a>(&'a self, _: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
+            let limit = policy.limit().get();
+            let passed = Decision::pass(limit, limit - 1, policy.window());
+            let failed = self.0.load(Ordering::Relaxed);
+            Charge::Later(Box::pin(async move {
+                if failed { Err(ApiError::new(503, "the store is away")) } else { Ok(passed) }
+            }))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_share_of_a_process_is_warm_when_the_store_fails() {
+        let store = Arc::new(Failing::default());
+        let local = StoreFailure::Local { nodes: 3 };
+        let limit = RateLimit::new().store(Arc::clone(&store) as _).on_store_failure(local);
+        let limiter = limit.build().unwrap();
+        let (key, start) = (RateKey::shared(), Instant::now());
+        let decide = async |now: Instant| match limiter.charge(&key, now) {
+            Charge::Later(decision) => decision.await.unwrap(),
+            Charge::Now(_) => panic!("the store waits"),
+        };
+        for _ in 0..30 {
+            let decision = decide(start).await;
+            assert_eq!((decision.allowed, decision.remaining), (true, 99));
+        }
+        store.0.store(true, Ordering::Relaxed);
+        // A third of a hundred, rounded up, of which thirty have passed.
+        let mut passed = 0;
+        for _ in 0..100 {
+            let decision = decide(start + Duration::from_secs(1)).await;
+            passed += u32::from(decision.allowed);
+            assert_eq!(decision.limit, 34);
+        }
+        assert_eq!(passed, 4);
+        assert!(decide(start + Duration::from_secs(60)).await.allowed);
     }
 
     #[test]

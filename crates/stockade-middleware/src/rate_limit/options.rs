@@ -170,7 +170,8 @@ impl RateLimit {
     /// Builds the limiter, whose time begins with the first request.
     ///
     /// # Errors
-    /// Fails as [`Policy::new`] does, and for a `store_timeout` of 0.
+    /// Fails as [`Policy::new`] does, for a `store_timeout` of 0, and for
+    /// [`StoreFailure::Local`] with 0 processes.
     pub fn build(&self) -> Result<RateLimiter, ConfigError> {
         Ok(RateLimiter::new(self, self.policy()?, None))
     }
@@ -179,6 +180,10 @@ impl RateLimit {
         let policy = Policy::new(&self.name, Quota::new(self.max_requests, self.window))?;
         if self.store_timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(Mistake::new("the store timeout of a rate limit must not be 0").into());
+        }
+        if self.on_store_failure == (StoreFailure::Local { nodes: 0 }) {
+            let message = "the number of processes of a local rate limit must not be 0";
+            return Err(Mistake::new(message).into());
         }
         Ok(policy)
     }
@@ -368,6 +373,8 @@ mod tests {
         let limit = read(r#"{ "store_timeout_ms": 20, "onStoreFailure": "pass" }"#);
         let expected = (Some(Duration::from_millis(20)), StoreFailure::Pass);
         assert_eq!((limit.store_timeout, limit.on_store_failure), expected);
+        let local = read(r#"{ "onStoreFailure": { "local": { "nodes": 3 } } }"#);
+        assert_eq!(local.on_store_failure, StoreFailure::Local { nodes: 3 });
     }
 
     #[test]
@@ -398,6 +405,8 @@ mod tests {
         assert!(RateLimit::new().window_ms(0).build().is_err());
         assert!(RateLimit::new().name("").build().is_err());
         assert!(RateLimit::new().store_timeout(Duration::ZERO).build().is_err());
+        let nobody = StoreFailure::Local { nodes: 0 };
+        assert!(RateLimit::new().on_store_failure(nobody).build().is_err());
         assert!(RateLimit::new().max_keys(0).build().is_ok());
     }
 }

@@ -183,6 +183,12 @@ impl Policy {
     pub(super) fn window_nanos(&self) -> u64 {
         self.window_nanos
     }
+
+    /// Returns the share of one of `nodes` processes, rounded up.
+    pub(super) fn share(&self, nodes: NonZeroU32) -> Self {
+        let share = self.limit.get().div_ceil(nodes.get());
+        Self { limit: NonZeroU32::new(share).unwrap_or(NonZeroU32::MIN), ..self.clone() }
+    }
 }
 
 impl fmt::Debug for Policy {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use stockade_core::BoxFuture;
 use stockade_errors::ApiError;
 
+use super::algorithm::Algorithm;
 use super::decision::Decision;
 use super::key::RateKey;
 use super::quota::Policy;
@@ -20,6 +21,13 @@ pub trait RateStore: Send + Sync {
     /// false.
     fn waits(&self) -> bool {
         false
+    }
+
+    /// Returns the algorithm by which the store counts, if it is one of these. By it
+    /// [`StoreFailure::Local`] goes on counting when the store fails. Default: `None`,
+    /// for that of the options.
+    fn algorithm(&self) -> Option<Algorithm> {
+        None
     }
 
     /// Charges one request to `key` and decides about it.
@@ -57,6 +65,58 @@ pub enum StoreFailure {
     /// is no longer limited. The failure is logged at error level, at most once
     /// a second.
     Pass,
+    /// This process counts alone, and lets its share of the limit pass: the limit
+    /// divided by the number of processes, rounded up. The failure is logged at error
+    /// level, at most once a second.
+    ///
+    /// Each request is charged to the share too while the store answers, so that a
+    /// failure does not begin a new window. Of requests that are spread evenly over
+    /// the processes, at most `nodes - 1` above the limit pass where all of them fail
+    /// over, never twice the limit. Such a share keeps the clients of one process from
+    /// more than it only while the store is away.
+    ///
+    /// In a file it is `{ "local": { "nodes": 3 } }`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use stockade::middleware::RateLimit;
+    /// use stockade::middleware::rate_limit::{
+    ///     Charge, MINUTE, Policy, RateKey, RateStore, StoreFailure,
+    /// };
+    /// use stockade::ApiError;
+    ///
+    /// /// A store that cannot be reached.
+    /// struct Away;
+    ///
+    /// impl RateStore for Away {
+    ///     fn waits(&self) -> bool {
+    ///         true
+    ///     }
+    ///
+    ///     fn charge<'a>(&'a self, _: &'a RateKey, _: &'a Policy, _: std::time::Duration) -> Charge<'a> {
+    ///         Charge::Later(Box::pin(async { Err(ApiError::new(503, "the store is away")) }))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), stockade::BoxError> {
+    /// let limit = RateLimit::from(100 / MINUTE).store(Arc::new(Away));
+    /// let limiter = limit.on_store_failure(StoreFailure::Local { nodes: 3 }).build()?;
+    /// let Charge::Later(decision) = limiter.charge(&RateKey::shared(), std::time::Instant::now()) else {
+    ///     unreachable!("the store waits");
+    /// };
+    /// let decision = decision.await?;
+    /// assert_eq!((decision.limit, decision.remaining), (34, 33));
+    /// # Ok(())
+    /// # }
+    /// ```
+    Local {
+        /// The number of processes that share the store. 0 is a mistake, which is found
+        /// when a limiter is built. One that is too small lets more pass during a
+        /// failure, one that is too large less.
+        nodes: u32,
+    },
 }
 
 impl fmt::Debug for Charge<'_> {
