@@ -28,6 +28,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-rest", 5),
     ("stockade-server", 5),
     ("stockade-openapi", 5),
+    ("stockade-redis", 5),
     ("stockade-rpc", 5),
     ("stockade-graphql", 5),
     ("stockade-axum", 5),

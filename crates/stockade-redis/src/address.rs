@@ -1,0 +1,103 @@
+//! [`Address`]: where an engine is, and how to log in.
+
+use std::fmt;
+
+use redis::{ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo};
+use stockade_errors::Mistake;
+
+/// The address of an engine. Its `Debug` has no password.
+#[derive(Clone)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) is_encrypted: bool,
+    /// The user, the password and the database.
+    pub(crate) login: RedisConnectionInfo,
+}
+
+impl Address {
+    /// Reads `redis://user:password@host:port/database`; `rediss` is encrypted, and
+    /// `valkey` and `valkeys` mean the same.
+    ///
+    /// No message has the text, which may contain a password.
+    pub(crate) fn read(url: &str) -> Result<Self, Mistake> {
+        let is_encrypted = match url.split_once("://").map(|(scheme, _)| scheme) {
+            Some("redis" | "valkey") => false,
+            Some("rediss" | "valkeys") => true,
+            _ => {
+                return Err(Mistake::new(
+                    "the address of an engine begins with redis:// or rediss://",
+                ));
+            }
+        };
+        if is_encrypted && !cfg!(feature = "tls") {
+            return Err(Mistake::new("rediss:// needs the feature redis-tls"));
+        }
+        // The library knows the scheme of encrypted connections only with its own TLS.
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let info = format!("redis://{rest}").into_connection_info();
+        let Ok(info) = info else {
+            return Err(Mistake::new(
+                "the address is none such as redis://user:password@host:6379/0",
+            ));
+        };
+        let ConnectionAddr::Tcp(host, port) = info.addr() else {
+            return Err(Mistake::new("the address of an engine has a host"));
+        };
+        // One round trip less at connect, and a permission less.
+        let login = info.redis_settings().clone().set_skip_set_lib_name();
+        Ok(Self { host: host.clone(), port: *port, is_encrypted, login })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, expected: Option<&str>) {
+        let read = Address::read(url);
+        if let Err(mistake) = &read {
+            assert!(!mistake.message().contains("secret"), "{}", mistake.message());
+        }
+        assert_eq!(read.ok().map(|it| it.to_string()).as_deref(), expected, "{url}");
+    }
+
+    #[test]
+    fn an_address_is_read_and_its_password_is_told_to_nobody() {
+        check("redis://127.0.0.1", Some("127.0.0.1:6379"));
+        check("valkey://shop:secret@cache.internal:7000/2", Some("cache.internal:7000"));
+        check("redis://:secret@[::1]:7000", Some("[::1]:7000"));
+        let encrypted = cfg!(feature = "tls").then_some("cache.internal:6379");
+        check("rediss://shop:secret@cache.internal", encrypted);
+        for wrong in [
+            "",
+            "cache.internal",
+            "http://shop:secret@cache.internal",
+            "redis://shop:secret@",
+            "redis://shop:secret@host:port",
+            "redis://shop:secret@host/database",
+            "unix:///run/redis.sock",
+        ] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn the_login_is_read() {
+        let login = Address::read("redis://shop:a%2Fb@localhost/3").unwrap().login;
+        let read = (login.username(), login.password(), login.db());
+        assert_eq!(read, (Some("shop"), Some("a/b"), 3));
+        assert!(!format!("{login:?}").contains("a/b"));
+    }
+}

@@ -1,0 +1,26 @@
+//! [`Health`]: the state of a link.
+
+use std::time::SystemTime;
+
+/// The state of the link to an engine.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Health {
+    /// The engine answers.
+    Up,
+    /// There is no connection, or no answer comes in time.
+    Down {
+        /// The time at which the link was lost, or was opened and not yet made.
+        since: SystemTime,
+        /// The last error, without secrets.
+        error: String,
+    },
+}
+
+impl Health {
+    /// Returns true if the engine answers.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        matches!(self, Self::Up)
+    }
+}

@@ -1,0 +1,36 @@
+//! State that several processes share on Valkey or Redis: for now the counts of rate
+//! limits.
+
+// Where things are:
+// - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
+//   connects and watches; `connect`: the stream, the login and the first look.
+// - `breaker`, `backoff`: the two waits, as data.
+// - `options`, `address`, `tls`: what a link is opened with.
+// - `error`, `health`: what it says of itself.
+// - `script`: Lua by its hash.
+// - `rate_limits/`: `RedisRateLimits`: `algorithm` reads the answers of the scripts;
+//   `refusals` and `leases` are what a process knows without asking.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod address;
+mod backoff;
+mod breaker;
+mod error;
+mod health;
+mod options;
+mod script;
+#[cfg(feature = "tls")]
+mod tls;
+
+pub use health::Health;
+pub use options::RedisOptions;
+
+/// The commands that this crate sends, with those of its scripts, as an ACL of the
+/// engine names them.
+///
+/// It is the claim of compatibility: an engine that has them is one that works. The
+/// tests run as a user that may do nothing else.
+pub const COMMANDS: &[&str] = &[
+    "ping", "info", "evalsha", "eval", "time", "get", "set", "incrby", "pttl", "hmget", "hset",
+    "pexpire",
+];

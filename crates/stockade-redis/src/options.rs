@@ -1,0 +1,80 @@
+//! [`RedisOptions`].
+
+use std::time::Duration;
+
+use stockade_errors::__internal::setters;
+use stockade_errors::Mistake;
+
+/// Options of a [`Redis`](crate::Redis). The prefix is required.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use stockade::redis::RedisOptions;
+///
+/// let options = RedisOptions::new().prefix("shop").connect_timeout(Duration::from_millis(500));
+/// # drop(options);
+/// ```
+#[derive(Clone, Debug)]
+pub struct RedisOptions {
+    pub(crate) prefix: String,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) max_in_flight: usize,
+    pub(crate) root_certificates: Option<Vec<u8>>,
+}
+
+impl RedisOptions {
+    /// Makes the default options, which still need a prefix.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Sets the first part of every key, by which several applications share an
+        /// engine: 1 to 64 letters and digits of ASCII and `-_.`. There is no default,
+        /// because two deployments with the same one would count each other's clients.
+        prefix: into String;
+
+        /// Sets the time to connect, encrypt and log in. Default: 1 s.
+        connect_timeout: Duration;
+
+        /// Sets the largest number of commands that wait for an answer; further ones
+        /// fail at once. Default: 10,000.
+        max_in_flight: usize;
+
+        /// Sets the certificates (PEM) of the authorities that may sign that of the
+        /// engine, for `rediss://`. Default: those that the system trusts.
+        root_certificates: some into Vec<u8>;
+    }
+
+    pub(crate) fn mistakes(&self) -> Vec<Mistake> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let mut mistakes = Vec::new();
+        if self.prefix.is_empty() {
+            mistakes.push("a prefix of the keys is required: RedisOptions::new().prefix(\"shop\")");
+        } else if self.prefix.len() > MAX_PREFIX_BYTES || !self.prefix.bytes().all(is_plain) {
+            mistakes.push("a prefix has 1 to 64 letters and digits of ASCII and -_.");
+        }
+        if self.connect_timeout.is_zero() {
+            mistakes.push("the time to connect must not be 0");
+        }
+        if self.max_in_flight == 0 {
+            mistakes.push("the number of commands in flight must not be 0");
+        }
+        mistakes.into_iter().map(Mistake::new).collect()
+    }
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            prefix: String::new(),
+            connect_timeout: Duration::from_secs(1),
+            max_in_flight: 10_000,
+            root_certificates: None,
+        }
+    }
+}
+
+const MAX_PREFIX_BYTES: usize = 64;

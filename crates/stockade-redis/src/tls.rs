@@ -1,0 +1,52 @@
+//! Encrypted connections.
+
+use std::sync::Arc;
+
+use stockade_errors::Mistake;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// The settings of encrypted connections to one host.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl Tls {
+    /// Trusts these certificates (PEM), or those that the system trusts.
+    pub(crate) fn new(host: &str, certificates: Option<&[u8]>) -> Result<Self, Mistake> {
+        let mistake = |error: &dyn std::fmt::Display| Mistake::new(error.to_string());
+        let name = ServerName::try_from(host.to_owned()).map_err(|error| mistake(&error))?;
+        let mut roots = RootCertStore::empty();
+        if let Some(pem) = certificates {
+            for certificate in CertificateDer::pem_slice_iter(pem) {
+                let certificate = certificate.map_err(|error| mistake(&error))?;
+                roots.add(certificate).map_err(|error| mistake(&error))?;
+            }
+        } else {
+            let found = rustls_native_certs::load_native_certs();
+            // One that cannot be read is as if it were not there.
+            let _ = roots.add_parsable_certificates(found.certs);
+        }
+        if roots.is_empty() {
+            return Err(Mistake::new("there are no certificates of authorities"));
+        }
+        // Given here: no provider of the whole process is read or set.
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| mistake(&error))?;
+        let config = builder.with_root_certificates(roots).with_no_client_auth();
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), name })
+    }
+
+    pub(crate) async fn encrypt(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        self.connector.connect(self.name.clone(), stream).await
+    }
+}
