@@ -15,14 +15,18 @@
 mod address;
 mod backoff;
 mod breaker;
+mod connect;
 mod error;
 mod health;
+mod keeper;
+mod link;
 mod options;
 mod script;
 #[cfg(feature = "tls")]
 mod tls;
 
 pub use health::Health;
+pub use link::Redis;
 pub use options::RedisOptions;
 
 /// The commands that this crate sends, with those of its scripts, as an ACL of the

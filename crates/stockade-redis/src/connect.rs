@@ -1,0 +1,182 @@
+//! [`Target`]: the way to an engine, and the first look at it.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, RedisError};
+use socket2::{SockRef, TcpKeepalive};
+use stockade_errors::Mistake;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+use crate::address::Address;
+use crate::options::RedisOptions;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+
+/// An engine, with everything to connect to it.
+pub(crate) struct Target {
+    pub(crate) address: Address,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+/// A connection with the task that reads and writes it, which ends with it.
+pub(crate) struct Connected {
+    pub(crate) connection: MultiplexedConnection,
+    pub(crate) driver: Driver,
+    pub(crate) engine: EngineInfo,
+}
+
+/// The task of a connection. It ends when the stream does.
+pub(crate) struct Driver(pub(crate) JoinHandle<()>);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A reason why there is no connection. It has no secrets.
+#[derive(Debug)]
+pub(crate) struct ConnectError(String);
+
+impl Target {
+    pub(crate) fn new(address: Address, options: &RedisOptions) -> Result<Self, Mistake> {
+        #[cfg(feature = "tls")]
+        let tls = match address.is_encrypted {
+            true => Some(Tls::new(&address.host, options.root_certificates.as_deref())?),
+            false => None,
+        };
+        #[cfg(not(feature = "tls"))]
+        let _ = &options.root_certificates;
+        Ok(Self {
+            address,
+            #[cfg(feature = "tls")]
+            tls,
+        })
+    }
+
+    /// Connects, looks its host up anew, and asks for the state of the engine.
+    pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
+        let stream = TcpStream::connect((&*self.address.host, self.address.port)).await?;
+        stream.set_nodelay(true)?;
+        let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE);
+        SockRef::from(&stream).set_tcp_keepalive(&keep_alive)?;
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return self.speak(tls.encrypt(stream).await?).await;
+        }
+        self.speak(stream).await
+    }
+
+    async fn speak<S>(&self, stream: S) -> Result<Connected, ConnectError>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        // Each command has a deadline of its own.
+        let config =
+            AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
+        let login = &self.address.login;
+        let made = MultiplexedConnection::new_with_config(login, stream, config).await;
+        let (mut connection, driver) = made?;
+        let driver = Driver(tokio::spawn(driver));
+        let info: String = redis::cmd("INFO").query_async(&mut connection).await?;
+        let engine = EngineInfo::read(&info);
+        if engine.is_loading {
+            return Err(ConnectError("it is loading its data".to_owned()));
+        }
+        if engine.is_replica {
+            return Err(ConnectError("it is a replica, which takes no writes".to_owned()));
+        }
+        Ok(Connected { connection, driver, engine })
+    }
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<io::Error> for ConnectError {
+    fn from(error: io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<RedisError> for ConnectError {
+    fn from(error: RedisError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The facts of an engine that decide if and how it is used.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(crate) struct EngineInfo {
+    is_loading: bool,
+    is_replica: bool,
+    version: String,
+    eviction: String,
+}
+
+impl EngineInfo {
+    /// Reads the answer to `INFO`. A line that is missing counts as right: engines
+    /// that speak the same protocol leave some out.
+    fn read(info: &str) -> Self {
+        let mut engine = Self::default();
+        for (name, value) in info.lines().filter_map(|line| line.trim_end().split_once(':')) {
+            match name {
+                "loading" => engine.is_loading = value == "1",
+                "role" => engine.is_replica = value == "slave",
+                "redis_version" => value.clone_into(&mut engine.version),
+                "maxmemory_policy" => value.clone_into(&mut engine.eviction),
+                _ => {}
+            }
+        }
+        engine
+    }
+
+    /// Returns what an operator should change.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.eviction.is_empty() && self.eviction != "noeviction" {
+            let policy = &self.eviction;
+            warnings.push(format!(
+                "its maxmemory-policy is {policy}: keys may vanish early, and limits begin anew; set noeviction"
+            ));
+        }
+        let mut numbers = self.version.split('.').map_while(|number| number.parse::<u32>().ok());
+        let version = (numbers.next(), numbers.next());
+        if version.0.is_some() && version < (Some(6), Some(2)) {
+            warnings
+                .push(format!("its version is {}; 6.2 is the oldest that is tried", self.version));
+        }
+        warnings
+    }
+}
+
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// Commands that wait for the task of the connection to take them.
+const QUEUE: usize = 1_024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_an_engine_is_read() {
+        let info = "# Server\r\nredis_version:7.0.15\r\n\r\nloading:0\r\nrole:master\r\n\
+            maxmemory_policy:noeviction\r\n";
+        let engine = EngineInfo::read(info);
+        assert!(!engine.is_loading && !engine.is_replica);
+        assert_eq!(engine.warnings(), Vec::<String>::new());
+        let engine = EngineInfo::read("loading:1\r\nrole:slave\r\n");
+        assert!(engine.is_loading && engine.is_replica && engine.warnings().is_empty());
+        let old = EngineInfo::read("redis_version:6.0.16\r\nmaxmemory_policy:allkeys-lru\r\n");
+        assert_eq!(old.warnings().len(), 2);
+    }
+}

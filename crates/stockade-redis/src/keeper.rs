@@ -1,0 +1,156 @@
+//! The task that connects, watches a connection, and connects again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::aio::MultiplexedConnection;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use crate::backoff::Backoff;
+use crate::connect::{ConnectError, Connected, Driver};
+use crate::link::{Fault, FaultKind, Kept, Link, State, lock};
+
+/// Keeps a link until its handles are gone.
+pub(crate) async fn run(mut kept: Kept) {
+    let link = Arc::clone(&kept.link);
+    let Some(faults) = &mut kept.faults else { return };
+    tokio::select! {
+        () = link.closed.notified() => {}
+        () = keep(&link, faults) => {}
+    }
+}
+
+async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let mut backoff = Backoff::new();
+    let mut is_warned = false;
+    // True if the connection before was lost at once.
+    let mut was_short = false;
+    loop {
+        let begin = Instant::now();
+        match connect(link).await {
+            Ok(Connected { connection, driver, engine }) => {
+                if !std::mem::replace(&mut is_warned, true) {
+                    let address = &link.target.address;
+                    for warning in engine.warnings() {
+                        log::warn!(target: "stockade", "redis {address}: {warning}");
+                    }
+                }
+                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                link.note_answer();
+                lock(&link.breaker).succeeded();
+                link.up(connection.clone(), number);
+                let lost = watch(link, faults, connection, number, driver).await;
+                let is_short = begin.elapsed() < SETTLED;
+                let is_again = std::mem::replace(&mut was_short, is_short) && is_short;
+                if !is_short {
+                    backoff = Backoff::new();
+                }
+                if lost.is_prompt && !is_again {
+                    // Commands wait: an engine that answers is back in a moment.
+                    link.state.send_replace(State::Connecting);
+                    continue;
+                }
+                link.down(&lost.reason);
+                if !is_again {
+                    continue;
+                }
+            }
+            Err(reason) => link.down(&reason),
+        }
+        rest(link, backoff.wait()).await;
+    }
+}
+
+/// Connects, in the time that there is. Commands wait for it for a moment only.
+async fn connect(link: &Link) -> Result<Connected, String> {
+    let attempt = timeout(link.options.connect_timeout, link.target.connect());
+    tokio::pin!(attempt);
+    let outcome = if let Ok(outcome) = timeout(MOMENT, &mut attempt).await {
+        outcome
+    } else {
+        if matches!(*link.state.borrow(), State::Connecting) {
+            link.down("there is no connection yet");
+        }
+        attempt.await
+    };
+    let told = |error: ConnectError| error.to_string();
+    outcome.map_err(|_| "it does not answer".to_owned())?.map_err(told)
+}
+
+/// Waits before the next attempt; a command that finds the link down ends the wait
+/// after a second.
+async fn rest(link: &Link, wait: Duration) {
+    sleep(wait.min(WANTED)).await;
+    if wait > WANTED {
+        tokio::select! {
+            () = sleep(wait - WANTED) => {}
+            () = link.wanted.notified() => {}
+        }
+    }
+}
+
+/// The end of a connection.
+struct Lost {
+    reason: String,
+    /// True if the engine may be there all the same.
+    is_prompt: bool,
+}
+
+/// Watches a connection until it is lost.
+async fn watch(
+    link: &Link,
+    faults: &mut mpsc::Receiver<Fault>,
+    mut connection: MultiplexedConnection,
+    number: u64,
+    mut driver: Driver,
+) -> Lost {
+    let lost = |reason: &str, is_prompt| Lost { reason: reason.to_owned(), is_prompt };
+    loop {
+        let fault = tokio::select! {
+            _ = &mut driver.0 => return lost("the connection was closed", true),
+            Some(fault) = faults.recv() => Some(fault),
+            () = sleep(SILENCE.saturating_sub(link.silence())) => None,
+        };
+        match fault {
+            Some(fault) if fault.connection != number => continue,
+            Some(Fault { kind: FaultKind::Wrong(reason), .. }) => return lost(&reason, true),
+            Some(Fault { kind: FaultKind::Silent, .. }) => {
+                let open = lock(&link.breaker).open();
+                link.down("commands get no answer in time");
+                tokio::select! {
+                    _ = &mut driver.0 => return lost("the connection was closed", true),
+                    () = sleep(open) => {}
+                }
+            }
+            None if link.silence() < SILENCE => continue,
+            None => {}
+        }
+        if !ping(&mut connection).await {
+            return lost("it does not answer a ping", false);
+        }
+        link.note_answer();
+        if matches!(*link.state.borrow(), State::Down(_)) {
+            lock(&link.breaker).close();
+            link.up(connection.clone(), number);
+        }
+    }
+}
+
+async fn ping(connection: &mut MultiplexedConnection) -> bool {
+    let ping = redis::cmd("PING");
+    let answer = timeout(PING_DEADLINE, ping.query_async::<String>(connection)).await;
+    answer.is_ok_and(|answer| answer.is_ok())
+}
+
+/// The time after which a silent connection is asked.
+const SILENCE: Duration = Duration::from_secs(1);
+const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// The time for which commands wait for a connection that is being made.
+const MOMENT: Duration = Duration::from_millis(100);
+/// The wait that no command shortens.
+const WANTED: Duration = Duration::from_secs(1);
+/// Two connections in a row that last shorter count as a failed attempt.
+const SETTLED: Duration = Duration::from_secs(1);
