@@ -1,0 +1,174 @@
+//! [`Leases`]: requests that were taken from the engine and not spent yet.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::MAX_REMEMBERED;
+use crate::link::lock;
+
+/// The leases of busy keys, with a bound.
+pub(super) struct Leases {
+    share: u32,
+    keys: Mutex<HashMap<u128, Lease>>,
+}
+
+struct Lease {
+    /// Requests that may be spent here.
+    left: u32,
+    /// The number that was taken last.
+    taken: u32,
+    /// Requests that were left in the engine.
+    remaining: u32,
+    /// The end of the window.
+    end: Instant,
+    seen: Instant,
+    is_asking: bool,
+}
+
+/// The next step of a request.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum Step {
+    /// It is spent from the lease.
+    Spend { remaining: u32, reset: Duration },
+    /// The engine is asked for so many.
+    Ask(u32),
+}
+
+/// A request for more than one, of which a key has one at a time.
+pub(super) struct Asking<'a> {
+    leases: &'a Leases,
+    name: u128,
+}
+
+impl Leases {
+    pub(super) fn new(share: u32) -> Self {
+        Self { share, keys: Mutex::new(HashMap::new()) }
+    }
+
+    /// Returns the next step of one request.
+    pub(super) fn take(&self, name: u128, limit: u32, now: Instant) -> Step {
+        let mut keys = lock(&self.keys);
+        let Some(lease) = keys.get_mut(&name) else {
+            if keys.len() >= MAX_REMEMBERED {
+                keys.retain(|_, lease| now.saturating_duration_since(lease.seen) < BUSY);
+            }
+            if keys.len() < MAX_REMEMBERED {
+                let lease = Lease {
+                    left: 0,
+                    taken: 1,
+                    remaining: limit,
+                    end: now,
+                    seen: now,
+                    is_asking: false,
+                };
+                keys.insert(name, lease);
+            }
+            return Step::Ask(1);
+        };
+        let is_busy = now.saturating_duration_since(lease.seen) < BUSY;
+        lease.seen = now;
+        if lease.end <= now {
+            // The window is over, and with it what was not spent.
+            (lease.left, lease.remaining) = (0, limit);
+        }
+        if let Some(left) = lease.left.checked_sub(1) {
+            lease.left = left;
+            let remaining = lease.remaining.saturating_add(left);
+            return Step::Spend { remaining, reset: lease.end - now };
+        }
+        let most = (limit / self.share).max(1);
+        if lease.is_asking {
+            return Step::Ask(1);
+        }
+        let is_scarce = lease.remaining < most.saturating_mul(2);
+        lease.taken =
+            if is_busy && !is_scarce { lease.taken.saturating_mul(2).min(most) } else { 1 };
+        Step::Ask(lease.taken)
+    }
+
+    /// Notes that a key asks for more than one.
+    pub(super) fn asking(&self, name: u128) -> Asking<'_> {
+        if let Some(lease) = lock(&self.keys).get_mut(&name) {
+            lease.is_asking = true;
+        }
+        Asking { leases: self, name }
+    }
+
+    /// Notes what is left in the engine.
+    pub(super) fn note(&self, name: u128, remaining: u32, end: Instant) {
+        if let Some(lease) = lock(&self.keys).get_mut(&name) {
+            // A lease keeps the end that it came with.
+            if lease.left == 0 {
+                (lease.remaining, lease.end) = (remaining, end);
+            }
+        }
+    }
+}
+
+impl Asking<'_> {
+    /// Adds what was granted beyond the request itself.
+    pub(super) fn settle(self, granted: u32, remaining: u32, end: Instant) {
+        if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
+            (lease.left, lease.remaining, lease.end) = (granted, remaining, end);
+        }
+    }
+}
+
+/// A future that is dropped, or fails, asks no more.
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Some(lease) = lock(&self.leases.keys).get_mut(&self.name) {
+            lease.is_asking = false;
+        }
+    }
+}
+
+/// A key that comes again within this time is a busy one.
+const BUSY: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_key_takes_more_and_spends_it_here() {
+        let (leases, start) = (Leases::new(16), Instant::now());
+        let end = start + Duration::from_secs(60);
+        let ask = || match leases.take(7, 160, start) {
+            Step::Ask(want) => Some(want),
+            Step::Spend { .. } => None,
+        };
+        assert_eq!(ask(), Some(1));
+        leases.note(7, 159, end);
+        let mut used = 1;
+        for expected in [2, 4, 8, 10, 10] {
+            assert_eq!(ask(), Some(expected));
+            let asking = leases.asking(7);
+            // Another request asks for itself meanwhile.
+            assert_eq!(ask(), Some(1));
+            used += expected;
+            asking.settle(expected - 1, 160 - used, end);
+            for spent in 1..expected {
+                let remaining = 160 - used + expected - 1 - spent;
+                let reset = Duration::from_secs(60);
+                assert_eq!(leases.take(7, 160, start), Step::Spend { remaining, reset });
+            }
+        }
+        // One by one towards the end.
+        leases.note(7, 19, end);
+        assert_eq!(ask(), Some(1));
+    }
+
+    #[test]
+    fn what_is_not_spent_dies_with_the_window() {
+        let (leases, start) = (Leases::new(4), Instant::now());
+        let end = start + Duration::from_secs(1);
+        assert_eq!(leases.take(7, 100, start), Step::Ask(1));
+        leases.asking(7).settle(20, 70, end);
+        assert_eq!(leases.take(7, 100, end), Step::Ask(1));
+        // A failure leaves the key as it was.
+        drop(leases.asking(7));
+        assert_eq!(leases.take(7, 100, end), Step::Ask(2));
+    }
+}
