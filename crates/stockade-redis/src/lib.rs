@@ -21,6 +21,7 @@ mod health;
 mod keeper;
 mod link;
 mod options;
+mod rate_limits;
 mod script;
 #[cfg(feature = "tls")]
 mod tls;
@@ -28,6 +29,7 @@ mod tls;
 pub use health::Health;
 pub use link::Redis;
 pub use options::RedisOptions;
+pub use rate_limits::RedisRateLimits;
 
 /// The commands that this crate sends, with those of its scripts, as an ACL of the
 /// engine names them.

@@ -1,0 +1,221 @@
+//! [`RedisRateLimits`]: the counts of rate limits in an engine.
+
+mod algorithm;
+mod leases;
+mod refusals;
+
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::{Duration, Instant};
+
+use ring::{digest, hmac};
+use stockade_errors::ApiError;
+use stockade_middleware::rate_limit::{Algorithm, Charge, Decision, Policy, RateKey, RateStore};
+
+use crate::link::Redis;
+use crate::rate_limits::algorithm::{Counting, Granted};
+use crate::rate_limits::leases::{Leases, Step};
+use crate::rate_limits::refusals::Refusals;
+
+/// A store of rate limits that all processes with the same engine and prefix share.
+///
+/// It is exact: of any number of simultaneous requests to any number of processes no
+/// more pass than the policy allows. A request is one script, and so one round trip,
+/// with [`deadline`](Self::deadline) for its answer. Windows are measured by the clock
+/// of the engine, whatever those of the processes say.
+///
+/// A refusal is remembered in the process until it may end, because the answer cannot
+/// change before that: a client that goes on costs no command. At most 100,000 are.
+///
+/// The key in the engine has the algorithm, the limit and the window, so that a
+/// deployment with another quota begins anew. It goes when nothing of it counts any
+/// more, and one that has lost its expiry gets it back with the next request.
+///
+/// When the engine is gone, [`RateLimit::on_store_failure`] decides; of its values
+/// [`StoreFailure::Local`] keeps both the clients and the limit.
+///
+/// [`RateLimit::on_store_failure`]: stockade_middleware::RateLimit::on_store_failure
+/// [`StoreFailure::Local`]: stockade_middleware::rate_limit::StoreFailure::Local
+///
+/// ```
+/// use stockade::middleware::rate_limit::Algorithm;
+/// use stockade::redis::{Redis, RedisOptions};
+///
+/// let redis = Redis::open("redis://127.0.0.1:6379", RedisOptions::new().prefix("shop"))?;
+/// let sliding = redis.rate_limits().algorithm(Algorithm::SlidingWindow);
+/// let leased = redis.rate_limits().leased(16);
+/// # drop((sliding, leased));
+/// # Ok::<(), stockade::ConfigError>(())
+/// ```
+pub struct RedisRateLimits {
+    redis: Redis,
+    counting: Counting,
+    deadline: Duration,
+    /// The secret of keys that the engine must not see as they are.
+    secret: Option<hmac::Key>,
+    /// Hash the two halves of the names under which keys are known in this process.
+    names: [RandomState; 2],
+    refusals: Refusals,
+    leases: Option<Leases>,
+}
+
+impl Redis {
+    /// Returns a store for rate limits, which counts by fixed windows.
+    #[must_use]
+    pub fn rate_limits(&self) -> RedisRateLimits {
+        RedisRateLimits {
+            redis: self.clone(),
+            counting: Counting::new(Algorithm::FixedWindow),
+            deadline: Duration::from_millis(100),
+            secret: None,
+            names: [RandomState::new(), RandomState::new()],
+            refusals: Refusals::new(),
+            leases: None,
+        }
+    }
+}
+
+impl RedisRateLimits {
+    /// Sets the algorithm; the one of [`RateLimit`] is for the store in memory alone.
+    /// Default: [`Algorithm::FixedWindow`]. GCRA counts at most a million requests a
+    /// second.
+    ///
+    /// [`RateLimit`]: stockade_middleware::RateLimit
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.counting = Counting::new(algorithm);
+        self
+    }
+
+    /// Sets the time that the engine has for its answer. Default: 100 ms. The longer
+    /// [`RateLimit::store_timeout`] stands beside it.
+    ///
+    /// [`RateLimit::store_timeout`]: stockade_middleware::RateLimit::store_timeout
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Takes several requests of a busy key at once from the engine, and spends them in
+    /// this process without asking. Default: off. For fixed windows; the other
+    /// algorithms take one by one.
+    ///
+    /// A key that is seen twice within 100 ms takes 2, 4 and so on up to the
+    /// `share`-th part of its limit, and one at a time when less than twice that part
+    /// is left. Requests that are taken and not spent die with the window. So never
+    /// more than the limit pass, but each process may hold that part back while
+    /// another one refuses. A `share` of 16 is a good one; 0 counts as 1.
+    #[must_use]
+    pub fn leased(mut self, share: u32) -> Self {
+        self.leases = Some(Leases::new(share.max(1)));
+        self
+    }
+
+    /// Hides the keys from the engine by a keyed hash (HMAC with SHA-256), because the
+    /// addresses of clients are personal data. Default: they are kept as they are. All
+    /// processes need the same secret; another one begins all counts anew.
+    #[must_use]
+    pub fn hash_keys(mut self, secret: impl AsRef<[u8]>) -> Self {
+        self.secret = Some(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref()));
+        self
+    }
+
+    /// Returns the name of a key in this process: two keyed hashes, so that its length
+    /// costs no memory.
+    fn name(&self, key: &RateKey, policy: &Policy) -> u128 {
+        let whole = (policy.name(), policy.limit(), policy.window(), key);
+        let [high, low] = [0, 1].map(|half: usize| u128::from(self.names[half].hash_one(whole)));
+        high << 64 | low
+    }
+
+    /// Returns the name of a key in the engine.
+    fn key(&self, key: &RateKey, policy: &Policy) -> String {
+        let mut text = key.to_string();
+        if let Some(secret) = &self.secret {
+            text = format!("mac:{}", hex::encode(hmac::sign(secret, text.as_bytes())));
+        } else if text.len() > MAX_KEY_BYTES {
+            text = format!("sha:{}", hex::encode(digest::digest(&digest::SHA256, text.as_bytes())));
+        }
+        let (prefix, algorithm) = (self.redis.prefix(), self.counting.name());
+        let (limit, window) = (policy.limit(), policy.window().as_micros());
+        format!("{prefix}:rate:{algorithm}:{limit}:{window}:{}:{text}", policy.name())
+    }
+
+    /// Asks the engine for `want` requests, of which one is for now.
+    async fn ask(
+        &self,
+        name: u128,
+        key: &RateKey,
+        policy: &Policy,
+        want: u32,
+    ) -> Result<Decision, ApiError> {
+        let asking = self.leases.as_ref().filter(|_| want > 1).map(|leases| leases.asking(name));
+        let key = self.key(key, policy);
+        // Times of the engine count from here, so that nothing is kept for too long.
+        let sent = Instant::now();
+        let arguments = self.counting.arguments(policy, want);
+        let script = self.counting.script();
+        let answer: Vec<i64> = self.redis.run(script, &key, &arguments, self.deadline).await?;
+        let Some(Granted { granted, decision }) = self.counting.read(policy, &answer) else {
+            return Err(ApiError::new(503, "the engine has answered something else"));
+        };
+        if let Some(asking) = asking {
+            asking.settle(granted.saturating_sub(1), decision.remaining, sent + decision.reset);
+        } else if let Some(leases) = &self.leases {
+            leases.note(name, decision.remaining, sent + decision.reset);
+        }
+        if decision.allowed {
+            let kept = granted.saturating_sub(1);
+            let remaining = decision.remaining.saturating_add(kept);
+            return Ok(Decision::pass(decision.limit, remaining, decision.reset));
+        }
+        self.refusals.keep(name, sent + decision.retry_after, sent + decision.reset, sent);
+        Ok(decision)
+    }
+}
+
+impl RateStore for RedisRateLimits {
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn algorithm(&self) -> Option<Algorithm> {
+        Some(self.counting.algorithm())
+    }
+
+    fn charge<'a>(&'a self, key: &'a RateKey, policy: &'a Policy, _: Duration) -> Charge<'a> {
+        // The time of the limiter is not comparable with that of another one.
+        let (name, now) = (self.name(key, policy), Instant::now());
+        let limit = policy.limit().get();
+        if let Some(refusal) = self.refusals.find(name, now) {
+            return Charge::Now(Decision::refuse(limit, refusal.reset, refusal.retry_after));
+        }
+        let leases = self.leases.as_ref().filter(|_| self.counting.has_an_end());
+        let want = match leases.map(|leases| leases.take(name, limit, now)) {
+            Some(Step::Spend { remaining, reset }) => {
+                return Charge::Now(Decision::pass(limit, remaining, reset));
+            }
+            Some(Step::Ask(want)) => want,
+            None => 1,
+        };
+        Charge::Later(Box::pin(self.ask(name, key, policy, want)))
+    }
+}
+
+impl fmt::Debug for RedisRateLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisRateLimits")
+            .field("redis", &self.redis)
+            .field("algorithm", &self.counting.algorithm())
+            .field("deadline", &self.deadline)
+            .field("is_leased", &self.leases.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Longer keys stand in the engine as their SHA-256.
+const MAX_KEY_BYTES: usize = 100;
+
+/// The largest number of keys that are remembered in a process.
+const MAX_REMEMBERED: usize = 100_000;
