@@ -1,0 +1,169 @@
+//! [`Engine`]: a redis-server of a test's own, on a free port of this machine.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use stockade_redis::COMMANDS;
+use tempfile::TempDir;
+
+/// A server that ends with this.
+pub(crate) struct Engine {
+    program: String,
+    pub(crate) port: u16,
+    process: Child,
+    folder: TempDir,
+}
+
+impl Engine {
+    /// Starts a server, or says that there is none.
+    pub(crate) fn start() -> Option<Self> {
+        let Ok(program) = std::env::var("STOCKADE_REDIS_SERVER") else {
+            eprintln!("SKIPPED: Redis; `cargo xtask redis` brings one and runs this test");
+            return None;
+        };
+        // Another process may take a port before the server does.
+        let engine = (0..20).find_map(|_| {
+            let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+            let process = spawn(&program, port, &folder);
+            let mut engine = Self { program: program.clone(), port, process, folder };
+            engine.is_ready().then_some(engine)
+        });
+        Some(engine.unwrap_or_else(|| panic!("{program} does not start")))
+    }
+
+    /// Returns the address for the user that may do what the crate claims to need.
+    pub(crate) fn url(&self) -> String {
+        url(self.port)
+    }
+
+    /// Ends the server at once, as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Starts it again on its port, without its data.
+    pub(crate) fn restart(&mut self) {
+        let begin = Instant::now();
+        loop {
+            self.process = spawn(&self.program, self.port, &self.folder);
+            if self.is_ready() {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "it does not start again");
+        }
+    }
+
+    /// Stops the process, which keeps its sockets open and answers nothing.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
+    /// Sends a command as the user that may do everything, and returns its answer.
+    pub(crate) fn admin(&self, command: &[&str]) -> String {
+        ask(self.port, command).unwrap()
+    }
+
+    /// Sends a command whose answer is a list.
+    pub(crate) fn list(&self, command: &[&str]) -> Vec<String> {
+        let mut answer = send(self.port, command).unwrap();
+        let length = read(&mut answer).unwrap();
+        let length = length.trim_start_matches('*').parse().unwrap();
+        (0..length).map(|_: usize| read(&mut answer).unwrap()).collect()
+    }
+
+    /// Waits until the server answers. Returns false if it ended, or another one has
+    /// its port.
+    fn is_ready(&mut self) -> bool {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(60) {
+            if self.process.try_wait().unwrap().is_some() {
+                return false;
+            }
+            let id = format!("process_id:{}\r", self.process.id());
+            if ask(self.port, &["INFO", "server"]).is_ok_and(|answer| answer.contains(&id)) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // It may have been killed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub(crate) fn url(port: u16) -> String {
+    format!("redis://shop:secret@127.0.0.1:{port}")
+}
+
+fn spawn(program: &str, port: u16, folder: &TempDir) -> Child {
+    let mut command = Command::new(program);
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
+    command.args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"]);
+    command.arg("--dir").arg(folder.path());
+    command.args(["--user", "shop", "on", ">secret", "~shop:*", "-@all"]);
+    command.args(COMMANDS.iter().map(|command| format!("+{command}")));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Returns a port that no other test of this process gets. It lies below those that
+/// systems give to outgoing connections, so that it is still free after a restart.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + u16::try_from(std::process::id() % 200).unwrap() * 100;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % 2_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Sends one command on a connection of its own, and returns its answer, of a list its
+/// length.
+fn ask(port: u16, command: &[&str]) -> std::io::Result<String> {
+    read(&mut send(port, command)?)
+}
+
+fn send(port: u16, command: &[&str]) -> std::io::Result<BufReader<TcpStream>> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let mut request = format!("*{}\r\n", command.len());
+    for word in command {
+        request += &format!("${}\r\n{word}\r\n", word.len());
+    }
+    stream.write_all(request.as_bytes())?;
+    Ok(BufReader::new(stream))
+}
+
+fn read(answer: &mut impl BufRead) -> std::io::Result<String> {
+    let mut line = String::new();
+    answer.read_line(&mut line)?;
+    let Some(length) = line.strip_prefix('$').and_then(|rest| rest.trim().parse().ok()) else {
+        return Ok(line.trim_end().to_owned());
+    };
+    let mut text = vec![0; length];
+    answer.read_exact(&mut text)?;
+    // The end of its line.
+    answer.read_line(&mut line)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

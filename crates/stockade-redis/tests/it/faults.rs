@@ -1,0 +1,244 @@
+//! The table of faults, over our link and over the manager of the client library.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+
+use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
+use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+
+use crate::engine::{Engine, url};
+use crate::proxy::Proxy;
+
+/// A way to send a write to an engine.
+trait Subject: Clone + Send + Sync + 'static {
+    /// Sends one, and returns true if it was done.
+    fn write(&self) -> impl Future<Output = bool> + Send;
+}
+
+/// The manager of the client library, with the deadlines of ours.
+#[derive(Clone)]
+struct Manager(ConnectionManager);
+
+impl Manager {
+    fn open(url: &str) -> Self {
+        let config = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(Duration::from_millis(100)))
+            .set_connection_timeout(Some(Duration::from_secs(1)))
+            .set_min_delay(Duration::from_millis(50))
+            .set_max_delay(Duration::from_secs(5));
+        let client = redis::Client::open(url).unwrap();
+        Self(ConnectionManager::new_lazy_with_config(client, config).unwrap())
+    }
+}
+
+impl Subject for Manager {
+    async fn write(&self) -> bool {
+        let mut to = self.0.clone();
+        let mut set = redis::cmd("SET");
+        set.arg("shop:x").arg(1).arg("PX").arg(1_000);
+        set.exec_async(&mut to).await.is_ok()
+    }
+}
+
+/// A store of rate limits on our link.
+#[derive(Clone)]
+struct Ours(Arc<RedisRateLimits>);
+
+impl Ours {
+    fn open(url: &str) -> Self {
+        let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
+        Self(Arc::new(redis.rate_limits()))
+    }
+}
+
+impl Subject for Ours {
+    async fn write(&self) -> bool {
+        let policy = Policy::new("default", u32::MAX / HOUR).unwrap();
+        match self.0.charge(&RateKey::shared(), &policy, Duration::ZERO) {
+            Charge::Now(decision) => decision.allowed,
+            Charge::Later(decision) => decision.await.is_ok(),
+        }
+    }
+}
+
+/// One write: when it began, how long it took, and its outcome.
+#[derive(Clone, Copy)]
+struct Sample {
+    begun: Instant,
+    took: Duration,
+    done: bool,
+}
+
+/// Writes 200 times a second, whatever the writes before it do.
+struct Load {
+    samples: Arc<Mutex<Vec<Sample>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Load {
+    fn on(subject: &impl Subject) -> Self {
+        let samples = Arc::new(Mutex::new(Vec::new()));
+        let (subject, kept) = (subject.clone(), Arc::clone(&samples));
+        let task = tokio::spawn(async move {
+            let mut tick = tokio::time::interval(Duration::from_millis(5));
+            loop {
+                tick.tick().await;
+                let (subject, kept) = (subject.clone(), Arc::clone(&kept));
+                tokio::spawn(async move {
+                    let begun = Instant::now();
+                    let done = subject.write().await;
+                    let sample = Sample { begun, took: begun.elapsed(), done };
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+                });
+            }
+        });
+        Self { samples, task }
+    }
+
+    /// Waits for a write that began now and was done; fails after some time.
+    async fn wait_for_success(&self, most: Duration) -> Option<Duration> {
+        let begin = Instant::now();
+        while begin.elapsed() < most {
+            let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let done = samples.iter().filter(|it| it.begun >= begin && it.done);
+            if let Some(first) = done.map(|it| it.begun + it.took).min() {
+                return Some(first.saturating_duration_since(begin));
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        None
+    }
+
+    fn end(self) -> Vec<Sample> {
+        self.task.abort();
+        std::mem::take(&mut self.samples.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One row of the table, as it was found.
+struct Row {
+    fault: &'static str,
+    /// The time from the end of the fault until a write was done again; `None` for
+    /// never.
+    back: Option<Duration>,
+    failed: usize,
+    /// Writes that took more than 20 ms.
+    slow: usize,
+    longest: Duration,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fault, back, failed, slow, longest } = self;
+        write!(
+            f,
+            "{fault}: back after {back:.1?}, {failed} failed, {slow} slow, longest {longest:.1?}"
+        )
+    }
+}
+
+impl Row {
+    fn of(fault: &'static str, back: Option<Duration>, samples: &[Sample]) -> Self {
+        Self {
+            fault,
+            back,
+            failed: samples.iter().filter(|it| !it.done).count(),
+            slow: samples.iter().filter(|it| it.took > Duration::from_millis(20)).count(),
+            longest: samples.iter().map(|it| it.took).max().unwrap_or_default(),
+        }
+    }
+}
+
+const OUTAGE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs the table; `open` makes a subject for an address.
+async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Option<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut engine = Engine::start()?;
+    let begun = |url: &str| {
+        let subject = open(url);
+        let load = Load::on(&subject);
+        (subject, load)
+    };
+
+    let (subject, load) = begun(&engine.url());
+    assert!(load.wait_for_success(PATIENCE).await.is_some());
+    engine.kill();
+    tokio::time::sleep(OUTAGE).await;
+    engine.restart();
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("kill -9, back after 3 s", back, &load.end()));
+    drop(subject);
+
+    let (subject, load) = begun(&engine.url());
+    assert!(load.wait_for_success(PATIENCE).await.is_some());
+    engine.freeze();
+    tokio::time::sleep(OUTAGE).await;
+    engine.thaw();
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("SIGSTOP, SIGCONT after 3 s", back, &load.end()));
+    drop(subject);
+
+    let (subject, load) = begun(&engine.url());
+    assert!(load.wait_for_success(PATIENCE).await.is_some());
+    engine.admin(&["CLIENT", "KILL", "TYPE", "normal"]);
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("CLIENT KILL", back, &load.end()));
+    drop(subject);
+
+    let proxy = Proxy::to(engine.port).await;
+    let (subject, load) = begun(&url(proxy.port));
+    assert!(load.wait_for_success(PATIENCE).await.is_some());
+    proxy.silence();
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("half-open connection", back, &load.end()));
+    drop(subject);
+
+    let replica = Engine::start()?;
+    let (subject, load) = begun(&url(proxy.port));
+    assert!(load.wait_for_success(PATIENCE).await.is_some());
+    // The engine is demoted; whoever connects anew gets to the promoted one.
+    proxy.lead_to(replica.port);
+    engine.admin(&["REPLICAOF", "127.0.0.1", &replica.port.to_string()]);
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("READONLY after a failover", back, &load.end()));
+    drop(subject);
+
+    let mut late = Engine::start()?;
+    late.kill();
+    let (subject, load) = begun(&late.url());
+    tokio::time::sleep(OUTAGE).await;
+    late.restart();
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("not there for the first 3 s", back, &load.end()));
+    drop(subject);
+    Some(rows)
+}
+
+/// Our link. Most writes fail at once, and few cost a deadline.
+#[tokio::test(flavor = "multi_thread")]
+async fn our_link() {
+    let Some(rows) = table(Ours::open).await else { return };
+    for row in rows {
+        eprintln!("Redis: {row}");
+        assert!(row.back.is_some(), "{row}");
+        // 20 begin within a deadline. Then a few more, of a machine that is busy.
+        assert!(row.slow <= 120, "{row}");
+    }
+}
+
+/// Prints what the manager of the client library does, which decides if ours is needed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_manager_of_the_client_library() {
+    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
+        return;
+    }
+    for row in table(Manager::open).await.unwrap_or_default() {
+        eprintln!("ConnectionManager: {row}");
+    }
+}

@@ -1,0 +1,15 @@
+//! The link and the rate limits on engines that are started, stopped and killed here.
+//!
+//! `cargo xtask redis` says where `redis-server` is; without it these tests say that
+//! they are skipped.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "these are tests, and a skipped one is loud"
+)]
+
+mod engine;
+mod faults;
+mod proxy;
