@@ -12,4 +12,6 @@
 
 mod engine;
 mod faults;
+mod link;
 mod proxy;
+mod rate_limits;

@@ -1,0 +1,136 @@
+//! The link: what it tells, what it refuses, and where it lives.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stockade_errors::ApiError;
+use stockade_middleware::rate_limit::{Charge, Decision, HOUR, Policy, RateKey, RateStore as _};
+use stockade_redis::{Health, Redis, RedisOptions, RedisRateLimits};
+use tokio::runtime::Runtime;
+
+use crate::engine::{Engine, url};
+
+fn options() -> RedisOptions {
+    RedisOptions::new().prefix("shop")
+}
+
+async fn charge(store: &RedisRateLimits) -> Result<Decision, ApiError> {
+    let policy = Policy::new("default", 1_000 / HOUR).unwrap();
+    match store.charge(&RateKey::shared(), &policy, Duration::ZERO) {
+        Charge::Now(decision) => Ok(decision),
+        Charge::Later(decision) => decision.await,
+    }
+}
+
+/// Waits until the link is down with such an error.
+async fn wait_for_error(redis: &Redis, expected: &str) -> String {
+    let begin = Instant::now();
+    loop {
+        let health = redis.health();
+        if let Health::Down { error, .. } = &health
+            && error.contains(expected)
+        {
+            return error.clone();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "{health:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_link_without_an_engine_opens_and_fails_at_once() {
+    let redis = Redis::open("redis://shop:secret@127.0.0.1:1", options()).unwrap();
+    let error = wait_for_error(&redis, "refused").await;
+    assert!(!error.contains("secret"));
+    assert!(!format!("{redis:?}").contains("secret"), "{redis:?}");
+    let store = redis.rate_limits().deadline(Duration::from_secs(60));
+    let error = charge(&store).await.unwrap_err();
+    let headers: Vec<_> = error.headers().collect();
+    assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
+    assert!(error.message().starts_with("the engine is down"), "{error}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_without_the_password() {
+    let Some(engine) = Engine::start() else { return };
+    let wrong = url(engine.port).replace("secret", "hidden");
+    let redis = Redis::open(&wrong, options()).unwrap();
+    let error = wait_for_error(&redis, "").await;
+    let error =
+        if error.contains("not connected") { wait_for_error(&redis, "uth").await } else { error };
+    assert!(!error.contains("hidden") && !format!("{redis:?}").contains("hidden"), "{error}");
+    assert!(charge(&redis.rate_limits()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_replica_is_no_engine_for_writes() {
+    let Some(engine) = Engine::start() else { return };
+    engine.admin(&["REPLICAOF", "127.0.0.1", "1"]);
+    let redis = Redis::open(&engine.url(), options()).unwrap();
+    wait_for_error(&redis, "replica").await;
+    engine.admin(&["REPLICAOF", "NO", "ONE"]);
+    let begin = Instant::now();
+    while charge(&redis.rate_limits()).await.is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{redis:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(redis.health(), Health::Up);
+}
+
+#[test]
+fn a_link_outlives_the_runtime_that_it_was_opened_in() {
+    let Some(engine) = Engine::start() else { return };
+    let redis = Redis::open(&engine.url(), options()).unwrap();
+    let store = redis.rate_limits().deadline(Duration::from_secs(60));
+    for _ in 0..3 {
+        let decision = Runtime::new().unwrap().block_on(charge(&store));
+        assert!(decision.unwrap().allowed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_in_flight_have_a_bound() {
+    let Some(engine) = Engine::start() else { return };
+    let redis = Redis::open(&engine.url(), options().max_in_flight(2)).unwrap();
+    let store = Arc::new(redis.rate_limits().deadline(Duration::from_secs(60)));
+    charge(&store).await.unwrap();
+    engine.freeze();
+    let waiting = [0, 1].map(|_| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { charge(&store).await })
+    });
+    let begin = Instant::now();
+    loop {
+        let store = Arc::clone(&store);
+        let third = tokio::spawn(async move { charge(&store).await });
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        if third.is_finished() {
+            let error = third.await.unwrap().unwrap_err();
+            assert!(error.message().starts_with("too many commands"), "{error}");
+            break;
+        }
+        third.abort();
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+    engine.thaw();
+    for waiting in waiting {
+        // The connection may have been given up meanwhile.
+        let _ = waiting.await.unwrap();
+    }
+}
+
+#[test]
+fn what_is_wrong_without_a_network_is_an_error_of_open() {
+    let error = |url: &str, options: RedisOptions| {
+        let error = Redis::open(url, options).unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        error
+    };
+    let engine = "redis://shop:secret@127.0.0.1";
+    assert!(error(engine, RedisOptions::new()).contains("prefix"));
+    for wrong in ["a b", "a:b", "{a}", "ä", &"a".repeat(65)] {
+        error(engine, RedisOptions::new().prefix(wrong));
+    }
+    error(engine, options().connect_timeout(Duration::ZERO).max_in_flight(0));
+    assert!(error("shop:secret@127.0.0.1", options()).contains("redis://"));
+}

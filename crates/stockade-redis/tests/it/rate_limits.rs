@@ -1,0 +1,226 @@
+//! The store of rate limits: exact over several links, and whole after losses.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stockade_middleware::RateLimit;
+use stockade_middleware::rate_limit::{
+    Algorithm, Charge, Decision, HOUR, MINUTE, Policy, Quota, RateKey, RateStore, StoreFailure,
+};
+use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+
+use crate::engine::Engine;
+
+const ALL: [Algorithm; 3] = [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::Gcra];
+
+/// Opens a store whose deadline a busy machine keeps.
+fn open(engine: &Engine) -> RedisRateLimits {
+    let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
+    redis.rate_limits().deadline(Duration::from_secs(10))
+}
+
+async fn charge(store: &RedisRateLimits, key: &RateKey, policy: &Policy) -> Decision {
+    match store.charge(key, policy, Duration::ZERO) {
+        Charge::Now(decision) => decision,
+        Charge::Later(decision) => decision.await.unwrap(),
+    }
+}
+
+fn policy(quota: Quota) -> Policy {
+    Policy::new("default", quota).unwrap()
+}
+
+/// Sends 3,000 requests at once over all stores, and returns how many passed.
+async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &Policy) -> u32 {
+    let mut tasks = Vec::new();
+    for connection in 0..30 {
+        let (store, key) = (Arc::clone(&stores[connection % stores.len()]), key.clone());
+        let policy = policy.clone();
+        tasks.push(tokio::spawn(async move {
+            let mut passed = 0;
+            for _ in 0..100 {
+                passed += u32::from(charge(&store, &key, &policy).await.allowed);
+            }
+            passed
+        }));
+    }
+    let mut passed = 0;
+    for task in tasks {
+        passed += task.await.unwrap();
+    }
+    passed
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
+    let Some(engine) = Engine::start() else { return };
+    let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 200 } else { 10 };
+    for algorithm in ALL {
+        let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).algorithm(algorithm)));
+        // In an hour no request of GCRA comes back meanwhile.
+        let policy = policy(100 / HOUR);
+        for round in 0..rounds {
+            let key = RateKey::text(format!("client {round}"));
+            assert_eq!(flood(&stores, &key, &policy).await, 100, "{algorithm:?} {round}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leased_requests_are_never_above_the_limit() {
+    let Some(engine) = Engine::start() else { return };
+    let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).leased(16)));
+    let before = scripts(&engine);
+    for round in 0..10 {
+        let key = RateKey::text(format!("client {round}"));
+        let passed = flood(&stores, &key, &policy(100 / HOUR)).await;
+        // Each process may hold the sixteenth part back.
+        assert!((82..=100).contains(&passed), "{passed} in {round}");
+    }
+    let few = scripts(&engine) - before;
+    let key = RateKey::text("busy");
+    for _ in 0..1_000 {
+        assert!(charge(&stores[0], &key, &policy(100_000 / HOUR)).await.allowed);
+    }
+    let asked = scripts(&engine) - before - few;
+    assert!(asked <= 100, "{asked} commands for 1,000 requests of a busy key");
+}
+
+/// Returns the number of scripts that the engine has run.
+fn scripts(engine: &Engine) -> u32 {
+    let stats = engine.admin(&["INFO", "commandstats"]);
+    let calls = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    calls.filter_map(|line| line.split(',').next()?.parse::<u32>().ok()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_ends_and_the_next_one_begins() {
+    let Some(engine) = Engine::start() else { return };
+    for algorithm in ALL {
+        let store = open(&engine).algorithm(algorithm);
+        let (key, policy) = (RateKey::shared(), policy(Quota::new(2, Duration::from_millis(500))));
+        let decision = charge(&store, &key, &policy).await;
+        assert_eq!((decision.allowed, decision.limit, decision.remaining), (true, 2, 1));
+        let begin = Instant::now();
+        let mut passed = 1;
+        // Refusals prolong nothing, and are remembered until they may end.
+        while begin.elapsed() < Duration::from_secs(30) && passed < 4 {
+            let decision = charge(&store, &key, &policy).await;
+            passed += u32::from(decision.allowed);
+            assert!(decision.retry_after <= Duration::from_millis(1_000), "{decision:?}");
+            tokio::time::sleep(decision.retry_after.min(Duration::from_millis(20))).await;
+        }
+        assert_eq!(passed, 4, "{algorithm:?}");
+        assert!(begin.elapsed() >= Duration::from_millis(400), "{algorithm:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_client_costs_no_command() {
+    let Some(engine) = Engine::start() else { return };
+    let (store, key, policy) = (open(&engine), RateKey::shared(), policy(5 / MINUTE));
+    for _ in 0..6 {
+        let _ = charge(&store, &key, &policy).await;
+    }
+    let before = scripts(&engine);
+    for _ in 0..1_000 {
+        let Charge::Now(decision) = store.charge(&key, &policy, Duration::ZERO) else {
+            panic!("it is remembered");
+        };
+        assert!(!decision.allowed && decision.retry_after > Duration::from_secs(1));
+    }
+    assert_eq!(scripts(&engine), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_lost_its_expiry_heals() {
+    let Some(engine) = Engine::start() else { return };
+    let policy = policy(5 / MINUTE);
+    let (store, key) = (open(&engine), RateKey::text("ann"));
+    assert_eq!(charge(&store, &key, &policy).await.remaining, 4);
+    let name = engine.admin(&["KEYS", "*"]);
+    assert_eq!(name, "*1", "one key");
+    let name = "shop:rate:fixed:5:60000000:default:key:ann";
+    engine.admin(&["SET", name, "5"]);
+    assert_eq!(engine.admin(&["PTTL", name]), ":-1");
+    assert_eq!(charge(&store, &key, &policy).await.remaining, 4);
+    assert!(engine.admin(&["PTTL", name]).trim_start_matches(':').parse::<u64>().unwrap() > 0);
+    // Something else in its place is an outage of the store, and no panic.
+    engine.admin(&["DEL", name]);
+    engine.admin(&["HSET", name, "a", "b"]);
+    engine.admin(&["PEXPIRE", name, "60000"]);
+    let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) else {
+        panic!("the engine is asked");
+    };
+    assert_eq!(decision.await.unwrap_err().status(), 503);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flushed_script_is_sent_again() {
+    let Some(engine) = Engine::start() else { return };
+    for algorithm in ALL {
+        let store = open(&engine).algorithm(algorithm);
+        for remaining in [2, 1, 0] {
+            engine.admin(&["SCRIPT", "FLUSH"]);
+            let decision = charge(&store, &RateKey::shared(), &policy(3 / HOUR)).await;
+            assert_eq!((decision.allowed, decision.remaining), (true, remaining));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_hidden_or_hashed() {
+    let Some(engine) = Engine::start() else { return };
+    let policy = policy(5 / MINUTE);
+    let store = open(&engine).hash_keys("a secret");
+    let _ = charge(&store, &RateKey::text("ann"), &policy).await;
+    let _ = charge(&open(&engine), &RateKey::text("b".repeat(10_000)), &policy).await;
+    let keys = engine.list(&["KEYS", "*"]);
+    assert_eq!(keys.len(), 2);
+    assert!(keys.iter().all(|key| key.starts_with("shop:rate:fixed:5:60000000:default:")));
+    assert!(
+        keys.iter().any(|key| key.contains(":mac:"))
+            && keys.iter().any(|key| key.contains(":sha:"))
+    );
+    assert!(keys.iter().all(|key| !key.contains("ann") && key.len() < 120), "{keys:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_dies_refuses_nobody_with_a_share() {
+    let Some(mut engine) = Engine::start() else { return };
+    let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
+    let limit = RateLimit::from(1_000_000 / HOUR)
+        .store(Arc::new(redis.rate_limits()))
+        .on_store_failure(StoreFailure::Local { nodes: 2 });
+    let limiter = limit.build().unwrap();
+    let key = RateKey::shared();
+    let decide = async || match limiter.charge(&key, Instant::now()) {
+        Charge::Now(decision) => Ok(decision),
+        Charge::Later(decision) => decision.await,
+    };
+    let shared = async |wanted: u32| {
+        let begin = Instant::now();
+        let mut failed = 0;
+        while begin.elapsed() < Duration::from_secs(60) {
+            match decide().await {
+                Ok(decision) if decision.limit == wanted => return (begin.elapsed(), failed),
+                Ok(decision) => assert!(decision.allowed),
+                Err(_) => failed += 1,
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("no decision of {wanted}");
+    };
+    assert_eq!(shared(1_000_000).await.1, 0);
+    engine.kill();
+    assert_eq!(shared(500_000).await.1, 0);
+    for _ in 0..1_000 {
+        assert!(decide().await.unwrap().allowed);
+    }
+    assert!(!redis.health().is_up());
+    engine.restart();
+    let (back, failed) = shared(1_000_000).await;
+    eprintln!("back after {back:?}");
+    assert_eq!(failed, 0);
+    assert!(redis.health().is_up());
+}
