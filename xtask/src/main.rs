@@ -27,6 +27,7 @@ mod openapi;
 mod prelude;
 mod public_api;
 mod readme;
+mod redis;
 mod rpc;
 mod separate;
 mod specification;
@@ -111,6 +112,12 @@ const TASKS: &[Task] = &[
         about: "stores in PostgreSQL, against a server that is started for them; `--long`",
         when: CiAndNightly,
         run: sql::run,
+    },
+    Task {
+        name: "redis",
+        about: "what processes share on Redis, against engines that are killed; `--long`",
+        when: CiAndNightly,
+        run: redis::run,
     },
     Task {
         name: "counts",
@@ -389,6 +396,8 @@ const FACADE_FEATURES: &[&str] = &[
     "metrics",
     "multipart",
     "postgres",
+    "redis",
+    "redis-tls",
     "rest",
     "rpc",
     "schemars",

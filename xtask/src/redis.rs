@@ -1,0 +1,47 @@
+//! Tests `stockade-redis` on engines of its own.
+//!
+//! The tests kill, stop and demote engines, so that each starts its own on a free port
+//! of this machine; here they are told where the program is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Outcome, cargo_path, debian, is_part_of, root, run as started, skip};
+
+/// The programs of an engine; that of Valkey takes the same arguments.
+const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
+
+pub fn run() -> Outcome {
+    let Some(program) = find_program() else {
+        if is_part_of("redis") {
+            return Err("there is no Redis (`apt-get install redis-server`)".to_owned());
+        }
+        skip("Redis (`apt-get install redis-server`, then `cargo xtask redis`)");
+        return Ok(());
+    };
+    let mut test = Command::new(cargo_path());
+    test.args(["test", "-p", "stockade-redis", "--all-features"]);
+    test.env("STOCKADE_REDIS_SERVER", program);
+    if env::args().any(|argument| argument == "--long") || is_part_of("nightly") {
+        test.env("STOCKADE_REDIS_LONG", "1").args(["--", "--nocapture"]);
+    }
+    started(test.current_dir(root()))
+}
+
+/// Returns the program of an engine, if there is one or one can be installed.
+fn find_program() -> Option<PathBuf> {
+    program().or_else(|| {
+        // Without the package there is nothing to test, which is said.
+        let is_installed = debian::install(&["redis-server"]).unwrap_or(false);
+        if is_installed { program() } else { None }
+    })
+}
+
+fn program() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let in_folder =
+        |folder: &Path| PROGRAMS.iter().map(|name| folder.join(name)).find(|it| it.is_file());
+    folders.iter().find_map(|folder| in_folder(folder))
+}
