@@ -27,6 +27,11 @@
 //! their items in SQLite and PostgreSQL by the features `sqlite` and `postgres`,
 //! whose guide is `databases::sql`.
 //!
+//! # Many processes
+//!
+//! `many_processes`, with the feature `redis`, says how rate limits are shared on
+//! Valkey or Redis, and what happens when that is gone.
+//!
 //! # REST resources
 //!
 //! `rest_resources`, with the feature `rest`, says how the routes of a type over a
@@ -77,6 +82,9 @@ pub use stockade_middleware as middleware;
 pub use stockade_openapi as openapi;
 #[doc(inline)]
 pub use stockade_path as path;
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use stockade_redis as redis;
 #[cfg(feature = "rest")]
 #[doc(inline)]
 pub use stockade_rest as rest;
@@ -153,6 +161,10 @@ pub mod guarding {
     #[doc = include_str!("../docs/routes-lock.md")]
     pub mod lock {}
 }
+
+#[cfg(feature = "redis")]
+#[doc = include_str!("../docs/many-processes.md")]
+pub mod many_processes {}
 
 #[cfg(feature = "rest")]
 #[doc = include_str!("../docs/rest.md")]
