@@ -10,6 +10,7 @@ use stockade_errors::Mistake;
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
+    #[cfg(feature = "tls")]
     pub(crate) is_encrypted: bool,
     /// The user, the password and the database.
     pub(crate) login: RedisConnectionInfo,
@@ -46,7 +47,13 @@ impl Address {
         };
         // One round trip less at connect, and a permission less.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
-        Ok(Self { host: host.clone(), port: *port, is_encrypted, login })
+        Ok(Self {
+            host: host.clone(),
+            port: *port,
+            #[cfg(feature = "tls")]
+            is_encrypted,
+            login,
+        })
     }
 }
 

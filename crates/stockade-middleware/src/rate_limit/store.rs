@@ -103,7 +103,8 @@ pub enum StoreFailure {
     /// # async fn main() -> Result<(), stockade::BoxError> {
     /// let limit = RateLimit::from(100 / MINUTE).store(Arc::new(Away));
     /// let limiter = limit.on_store_failure(StoreFailure::Local { nodes: 3 }).build()?;
-    /// let Charge::Later(decision) = limiter.charge(&RateKey::shared(), std::time::Instant::now()) else {
+    /// let key = RateKey::shared();
+    /// let Charge::Later(decision) = limiter.charge(&key, std::time::Instant::now()) else {
     ///     unreachable!("the store waits");
     /// };
     /// let decision = decision.await?;
