@@ -13,6 +13,7 @@ use tempfile::TempDir;
 /// A server that ends with this.
 pub(crate) struct Engine {
     program: String,
+    settings: Vec<String>,
     pub(crate) port: u16,
     process: Child,
     folder: TempDir,
@@ -21,6 +22,11 @@ pub(crate) struct Engine {
 impl Engine {
     /// Starts a server, or says that there is none.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further settings.
+    pub(crate) fn start_with(settings: &[&str]) -> Option<Self> {
         let Ok(program) = std::env::var("STOCKADE_REDIS_SERVER") else {
             eprintln!("SKIPPED: Redis; `cargo xtask redis` brings one and runs this test");
             return None;
@@ -28,8 +34,9 @@ impl Engine {
         // Another process may take a port before the server does.
         let engine = (0..20).find_map(|_| {
             let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
-            let process = spawn(&program, port, &folder);
-            let mut engine = Self { program: program.clone(), port, process, folder };
+            let settings: Vec<String> = settings.iter().map(|&word| word.to_owned()).collect();
+            let process = spawn(&program, port, &folder, &settings);
+            let mut engine = Self { program: program.clone(), settings, port, process, folder };
             engine.is_ready().then_some(engine)
         });
         Some(engine.unwrap_or_else(|| panic!("{program} does not start")))
@@ -50,7 +57,7 @@ impl Engine {
     pub(crate) fn restart(&mut self) {
         let begin = Instant::now();
         loop {
-            self.process = spawn(&self.program, self.port, &self.folder);
+            self.process = spawn(&self.program, self.port, &self.folder, &self.settings);
             if self.is_ready() {
                 return;
             }
@@ -115,19 +122,20 @@ pub(crate) fn url(port: u16) -> String {
     format!("redis://shop:secret@127.0.0.1:{port}")
 }
 
-fn spawn(program: &str, port: u16, folder: &TempDir) -> Child {
+fn spawn(program: &str, port: u16, folder: &TempDir, settings: &[String]) -> Child {
     let mut command = Command::new(program);
     command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
     command.args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"]);
     command.arg("--dir").arg(folder.path());
     command.args(["--user", "shop", "on", ">secret", "~shop:*", "-@all"]);
     command.args(COMMANDS.iter().map(|command| format!("+{command}")));
+    command.args(settings);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Returns a port that no other test of this process gets. It lies below those that
 /// systems give to outgoing connections, so that it is still free after a restart.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + u16::try_from(std::process::id() % 200).unwrap() * 100;
     loop {

@@ -13,5 +13,8 @@
 mod engine;
 mod faults;
 mod link;
+mod long;
 mod proxy;
 mod rate_limits;
+#[cfg(feature = "tls")]
+mod tls;
