@@ -71,6 +71,8 @@ impl Shop {
         let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
         command.env("PORT", "0").env("SHOP_DATABASE", database);
         command.env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
+        // A token outlives the shop that gave it, so that one login serves all starts.
+        command.env("SHOP_SECRET", SECRET);
         announce(command.stdout(Stdio::piped()));
         let process = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
         let mut shop = Self { process, address: String::new() };
@@ -283,6 +285,9 @@ const EVENTS: [&str; 4] = [
 ];
 
 const PASSWORD: &str = "correct horse";
+
+/// Signs the tokens of each shop that is started here.
+const SECRET: &str = "the tokens of a shop that tests start and kill";
 
 /// Comes behind each message of the protocol.
 const NUL: char = '\0';
