@@ -3,7 +3,7 @@
 use std::env;
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo_path, root, run as run_command, skip, target_directory};
+use crate::{Outcome, cargo_command, root, run as run_command, skip, target_directory};
 
 /// Passes on what stands behind `cargo xtask bench`.
 pub fn run() -> Outcome {
@@ -21,7 +21,7 @@ pub fn counts() -> Outcome {
 }
 
 fn start(args: Vec<String>) -> Outcome {
-    let mut command = Command::new(cargo_path());
+    let mut command = cargo_command();
     command.args(["run", "--quiet", "--locked", "-p", "bench-runner", "--"]).args(args);
     command.env("CARGO_TARGET_DIR", target_directory()?.join("bench"));
     run_command(command.current_dir(root().join("tests/bench")))

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo_path, root, run as run_command, skip};
+use crate::{Outcome, cargo_command, root, run as run_command, skip};
 
 pub fn run() -> Outcome {
     if !Path::new("/proc/self/schedstat").exists() {
@@ -18,7 +18,5 @@ pub fn run() -> Outcome {
         run_command(Command::new("npm").args(install).current_dir(&folder))?;
     }
     // Without it, the benchmark itself says that `ws` is skipped.
-    run_command(
-        Command::new(cargo_path()).args(["run", "--release", "--locked"]).current_dir(&folder),
-    )
+    run_command(cargo_command().args(["run", "--release", "--locked"]).current_dir(&folder))
 }

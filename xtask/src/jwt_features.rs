@@ -5,15 +5,13 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, announce, cargo_path, root};
+use crate::{Outcome, announce, cargo_command, root};
 
 pub fn run() -> Outcome {
     for features in COMBINATIONS {
         let run = ["run", "--locked", "--no-default-features", "--features", features];
-        bounded(
-            Command::new(cargo_path()).args(run).current_dir(root().join("tests/jwt-features")),
-        )
-        .map_err(|error| format!("with the features {features:?}: {error}"))?;
+        bounded(cargo_command().args(run).current_dir(root().join("tests/jwt-features")))
+            .map_err(|error| format!("with the features {features:?}: {error}"))?;
     }
     Ok(())
 }

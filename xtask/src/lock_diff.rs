@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, announce, cargo_path, root, run, skip, target_directory};
+use crate::{Outcome, announce, cargo_command, root, run, skip, target_directory};
 
 /// The file that pins the version of redocly.
 const PACKAGES: &str = "tests/openapi/package.json";
@@ -25,7 +25,7 @@ pub fn task() -> Outcome {
     let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(fault)?;
     let documents = ["test", "-p", "stockade-tests", "--test", "it", "lock::documents"];
-    let mut cargo = Command::new(cargo_path());
+    let mut cargo = cargo_command();
     run(cargo.args(documents).env("STOCKADE_LOCK_DOCUMENTS", &folder).current_dir(root()))?;
     let redocly = format!("@redocly/cli@{}", version()?);
     let install = ["install", "--silent", "--ignore-scripts", "--prefix", ".", &redocly];

@@ -491,17 +491,17 @@ fn doc() -> Outcome {
     if env::args().any(|arg| arg == "--open") {
         args.push("--open");
     }
-    run(Command::new(cargo_path()).args(args).env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root()))
+    run(cargo_command().args(args).env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root()))
 }
 
 /// Runs cargo in the root of the workspace.
 fn cargo(args: &[&str]) -> Outcome {
-    run(Command::new(cargo_path()).args(args).current_dir(root()))
+    run(cargo_command().args(args).current_dir(root()))
 }
 
 /// Prints a cargo command, runs it, and gives what it printed.
 fn cargo_output(args: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(cargo_path());
+    let mut command = cargo_command();
     command.args(args).current_dir(root()).stderr(Stdio::inherit());
     announce(&command);
     let output = command.output().map_err(|error| format!("cannot start cargo: {error}"))?;
@@ -545,6 +545,19 @@ fn quoted(word: &str) -> String {
     }
 }
 
+/// Starts cargo as a shell would, without what `cargo run` has told this program of its
+/// package: ring is compiled again wherever that differs, and with it all that rests on it.
+fn cargo_command() -> Command {
+    let mut command = Command::new(cargo_path());
+    for (name, _) in env::vars_os() {
+        let is_of_package = |begin: &&str| name.to_string_lossy().starts_with(begin);
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(is_of_package) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 fn cargo_path() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
@@ -561,7 +574,7 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_as_one_would_type_it() {
-        let mut command = Command::new(cargo_path());
+        let mut command = cargo_command();
         command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings").env_remove("PORT");
         assert_eq!(line_of(&command), "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");
 

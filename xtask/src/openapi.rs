@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use crate::{Outcome, announce, cargo_path, root, run as started, skip, target_directory_of};
+use crate::{Outcome, announce, cargo_command, root, run as started, skip, target_directory_of};
 
 /// A program whose document is judged.
 struct Program {
@@ -76,7 +76,7 @@ pub fn run() -> Outcome {
 
 impl Program {
     fn cargo(&self, command: &str, args: &[&str]) -> Command {
-        let mut cargo = Command::new(cargo_path());
+        let mut cargo = cargo_command();
         cargo.args([command, "--quiet"]).args(args).current_dir(root().join(self.workspace));
         cargo
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::{
-    Outcome, announce, audit, cargo_output, cargo_path, is_part_of, root, run as started, skip,
+    Outcome, announce, audit, cargo_command, cargo_output, is_part_of, root, run as started, skip,
     target_directory,
 };
 
@@ -28,7 +28,7 @@ pub fn run() -> Outcome {
         _ if is_part_of("ci") => false,
         _ => return Err("usage: cargo xtask public-api [--save]".to_owned()),
     };
-    let Some(tool) = version(Command::new(cargo_path()).args(["public-api", "--version"])) else {
+    let Some(tool) = version(cargo_command().args(["public-api", "--version"])) else {
         skip("public items (`cargo install cargo-public-api --locked`, then again)");
         return Ok(());
     };
@@ -76,7 +76,7 @@ const HOW_TO_WRITE: &str = "if it must be so: cargo xtask public-api --save";
 /// tasks, so that nothing is compiled for it alone.
 fn document() -> Outcome {
     let own = env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(cargo_path());
+    let mut command = cargo_command();
     command.args(["doc", "--workspace", "--lib", "--all-features", "--no-deps"]);
     command.env("RUSTDOC", own).env(RUSTDOC, rustdoc());
     command.env("RUSTDOCFLAGS", "-Zunstable-options --output-format=json --cap-lints=allow");

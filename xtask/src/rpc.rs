@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::openapi::{address, copy, install_node, install_python, python};
-use crate::{Outcome, announce, cargo, cargo_path, root, run as started, skip, target_directory};
+use crate::{
+    Outcome, announce, cargo, cargo_command, root, run as started, skip, target_directory,
+};
 
 pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-examples", "--example", "rpc", "--all-features"])?;
@@ -40,7 +42,7 @@ fn call(folder: &Path, server: &mut Child) -> Outcome {
     } else {
         skip("jsonrpclib-pelix (python3 with `venv`, and access to PyPI)");
     }
-    let mut jsonrpsee = Command::new(cargo_path());
+    let mut jsonrpsee = cargo_command();
     jsonrpsee.args(["run", "--quiet", "--locked"]).env("URL", &url);
     started(jsonrpsee.current_dir(root().join("tests/rpc/jsonrpsee")))
 }

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::{Outcome, cargo_path, debian, root, run as started, skip};
+use crate::{Outcome, cargo_command, debian, root, run as started, skip};
 
 /// Tests the backend of Conduit, on SQLite.
 pub fn conduit() -> Outcome {
@@ -39,6 +39,6 @@ fn test(folder: &str) -> Outcome {
 
 fn test_with(folder: &str, arguments: &[&str]) -> Outcome {
     let folder = root().join(folder);
-    let mut test = Command::new(cargo_path());
+    let mut test = cargo_command();
     started(test.args(["test", "--locked"]).args(arguments).current_dir(folder))
 }

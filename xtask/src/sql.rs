@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo_path, debian, is_part_of, root, run as started, skip};
+use crate::{Outcome, cargo_command, debian, is_part_of, root, run as started, skip};
 
 /// Where Debian and others put the programs of a server.
 const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
@@ -31,7 +31,7 @@ pub fn run() -> Outcome {
 /// Tests the example with the pool of sqlx.
 pub fn sqlx() -> Outcome {
     let Some(server) = server("sqlx-postgres")? else { return Ok(()) };
-    let mut test = Command::new(cargo_path());
+    let mut test = cargo_command();
     test.args(["test", "--locked"]).env("PGHOST", &server.folder);
     started(test.current_dir(root().join("examples/sqlx-postgres")))
 }
@@ -101,7 +101,7 @@ impl Server {
     /// Runs tests of the stores, optimised where they are long.
     fn test(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         let is_long = variables.iter().any(|(name, _)| *name == "STOCKADE_SQL_LONG");
-        let mut test = Command::new(cargo_path());
+        let mut test = cargo_command();
         test.arg("test");
         if is_long {
             test.args(["--release", "-p", "stockade-sql"]);

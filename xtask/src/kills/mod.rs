@@ -45,7 +45,7 @@ pub fn run() -> Outcome {
     let mut orders = Orders::default();
     let mut written = Written::default();
     // One login for all rounds: the hash of a password takes seconds without optimisation.
-    let mut token = None;
+    let mut token: Option<String> = None;
     for round in 0..=rounds {
         let shop = start(&database)?;
         let token: &str = match &token {
