@@ -22,12 +22,15 @@
 //! Pages follow keys and no numbers of rows: a page far behind costs what the first one
 //! does, and no item comes twice because another one was added. Any other parameter, and
 //! each value that breaks the schema of its field, is a 400 that names it. At most 10
-//! filters hold at a time.
+//! filters hold at a time. A cursor has the keys of the item beside its page, which may be
+//! gone when the cursor comes back; where they are longer than 4 KiB it has the id alone,
+//! and is a 400 once the item is gone.
 //!
 //! # Items
 //!
 //! An id is written in one way: for 1, `/products/01` and `/products/1.0` are 400. So is
-//! a new id that no path could have, such as `..` or one with a control character.
+//! a new id that no path could have, such as `..`, one with a control character, or one of
+//! more than 1,000 bytes.
 //!
 //! An item has an entity tag of its version, such as `"v17"`. GET answers 304 to a client
 //! that has that version. PUT, PATCH and DELETE with `If-Match` are done at that version

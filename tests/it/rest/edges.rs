@@ -51,14 +51,14 @@ fn client(resource: Resource<Note>) -> TestClient {
     TestClient::new(router(resource)).with_contract()
 }
 
-fn ids(page: &TestResponse) -> String {
+pub(super) fn ids(page: &TestResponse) -> String {
     let page = page.json::<Value>();
     let items = page["items"].as_array().unwrap().iter();
     items.map(|item| item["id"].as_str().unwrap()).collect()
 }
 
 /// Returns the target of a link.
-fn link(answer: &TestResponse, rel: &str) -> Option<String> {
+pub(super) fn link(answer: &TestResponse, rel: &str) -> Option<String> {
     let links = answer.header("link")?;
     let link = links.split(", ").find(|link| link.ends_with(&format!("rel=\"{rel}\"")))?;
     Some(link.split_once('<')?.1.split_once('>')?.0.to_owned())

@@ -5,6 +5,7 @@ mod construction;
 mod edges;
 mod guarded;
 mod json_patch;
+mod long_keys;
 mod marked;
 pub(crate) mod stores;
 mod strict;

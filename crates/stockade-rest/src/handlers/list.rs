@@ -17,7 +17,8 @@ use crate::erased::ErasedPage;
 impl Route {
     pub(super) async fn list(&self, req: Request) -> Result<Response, ApiError> {
         let core = &self.core;
-        let question = Question::of(core, &req)?;
+        let mut question = Question::of(core, &req)?;
+        question.find_begin(core).await?;
         let page = core.store.list(&question.ask).await;
         let mut page = page.map_err(|error| core.failure(error, false))?;
         let mut list = ListWriter::new("{\"items\":[", page.items.len());

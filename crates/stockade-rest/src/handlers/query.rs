@@ -7,7 +7,7 @@ use stockade_validation::__internal::did_you_mean;
 use stockade_validation::{ValidationOptions, validate_against_schema};
 
 use crate::core::Core;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Place};
 use crate::failure::invalid;
 use crate::store::{Ask, Direction, Filter, Op, Sort};
 
@@ -20,6 +20,10 @@ pub(super) struct Question {
     pub(super) sort: String,
     /// True for the page in front of a cursor.
     pub(super) backwards: bool,
+    /// The id of the item at which the page begins, until its keys are known.
+    begins_at: Option<Value>,
+    /// The name of the field with the id, which is one of the keys.
+    id: &'static str,
 }
 
 impl Question {
@@ -27,7 +31,8 @@ impl Question {
     pub(super) fn of(core: &Core, req: &Request) -> Result<Self, ApiError> {
         let ask = Ask::new(core.id, LIMIT);
         let sent = req.query()?;
-        let mut question = Self { ask, sort: String::new(), backwards: false };
+        let mut question =
+            Self { ask, sort: String::new(), backwards: false, begins_at: None, id: core.id };
         question.ask.scope = core.scope_of(req)?;
         if sent.is_empty() {
             return Ok(question);
@@ -53,9 +58,14 @@ impl Question {
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
         let unreadable = || invalid("cursor", "This is no cursor of such a list", "custom");
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
-        let is_of_this_order =
-            cursor.sort == self.sort && cursor.keys.len() == self.ask.sorts.len();
-        if !is_of_this_order || !self.ask.sorts.iter().zip(&cursor.keys).all(|it| fits(core, it)) {
+        let is_possible = match &cursor.place {
+            Place::Keys(keys) => {
+                let mut places = self.ask.sorts.iter().zip(keys);
+                keys.len() == self.ask.sorts.len() && places.all(|place| fits(core, place))
+            }
+            Place::Item(id) => core.schemas.id.check(id, &ValidationOptions::new())?.is_empty(),
+        };
+        if cursor.sort != self.sort || !is_possible {
             return Err(unreadable());
         }
         self.backwards = cursor.backwards;
@@ -64,7 +74,21 @@ impl Question {
                 sort.direction = sort.direction.reversed();
             }
         }
-        self.ask.after = Some(cursor.keys);
+        match cursor.place {
+            Place::Keys(keys) => self.ask.after = Some(keys),
+            Place::Item(id) => self.begins_at = Some(id),
+        }
+        Ok(())
+    }
+
+    /// Asks the store for the keys of the item at which the page begins, if the cursor
+    /// has had no room for them.
+    pub(super) async fn find_begin(&mut self, core: &Core) -> Result<(), ApiError> {
+        let Some(id) = self.begins_at.take() else { return Ok(()) };
+        let item = core.store.get(&id, &self.ask.scope).await;
+        let item = item.map_err(|error| core.failure(error, false))?;
+        let gone = || invalid("cursor", "The item at which this page begins is gone", "custom");
+        self.ask.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
         Ok(())
     }
 
@@ -75,9 +99,12 @@ impl Question {
 
     /// Returns the cursor of the page behind the item of these keys, or in front of it.
     pub(super) fn cursor_at(&self, keys: Vec<Value>, backwards: bool) -> Result<String, ApiError> {
-        let cursor = Cursor { sort: self.sort.clone(), backwards, keys };
-        let too_long = || ApiError::internal("the keys of an item are too long for a cursor");
-        cursor.write().ok_or_else(too_long)
+        let id = self.ask.sorts.iter().zip(&keys).find(|(sort, _)| sort.field == self.id);
+        let id = id.map(|(_, id)| id.clone());
+        let cursor = |place| Cursor { sort: self.sort.clone(), backwards, place }.write();
+        let too_long = || ApiError::internal("the id of an item is too long for a cursor");
+        let by_id = || id.and_then(|id| cursor(Place::Item(id))).ok_or_else(too_long);
+        cursor(Place::Keys(keys)).map_or_else(by_id, Ok)
     }
 }
 

@@ -167,7 +167,8 @@ impl Route {
 }
 
 /// Refuses a new id that no path could have: clients resolve `.` and `..` before they send
-/// a path, and routers refuse control characters in it.
+/// a path, and routers refuse control characters in it. Nor is it longer than a path, or the
+/// cursor of a page, has room for.
 ///
 /// Source: RFC 3986, section 6.2.2.3.
 fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
@@ -175,8 +176,14 @@ fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
     if id.is_empty() || id == "." || id == ".." || id.chars().any(|it| it.is_ascii_control()) {
         return Err(invalid(name, "No path can have this id", "pattern"));
     }
+    if id.len() > MAX_ID {
+        return Err(invalid(name, format!("An id has at most {MAX_ID} bytes"), "maxLength"));
+    }
     Ok(())
 }
+
+/// The largest length of the text of a new id, in bytes.
+const MAX_ID: usize = 1_000;
 
 /// Returns the body of a request, which must be there.
 async fn body(req: &mut Request) -> Result<Value, ApiError> {
