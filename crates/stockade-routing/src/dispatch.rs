@@ -161,7 +161,10 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
 }
 
 /// Adds headers to those that pages may send, where they may send any.
-fn allow_headers(names: &[&str], headers: &mut HeaderMap) {
+pub(crate) fn allow_headers(names: &[&str], headers: &mut HeaderMap) {
+    if names.is_empty() {
+        return;
+    }
     let Some(allowed) = headers.get_mut(header::ACCESS_CONTROL_ALLOW_HEADERS) else { return };
     // One that is no text is the program's own, and stays as it is.
     let Ok(listed) = allowed.to_str() else { return };

@@ -117,7 +117,18 @@ impl HostRoutes {
         let version = req.version();
         self.app.stages.find_client(&mut req);
         let settings = self.app.settings;
-        HostResponseFuture { state: self.begin(req), is_head, version, settings }
+        let page_headers = self.page_headers(&req);
+        HostResponseFuture { state: self.begin(req), is_head, version, settings, page_headers }
+    }
+
+    /// Returns the headers that pages may send beside those of `with_cors`, if this is a
+    /// preflight that a route answers here.
+    fn page_headers(&self, req: &Request) -> &'static [&'static str] {
+        if self.preflights.is_empty() || !lookup::is_preflight(req) {
+            return &[];
+        }
+        let is_ours = lookup::find(&self.app.routes, req, req.path()).is_none();
+        if is_ours { lookup::asked_headers(&self.app.routes, req) } else { &[] }
     }
 
     fn begin(&self, mut req: Request) -> HostState {
@@ -192,6 +203,8 @@ pub struct HostResponseFuture {
     is_head: bool,
     version: Version,
     settings: Settings,
+    /// Of a preflight: the headers that pages may send beside those of `with_cors`.
+    page_headers: &'static [&'static str],
 }
 
 #[derive(Debug)]
@@ -211,6 +224,7 @@ impl Future for HostResponseFuture {
                 response.take().unwrap_or_else(|| dispatch::given(self.settings))
             }
         };
+        dispatch::allow_headers(self.page_headers, response.headers_mut());
         finish::correct_framing(&mut response);
         finish::finish_response(&mut response, self.is_head, self.version);
         keep_form(&mut response);

@@ -10,11 +10,12 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::reply::ResponseWriter;
+use stockade::rest::{Access, Entity, MemoryStore, Operation, Resource};
 use stockade::serialization::serialize_for_json;
 
 pub const SECRET: &str = "a secret that has thirty-two bytes";
 
-#[derive(Deserialize, Serialize, Schema)]
+#[derive(Clone, Deserialize, Serialize, Schema)]
 struct Page {
     #[schema(minimum = 1, default = 1)]
     page: u32,
@@ -71,7 +72,20 @@ fn paths() -> RouteTree {
         "orders": { ":id(\\d+)": { GET: seen }, ":id": { POST: seen } },
         "one": { "*": { GET: seen } },
         "rest": { "**": { GET: seen } },
+        "pages": { ..pages() },
     }
+}
+
+impl Entity for Page {
+    type Id = u32;
+    const ID: &'static str = "page";
+}
+
+/// A resource.
+fn pages() -> RouteTree {
+    let open = || Access::public("a test");
+    let pages = Resource::new("page", MemoryStore::<Page>::new());
+    pages.only([Operation::Get, Operation::Delete]).read(open()).write(open()).routes()
 }
 
 fn replies() -> RouteTree {

@@ -575,6 +575,14 @@ fn cross_origin() -> Vec<Row> {
             OPTIONS_OF_HOST,
         ),
         row(
+            "a preflight of a resource",
+            "OPTIONS /pages/7\norigin: https://app.example\naccess-control-request-method: DELETE",
+            "204\naccess-control-allow-origin: https://app.example\n\
+             access-control-allow-headers: Content-Type, Authorization, If-Match, If-None-Match, \
+             Prefer",
+            OPTIONS_OF_HOST,
+        ),
+        row(
             "a preflight of an unknown path",
             "OPTIONS /nowhere\norigin: https://app.example\naccess-control-request-method: PUT",
             "204\naccess-control-allow-origin: https://app.example",

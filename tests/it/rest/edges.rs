@@ -178,48 +178,6 @@ fn a_function_behind_a_get_comes_before_the_conditions() {
 }
 
 #[test]
-fn pages_of_other_origins_may_send_conditions() {
-    let page = "http://localhost:3000";
-    let notes = resource(store([note("a", 1, None)])).require_if_match(true);
-    let api = routes! {
-        "notes": { ..notes.routes() },
-        "other": { POST: async || "" },
-    };
-    let client = TestClient::new(create_router(api, RouterOptions::new()));
-    let asked = async |method: &str, place: &str, origin: &str| {
-        let request = client.request(stockade::http::Method::OPTIONS, place);
-        let request = request.header("origin", origin);
-        let answer = request.header("access-control-request-method", method).await;
-        answer.header("access-control-allow-headers").unwrap_or_default()
-    };
-    block_on(async {
-        let usual = "Content-Type, Authorization";
-        let ours = "Content-Type, Authorization, If-Match, If-None-Match, Prefer";
-        for (method, place, expected) in [
-            ("PATCH", "/notes/a", ours),
-            ("GET", "/notes/a", ours),
-            ("POST", "/notes", ours),
-            ("POST", "/other", usual),
-            ("POST", "/notes/a", usual),
-            ("PUT", "/nowhere", usual),
-        ] {
-            assert_eq!(asked(method, place, page).await, expected, "{method} {place}");
-        }
-    });
-    let options = RouterOptions::new().cors_origin(["https://a.example"]);
-    let listed = TestClient::new(create_router(
-        routes! { "notes": { ..resource(store([])).routes() } },
-        options,
-    ));
-    block_on(async {
-        let request = listed.request(stockade::http::Method::OPTIONS, "/notes/a");
-        let request = request.header("origin", "https://evil.example");
-        let refused = request.header("access-control-request-method", "PUT").await;
-        refused.assert_no_header("access-control-allow-headers");
-    });
-}
-
-#[test]
 fn a_new_id_is_one_that_a_path_can_have() {
     let client = client(resource(store([])).put_creates(true));
     block_on(async {

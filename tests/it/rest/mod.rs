@@ -7,6 +7,7 @@ mod guarded;
 mod json_patch;
 mod long_keys;
 mod marked;
+mod other_origins;
 pub(crate) mod stores;
 mod strict;
 pub(crate) mod suite;
