@@ -8,74 +8,26 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream as _;
-use futures_core::stream::BoxStream;
 use futures_sink::Sink as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use stockade_core::__internal::{ChildExt as _, ErrorContextExt as _, Settings};
-use stockade_core::{BoxFuture, Docs, ErrorContext, FromRequest, Middleware, Request};
-use stockade_errors::__internal::catch_panic;
+use stockade_core::{BoxFuture, ErrorContext, Request};
 use stockade_errors::ApiError;
 use stockade_middleware::__internal::{Meter, ValueLookup};
-use stockade_routing::__internal::RouteEntryExt as _;
-use stockade_routing::RouteEntry;
 use stockade_websockets::{Close, Message as SocketMessage, Receiver, Sender, WebSocket};
 use tokio::time::{Instant, sleep_until};
 
+use super::operation::{Operation, OperationState, Step};
 use crate::answer::Answer;
 use crate::caller::Caller;
-use crate::engine::Outcome;
 use crate::failure::Failure;
 use crate::message::Message;
 use crate::protocol::{Action, NO_SUBPROTOCOL, Protocol, SUBPROTOCOL};
 use crate::service::{Refusal, Service};
-use crate::subscription_options::SubscriptionOptions;
-
-/// Makes the entry of the WebSocket.
-#[track_caller]
-pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) -> RouteEntry {
-    let SubscriptionOptions { web_socket_options, on_init, init_timeout, max_operations, .. } =
-        options;
-    let describing = on_init.clone();
-    // The order counts: the handshake is taken before the request is copied.
-    let handler = move |socket: WebSocket, Handshake(req): Handshake| {
-        let deadline = Instant::now().checked_add(init_timeout);
-        let protocol = Protocol::new(max_operations, deadline.map(Instant::into_std));
-        let on_init = on_init.clone();
-        let service = Arc::clone(&service);
-        async move { serve(service, socket, req, protocol, on_init).await }
-    };
-    let mut socket = web_socket_options.protocols([SUBPROTOCOL]);
-    // The protocol knows no binary messages, and says so to those who send one.
-    socket.binary = true;
-    let entry = RouteEntry::web_socket(handler)
-        .options(socket)
-        .docs(
-            Docs::new("Runs operations of GraphQL by `graphql-transport-ws`")
-                .hidden("a document has one GET of a path, which is that without a WebSocket"),
-        )
-        .with_parts();
-    match describing {
-        Some(on_init) => {
-            let needs = Middleware::new(|_: &mut Request| Ok::<(), ApiError>(()));
-            let needs = needs.named("on_init").describing(move |doc| on_init.describe(doc));
-            entry.middleware([needs])
-        }
-        None => entry,
-    }
-}
-
-/// The request of the handshake, by which its operations run.
-struct Handshake(Request);
-
-impl FromRequest for Handshake {
-    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        Ok(Self(req.child()))
-    }
-}
 
 /// Runs operations until the connection ends; those that still run end with it.
-async fn serve(
+pub(super) async fn serve(
     service: Arc<Service>,
     socket: WebSocket,
     req: Request,
@@ -146,55 +98,6 @@ enum User {
     /// The function of the application judges its payload.
     Asked(BoxFuture<'static, Result<Option<Caller>, ApiError>>),
     Known(Caller),
-}
-
-/// An operation that runs.
-struct Operation {
-    id: String,
-    state: OperationState,
-}
-
-enum OperationState {
-    /// Its payload is read and charged.
-    Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, Failure>>),
-    Running(BoxStream<'static, Outcome>),
-}
-
-/// The step of an operation.
-enum Step {
-    Started,
-    Outcome(Outcome),
-    /// The operation was refused.
-    Refused(Failure),
-    /// It has panicked.
-    Panicked(ApiError),
-    Ended,
-}
-
-impl Operation {
-    /// Goes on with the operation; a panic is a failure of it alone.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        match catch_panic(|| self.poll_unguarded(cx)) {
-            Ok(polled) => polled,
-            Err(panic) => Poll::Ready(Step::Panicked(panic)),
-        }
-    }
-
-    fn poll_unguarded(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        Poll::Ready(match &mut self.state {
-            OperationState::Starting(starting) => match ready!(starting.as_mut().poll(cx)) {
-                Ok(stream) => {
-                    self.state = OperationState::Running(stream);
-                    Step::Started
-                }
-                Err(failure) => Step::Refused(failure),
-            },
-            OperationState::Running(stream) => match ready!(stream.as_mut().poll_next(cx)) {
-                Some(outcome) => Step::Outcome(outcome),
-                None => Step::Ended,
-            },
-        })
-    }
 }
 
 impl Connection {

@@ -1,0 +1,62 @@
+//! The route of the WebSocket.
+
+mod connection;
+mod operation;
+
+use std::sync::Arc;
+
+use stockade_core::__internal::ChildExt as _;
+use stockade_core::{Docs, FromRequest, Middleware, Request};
+use stockade_errors::ApiError;
+use stockade_routing::__internal::RouteEntryExt as _;
+use stockade_routing::RouteEntry;
+use stockade_websockets::WebSocket;
+use tokio::time::Instant;
+
+use self::connection::serve;
+use crate::protocol::{Protocol, SUBPROTOCOL};
+use crate::service::Service;
+use crate::subscription_options::SubscriptionOptions;
+
+/// Makes the entry of the WebSocket.
+#[track_caller]
+pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) -> RouteEntry {
+    let SubscriptionOptions { web_socket_options, on_init, init_timeout, max_operations, .. } =
+        options;
+    let describing = on_init.clone();
+    // The order counts: the handshake is taken before the request is copied.
+    let handler = move |socket: WebSocket, Handshake(req): Handshake| {
+        let deadline = Instant::now().checked_add(init_timeout);
+        let protocol = Protocol::new(max_operations, deadline.map(Instant::into_std));
+        let on_init = on_init.clone();
+        let service = Arc::clone(&service);
+        async move { serve(service, socket, req, protocol, on_init).await }
+    };
+    let mut socket = web_socket_options.protocols([SUBPROTOCOL]);
+    // The protocol knows no binary messages, and says so to those who send one.
+    socket.binary = true;
+    let entry = RouteEntry::web_socket(handler)
+        .options(socket)
+        .docs(
+            Docs::new("Runs operations of GraphQL by `graphql-transport-ws`")
+                .hidden("a document has one GET of a path, which is that without a WebSocket"),
+        )
+        .with_parts();
+    match describing {
+        Some(on_init) => {
+            let needs = Middleware::new(|_: &mut Request| Ok::<(), ApiError>(()));
+            let needs = needs.named("on_init").describing(move |doc| on_init.describe(doc));
+            entry.middleware([needs])
+        }
+        None => entry,
+    }
+}
+
+/// The request of the handshake, by which its operations run.
+struct Handshake(Request);
+
+impl FromRequest for Handshake {
+    async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
+        Ok(Self(req.child()))
+    }
+}

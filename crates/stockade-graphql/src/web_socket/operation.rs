@@ -1,0 +1,60 @@
+//! [`Operation`]: an operation that runs by a WebSocket.
+
+use std::task::{Context, Poll, ready};
+
+use futures_core::stream::BoxStream;
+use stockade_core::BoxFuture;
+use stockade_errors::__internal::catch_panic;
+use stockade_errors::ApiError;
+
+use crate::engine::Outcome;
+use crate::failure::Failure;
+
+/// An operation that runs.
+pub(super) struct Operation {
+    pub(super) id: String,
+    pub(super) state: OperationState,
+}
+
+pub(super) enum OperationState {
+    /// Its payload is read and charged.
+    Starting(BoxFuture<'static, Result<BoxStream<'static, Outcome>, Failure>>),
+    Running(BoxStream<'static, Outcome>),
+}
+
+/// The step of an operation.
+pub(super) enum Step {
+    Started,
+    Outcome(Outcome),
+    /// The operation was refused.
+    Refused(Failure),
+    /// It has panicked.
+    Panicked(ApiError),
+    Ended,
+}
+
+impl Operation {
+    /// Goes on with the operation; a panic is a failure of it alone.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        match catch_panic(|| self.poll_unguarded(cx)) {
+            Ok(polled) => polled,
+            Err(panic) => Poll::Ready(Step::Panicked(panic)),
+        }
+    }
+
+    fn poll_unguarded(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        Poll::Ready(match &mut self.state {
+            OperationState::Starting(starting) => match ready!(starting.as_mut().poll(cx)) {
+                Ok(stream) => {
+                    self.state = OperationState::Running(stream);
+                    Step::Started
+                }
+                Err(failure) => Step::Refused(failure),
+            },
+            OperationState::Running(stream) => match ready!(stream.as_mut().poll_next(cx)) {
+                Some(outcome) => Step::Outcome(outcome),
+                None => Step::Ended,
+            },
+        })
+    }
+}
