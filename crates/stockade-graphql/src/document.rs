@@ -103,6 +103,14 @@ impl Document {
 
     fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, Failure> {
         let unknown = || Failure::new("The document has no operation of this name");
+    /// Returns the names of the operations, as words behind the hash of the document.
+    pub(crate) fn names(&self) -> String {
+        let names = self.parsed.operations.iter().filter_map(|(name, _)| name);
+        let mut names: Vec<String> = names.map(|name| format!(" `{name}`")).collect();
+        names.sort_unstable();
+        names.concat()
+    }
+
         match (&self.parsed.operations, name) {
             (DocumentOperations::Single(one), None) => Ok(one),
             (DocumentOperations::Single(_), Some(_)) => Err(unknown()),

@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
 use async_graphql::{
-    Name, ObjectType, PathSegment, Request, Response, Schema, SchemaBuilder, ServerError,
+    Name, ObjectType, PathSegment, Pos, Request, Response, Schema, SchemaBuilder, ServerError,
     SubscriptionType, UploadValue, ValidationResult, Value, Variables,
 };
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
 use http::HeaderMap;
 use stockade_core::BoxFuture;
+use stockade_errors::__internal::catch_panic;
 
 use crate::caller::Caller;
 use crate::document::{Document, Kind};
@@ -84,6 +85,43 @@ impl Operation {
         self.request.data.insert(budget);
     }
 }
+
+/// Validates a document against the schema without running it, and returns the errors.
+///
+/// Values of variables are not known, and an extension of the schema that waits or
+/// panics without a request keeps its document from being validated.
+pub(crate) fn validate(engine: &dyn Engine, document: Document) -> Vec<String> {
+    // The engine validates before it looks for the operation, and no operation has this
+    // name.
+    let name = Some("-".to_owned());
+    let operation = Operation::new(document, Kind::Query, name, Variables::default());
+    let polled = catch_panic(|| {
+        engine.execute(operation).as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    });
+    let Ok(Poll::Ready(Outcome { mut errors, .. })) = polled else { return Vec::new() };
+    errors.retain(is_of_document);
+    // The engine looks at operations and fragments in no order.
+    errors.sort_by_key(|error| error.locations.first().map(|pos| (pos.line, pos.column)));
+    errors.iter().map(with_place).collect()
+}
+
+/// Returns true for an error of the document itself. Those of extensions, which miss the
+/// request, name no place.
+fn is_of_document(error: &ServerError) -> bool {
+    let needs_variable =
+        error.message.starts_with("Variable ") && error.message.ends_with(" is not defined.");
+    !needs_variable && (!error.locations.is_empty() || EXCESSES.contains(&&*error.message))
+}
+
+fn with_place(error: &ServerError) -> String {
+    match error.locations.first() {
+        Some(Pos { line, column }) => format!("{} (line {line}:{column})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// The errors of the engine for what exceeds a limit of the schema.
+const EXCESSES: [&str; 2] = ["Query is too complex.", "Query is nested too deep."];
 
 /// The complexity that is left for the operations of a batch.
 #[derive(Clone, Debug)]

@@ -241,7 +241,7 @@ impl GraphQl {
                     (engine, false)
                 }
             };
-        let documents = self.persisted.map(|persisted| persisted.build(&self.limits));
+        let documents = self.persisted.map(|persisted| persisted.build(&self.limits, &*engine));
         let (documents, faults) = documents.unwrap_or_default();
         mistakes.extend(faults);
         let schema = match schema_fact(engine.sdl()) {

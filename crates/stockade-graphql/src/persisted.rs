@@ -10,6 +10,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
 use crate::document::Document;
+use crate::engine::{Engine, validate};
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::message::Params;
@@ -66,15 +67,15 @@ impl Persisted {
     }
 
     /// Takes these documents and no other, by their hash or their text: what clients
-    /// ask for is known when the program starts. One that is malformed or exceeds a
-    /// limit is a mistake, told when the router is built.
+    /// ask for is known when the program starts. One that is malformed, exceeds a limit or
+    /// does not fit the schema is a mistake, told when the router is built.
     #[must_use]
     pub fn only<D: Into<String>>(documents: impl IntoIterator<Item = D>) -> Self {
         Self { documents: Documents::Only(documents.into_iter().map(Into::into).collect()) }
     }
 
     /// Makes the store, with the mistakes in the documents.
-    pub(crate) fn build(self, limits: &Limits) -> (Store, Vec<String>) {
+    pub(crate) fn build(self, limits: &Limits, engine: &dyn Engine) -> (Store, Vec<String>) {
         match self.documents {
             Documents::Cache(0) => {
                 let mistake = "`Persisted::cache` keeps one document at least";
@@ -88,14 +89,20 @@ impl Persisted {
                 let mut known = HashMap::new();
                 for text in texts {
                     let hash = Hash::of(&text);
-                    match Document::read(text, limits) {
-                        Ok(document) => drop(known.insert(hash, Arc::new(document))),
-                        Err(failure) => mistakes.push(format!(
-                            "the document {} of `Persisted::only`: {}",
-                            hash.text(),
-                            failure.message()
-                        )),
-                    }
+                    let mut name = String::new();
+                    let faults = match Document::read(text, limits) {
+                        Ok(document) => {
+                            name = document.names();
+                            let faults = validate(engine, document.clone());
+                            known.insert(hash, Arc::new(document));
+                            faults
+                        }
+                        Err(failure) => vec![failure.message().to_owned()],
+                    };
+                    mistakes.extend(faults.iter().map(|fault| {
+                        let hash = hash.text();
+                        format!("the document {hash}{name} of `Persisted::only`: {fault}")
+                    }));
                 }
                 (Store::Only(known), mistakes)
             }

@@ -1,6 +1,9 @@
 //! Documents that clients name by their hash.
 
-use stockade::graphql::{GraphQl, Persisted};
+use std::any::TypeId;
+use std::sync::Arc;
+
+use stockade::graphql::{Caller, GraphQl, Persisted, async_graphql as gql};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
@@ -102,4 +105,74 @@ fn a_list_is_judged_when_the_router_is_built() {
     let graphql = GraphQl::new(schema()).persisted(Persisted::cache(0));
     let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
     assert!(error.contains("one document at least"), "{error}");
+}
+
+/// The message of the router's mistakes with these documents.
+#[track_caller]
+fn mistakes(graphql: GraphQl, documents: &[&str]) -> String {
+    let graphql = graphql.persisted(Persisted::only(documents.iter().copied()));
+    TestClient::try_new(router(graphql)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_list_fits_the_schema() {
+    let wrong = "query Sum { ad(a: 1, b: 1) } query Root { node { nam } add(a: true, b: 1) }";
+    for graphql in [GraphQl::new(schema()), GraphQl::finished(schema().finish())] {
+        let error = mistakes(graphql, &[wrong, DOCUMENT]);
+        for part in [
+            "`Root` `Sum` of `Persisted::only`: Unknown field \"ad\" on type \"Query\"",
+            "Unknown field \"nam\" on type \"Node\"",
+            "Invalid value for argument \"a\"",
+            "(line 1:13)",
+        ] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert!(!error.contains(HASH), "{error}");
+    }
+    let error = mistakes(GraphQl::new(schema()), &["{ node { children(first: 2000) { name } } }"]);
+    assert!(error.contains("too complex"), "{error}");
+}
+
+/// The values of variables are not known when the router is built.
+#[test]
+fn a_list_may_have_variables() {
+    let persisted = Persisted::only([
+        "query A($a: Int!, $b: Int = 2) { add(a: $a, b: $b) }",
+        "query B($first: Int!) { node { children(first: $first) { name } } }",
+        "query C($f: Filter!) { search(filter: $f) } query D { add(a: 1, b: 1) }",
+    ]);
+    router(GraphQl::new(schema()).persisted(persisted)).build().unwrap();
+    let error = mistakes(GraphQl::new(schema()), &["{ add(a: $a, b: 1) }"]);
+    assert!(error.contains("Variable \"$a\" is not defined"), "{error}");
+}
+
+/// Asks for the caller before the engine validates, as an extension may.
+struct NeedsCaller;
+
+impl gql::extensions::ExtensionFactory for NeedsCaller {
+    fn create(&self) -> Arc<dyn gql::extensions::Extension> {
+        Arc::new(Self)
+    }
+}
+
+#[gql::async_trait::async_trait]
+impl gql::extensions::Extension for NeedsCaller {
+    async fn prepare_request(
+        &self,
+        ctx: &gql::extensions::ExtensionContext<'_>,
+        request: gql::Request,
+        next: gql::extensions::NextPrepareRequest<'_>,
+    ) -> gql::ServerResult<gql::Request> {
+        if !request.data.contains_key(&TypeId::of::<Caller>()) {
+            return Err(gql::ServerError::new("There is no caller", None));
+        }
+        next.run(ctx, request).await
+    }
+}
+
+#[tokio::test]
+async fn an_extension_that_needs_a_request_is_no_mistake() {
+    let graphql = GraphQl::new(schema().extension(NeedsCaller));
+    let client = client(graphql.persisted(Persisted::only([DOCUMENT])));
+    send(&client, &by_hash(HASH)).await.assert_json(json!({ "data": { "add": 5 } }));
 }
