@@ -7,19 +7,26 @@ use stockade_validation::{Schema, ValidationOptions};
 
 use crate::accept::GRAPHQL;
 
-/// Describes the POST.
-pub(crate) fn describe_post(doc: &mut RouteDoc, has_batches: bool, has_uploads: bool) {
+/// Describes the POST, whose batches have so many operations at most.
+pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool) {
     doc.reads_body(BodyKind::Raw);
-    if !has_batches {
-        checks(doc, InputFrom::Body, &object(&json!({ "type": ["object", "null"] })));
+    let mut request = object(&json!({ "type": ["object", "null"] }));
+    if batch > 0 {
+        // Keywords of objects say nothing of a list, and those of lists nothing of an
+        // object: this is one of both.
+        request["items"] = request.clone();
+        request["type"] = json!(["object", "array"]);
+        request["minItems"] = json!(1);
+        request["maxItems"] = json!(batch);
     }
+    checks(doc, InputFrom::Body, &request);
     if has_uploads {
         doc.reads_header("GraphQL-Require-Preflight", false);
         doc.may_answer(403, "A form comes without the header that a page cannot send");
     }
     let events = Answer::text(200, "text/event-stream");
     doc.answers(events.meaning("The outcomes of the operation, as events"));
-    describe_both(doc, has_batches);
+    describe_both(doc, batch > 0);
 }
 
 /// Describes the GET.

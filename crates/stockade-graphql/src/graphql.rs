@@ -273,9 +273,9 @@ impl GraphQl {
         #[cfg(feature = "graphiql")]
         let describe_get = describe_get_or_page(self.graphiql);
         let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe_get);
-        let (has_batches, has_uploads) = (self.limits.batch > 0, self.uploads.is_some());
+        let (batch, has_uploads) = (self.limits.batch, self.uploads.is_some());
         let describe = move |doc: &mut RouteDoc| {
-            describe_post(doc, has_batches, has_uploads);
+            describe_post(doc, batch, has_uploads);
             schema.iter().for_each(|schema| doc.serves_graphql(Arc::clone(schema)));
             mistakes.iter().for_each(|mistake| doc.mistake(mistake));
         };

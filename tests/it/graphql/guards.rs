@@ -6,7 +6,8 @@ use stockade::openapi::lock::Lock;
 use stockade::openapi::{OpenApiOptions, tool};
 use stockade::policy::Policy;
 use stockade::prelude::*;
-use stockade::testing::{Hardening, TestClient};
+use stockade::testing::{AttackFamily, Hardening, HardeningReport, TestClient};
+use stockade::websockets::WebSocketOptions;
 
 use super::{router, schema};
 
@@ -79,6 +80,42 @@ fn a_policy_asks_for_a_user_or_a_reason() {
 async fn hardening_attacks_the_routes() {
     let report = Hardening::new(router(GraphQl::new(schema()))).run().await;
     report.assert();
+}
+
+#[tokio::test]
+async fn a_handshake_of_another_origin_is_an_attack_too() {
+    let router = |graphql: GraphQl| {
+        let options = RouterOptions::new().enable_web_sockets(true);
+        create_router(routes! { "graphql": { ..graphql.web_socket(true).routes() } }, options)
+    };
+    let report = Hardening::new(router(GraphQl::new(schema()).batch(3))).run().await;
+    report.assert();
+    let origins = |report: &HardeningReport| report.count(AttackFamily::Origins).passed;
+    let without = create_router(
+        routes! { "graphql": { ..GraphQl::new(schema()).batch(3).routes() } },
+        RouterOptions::new(),
+    );
+    let without = Hardening::new(without).run().await;
+    assert!(origins(&report) > origins(&without), "{report}");
+    let open = WebSocketOptions::new().allowed_origins(["*"]);
+    let open = GraphQl::new(schema()).web_socket_options(open);
+    let report = Hardening::new(router(open)).run().await;
+    assert!(report.to_string().contains("pages of all origins may connect"), "{report}");
+}
+
+#[tokio::test]
+async fn a_batch_has_a_schema_in_the_document_of_open_api() {
+    use stockade::openapi::with_open_api;
+    let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
+    let router = router(GraphQl::new(schema()).batch(3));
+    let client = TestClient::new(with_open_api(router, options));
+    let document: Value = client.get("/openapi.json").await.json();
+    let post = &document["paths"]["/graphql"]["post"];
+    let body = &post["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(body["type"], json!(["object", "array"]), "{post}");
+    assert!(body["properties"]["query"].is_object(), "{post}");
+    assert_eq!((&body["minItems"], &body["maxItems"]), (&json!(1), &json!(3)), "{post}");
+    assert!(body["items"]["properties"]["query"].is_object(), "{post}");
 }
 
 #[tokio::test]
