@@ -46,14 +46,16 @@ impl Document {
     /// The error for the client: the limit that is exceeded, or the place where the
     /// document is malformed.
     pub(crate) fn read(text: String, limits: &Limits) -> Result<Self, Failure> {
-        let Limits { document, tokens, nesting, .. } = *limits;
+        let Limits { document, tokens, nesting, aliases, directives, .. } = *limits;
         if text.len() > document {
             return Err(Failure::new(format!("The document has more than {document} bytes")));
         }
-        scan(&text, tokens, nesting).map_err(|excess| {
+        scan(&text, limits).map_err(|excess| {
             Failure::new(match excess {
                 Excess::Tokens => format!("The document has more than {tokens} tokens"),
                 Excess::Nesting => format!("The document is nested deeper than {nesting}"),
+                Excess::Aliases => format!("More than {aliases} aliases"),
+                Excess::Directives => format!("More than {directives} directives in one place"),
             })
         })?;
         let parsed = parse_query(&text).map_err(Failure::of_syntax)?;
@@ -101,8 +103,6 @@ impl Document {
         })
     }
 
-    fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, Failure> {
-        let unknown = || Failure::new("The document has no operation of this name");
     /// Returns the names of the operations, as words behind the hash of the document.
     pub(crate) fn names(&self) -> String {
         let names = self.parsed.operations.iter().filter_map(|(name, _)| name);
@@ -111,6 +111,8 @@ impl Document {
         names.concat()
     }
 
+    fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, Failure> {
+        let unknown = || Failure::new("The document has no operation of this name");
         match (&self.parsed.operations, name) {
             (DocumentOperations::Single(one), None) => Ok(one),
             (DocumentOperations::Single(_), Some(_)) => Err(unknown()),

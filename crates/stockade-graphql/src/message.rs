@@ -50,16 +50,17 @@ impl Message {
     /// # Errors
     /// 400 for what is no request, and 413 for too many values.
     pub(crate) fn read(json: &[u8], batch: usize, values: usize) -> Result<Self, Unreadable> {
+        let start = json.iter().find(|byte| !byte.is_ascii_whitespace());
+        if start == Some(&b'[') && batch == 0 {
+            return Err(Unreadable::new("Batches are not taken here"));
+        }
         if has_more_values(json, values) {
             let message = format!("The request has more than {values} values");
             return Err(Unreadable { status: 413, message });
         }
-        let start = json.iter().find(|byte| !byte.is_ascii_whitespace());
         let mut reader = serde_json::Deserializer::from_slice(json);
         let message = if start != Some(&b'[') {
             Params::deserialize(&mut reader).map(Self::One)
-        } else if batch == 0 {
-            return Err(Unreadable::new("Batches are not taken here"));
         } else {
             Batch { most: batch }.deserialize(&mut reader).map(Self::Batch)
         };
