@@ -90,6 +90,10 @@ impl Live {
     async fn panics(&self) -> impl Stream<Item = i32> + use<> {
         stream::once(async { panic!("postgres://admin:secret@db") })
     }
+
+    async fn refuses(&self) -> Result<stream::Empty<i32>, ApiError> {
+        Err(ApiError::new(403, "Not for you"))
+    }
 }
 
 pub(super) fn schema(streams: &Streams) -> gql::SchemaBuilder<Query, gql::EmptyMutation, Live> {
@@ -222,6 +226,19 @@ async fn an_operation_that_cannot_begin_is_an_error_of_its_own() {
     assert!(error.contains(r#""type":"error""#) && !error.contains("secret"), "{error}");
     socket.send_json(subscribe("a", "{ me }")).await;
     assert_eq!(socket.receive_json::<Value>().await["type"], "next");
+}
+
+/// The operation has begun, and its resolver fails as that of a query does.
+#[tokio::test]
+async fn a_resolver_that_refuses_a_subscription_is_an_outcome_and_the_end() {
+    let mut socket = connect(GraphQl::new(schema(&Streams::default()))).await;
+    socket.send_json(subscribe("a", "subscription { refuses }")).await;
+    let outcome: Value = socket.receive_json().await;
+    assert_eq!(outcome["type"], "next", "{outcome}");
+    let error = &outcome["payload"]["errors"][0];
+    assert_eq!((&error["message"], &error["path"]), (&json!("Not for you"), &json!(["refuses"])));
+    assert_eq!(error["extensions"]["status"], 403);
+    assert_eq!(socket.receive_text().await, r#"{"id":"a","type":"complete"}"#);
 }
 
 #[tokio::test]
