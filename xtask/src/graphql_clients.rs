@@ -1,5 +1,6 @@
 //! Calls the example `graphql_live` by the clients of others: graphql-ws and
-//! graphql-sse (npm), and in Chromium urql and GraphiQL.
+//! graphql-sse (npm), and in Chromium urql and GraphiQL; and by urql in Chromium the
+//! shop.
 //!
 //! `tests/graphql/clients` has the calls. What is installed stands below
 //! `target/graphql-clients`.
@@ -12,14 +13,16 @@ use std::time::{Duration, Instant};
 
 use crate::browser::{CHROMIUM, is_installed};
 use crate::docs_page::faults;
-use crate::live_page::Page;
+use crate::live_page::{PASSWORD, Page, Shop};
 use crate::openapi::{address, copy, install_node};
 use crate::{Outcome, announce, cargo, debian, root, run as started, skip, target_directory};
 
 pub fn run() -> Outcome {
-    cargo(&["build", "-p", "stockade-examples", "--example", "graphql_live"])?;
-    let program = target_directory()?.join(format!("debug/examples/graphql_live{EXE_SUFFIX}"));
-    let folder = target_directory()?.join("graphql-clients");
+    let examples = ["--example", "graphql_live", "--example", "shop"];
+    cargo(&[&["build", "-p", "stockade-examples"], &examples[..]].concat())?;
+    let target = target_directory()?;
+    let program = target.join(format!("debug/examples/graphql_live{EXE_SUFFIX}"));
+    let folder = target.join("graphql-clients");
     copy(&root().join("tests/graphql/clients"), &folder)?;
     if !install_node(&folder) {
         skip("clients of GraphQL (Node 20 with npm, and its registry)");
@@ -29,31 +32,39 @@ pub fn run() -> Outcome {
     command.env("PORT", "0").stdout(Stdio::piped()).stderr(Stdio::piped());
     announce(&command);
     let mut server = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
-    let outcome = address(&mut server).and_then(|(url, _)| call(&folder, &url));
+    let outcome = address(&mut server).and_then(|(url, _)| call(&target, &folder, &url));
     // Whatever happened, nothing is left running.
     let _ = server.kill();
     let _ = server.wait();
     outcome
 }
 
-fn call(folder: &Path, url: &str) -> Outcome {
+fn call(target: &Path, folder: &Path, url: &str) -> Outcome {
     let mut node = Command::new("node");
     started(node.arg("clients.mjs").current_dir(folder).env("URL", format!("{url}/graphql")))?;
     if !is_installed() && !debian::install(&[CHROMIUM])? {
         skip("GraphiQL and urql in a browser (`chromium`, which root can install on Debian)");
         return Ok(());
     }
-    browse(folder, url)
+    let urql = bundle(folder, "browser")?;
+    browse(folder, |profile| outcomes(profile, url, &urql))?;
+    let urql = bundle(folder, "shop")?;
+    browse(folder, |profile| shop_outcomes(target, profile, &urql))
 }
 
-/// Looks at the page of GraphiQL, and runs urql in it.
-fn browse(folder: &Path, url: &str) -> Outcome {
+/// Makes one script of a module and the packages that it takes.
+fn bundle(folder: &Path, name: &str) -> Result<String, String> {
+    let script = format!("{name}.js");
     let mut esbuild = Command::new(folder.join("node_modules/.bin/esbuild"));
-    esbuild.args(["browser.mjs", "--bundle", "--format=iife", "--outfile=browser.js"]);
-    started(esbuild.current_dir(folder))?;
-    let urql = fs::read_to_string(folder.join("browser.js")).map_err(|error| error.to_string())?;
+    esbuild.args([&format!("{name}.mjs"), "--bundle", "--format=iife"]);
+    started(esbuild.arg(format!("--outfile={script}")).current_dir(folder))?;
+    fs::read_to_string(folder.join(script)).map_err(|error| error.to_string())
+}
+
+/// Looks at what comes of each situation in a browser of its own.
+fn browse(folder: &Path, look: impl FnOnce(&Path) -> Result<Vec<Row>, String>) -> Outcome {
     let profile = folder.join(format!("profile-{}", std::process::id()));
-    let outcomes = outcomes(&profile, url, &urql);
+    let outcomes = look(&profile);
     // It is left behind where the browser still writes to it.
     let _ = fs::remove_dir_all(&profile);
     let mut wrong = Vec::new();
@@ -68,7 +79,8 @@ fn browse(folder: &Path, url: &str) -> Outcome {
 
 type Row = (&'static str, &'static str, String);
 
-/// Returns the situations, each with the outcome that must be there and its own.
+/// Looks at the page of GraphiQL and runs urql in it; returns the situations, each with
+/// the outcome that must be there and its own.
 fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
     let end = Instant::now() + PATIENCE;
     let mut page = Page::open(profile, "about:blank", end)?;
@@ -88,6 +100,31 @@ fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
     rows.push(("GraphiQL: the style of a dialog", "hidden", overflow));
     page.evaluate(&escaped(&format!("{urql}; 'loaded'")))?;
     rows.push(("urql: a subscription hears a mutation", "Eve: hello", page.evaluate("seen")?));
+    Ok(rows)
+}
+
+/// Lets the admin of the shop buy by urql, on a page of the shop.
+fn shop_outcomes(target: &Path, profile: &Path, urql: &str) -> Result<Vec<Row>, String> {
+    // A build that is not optimised takes seconds for the hash of a password.
+    let end = Instant::now() + 3 * PATIENCE;
+    let shop = Shop::start(target, end)?;
+    let url = format!("http://{}/", shop.address);
+    let mut page = Page::open(profile, &format!("{url}graphql"), end)?;
+    page.evaluate(&escaped(&format!("{urql}; 'loaded'")))?;
+    let mutation = format!("mutation('{PASSWORD}')");
+    let mut rows = Vec::new();
+    for (name, expected, step) in [
+        ("urql, shop: a query of nobody", "Green tea 450", "query()"),
+        ("urql, shop: a mutation of nobody", "401 Unauthorized", "refused()"),
+        ("urql, shop: a mutation with the token of a login", "PLACED 2 for 900", &*mutation),
+        ("urql, shop: a subscription with the same token", "PLACED", "subscription()"),
+        ("urql, shop: a subscription of nobody", "4403 Forbidden", "forbidden()"),
+        ("urql, shop: one that is refused", "404 there is no order 99", "missing()"),
+        ("urql, shop: all that was heard of it", "PLACED SHIPPED and the end", "shipped()"),
+    ] {
+        rows.push((name, expected, page.evaluate(&format!("shop.{step}"))?));
+    }
+    rows.push(("urql, shop: other hosts, messages", "none", faults(&page, &url)?));
     Ok(rows)
 }
 

@@ -284,7 +284,8 @@ const EVENTS: [&str; 4] = [
     "Runtime.exceptionThrown",
 ];
 
-const PASSWORD: &str = "correct horse";
+/// The password of the admin.
+pub const PASSWORD: &str = "correct horse";
 
 /// Signs the tokens of each shop that is started here.
 const SECRET: &str = "the tokens of a shop that tests start and kill";

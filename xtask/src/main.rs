@@ -217,7 +217,7 @@ const TASKS: &[Task] = &[
     // Installs clients of npm, and asks a browser.
     Task {
         name: "graphql-clients",
-        about: "operations of GraphQL by the clients of others, and GraphiQL in Chromium",
+        about: "operations of GraphQL by the clients of others, also in the shop, and GraphiQL",
         when: Nightly,
         run: graphql_clients::run,
     },
