@@ -11,7 +11,7 @@
 
 use std::sync::Mutex;
 
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
 use stockade::middleware::rate_limit::MINUTE;
 use stockade::prelude::*;
 
@@ -46,7 +46,7 @@ struct Query;
 #[gql::Object(crate = "gql")]
 impl Query {
     /// The first teas of the list.
-    #[graphql(complexity = "first as usize * child_complexity")]
+    #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn teas(
         &self,
         ctx: &gql::Context<'_>,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use futures_util::Stream;
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
 use stockade::rest::{Ask, Store as _};
 
@@ -39,7 +39,7 @@ impl Query {
     }
 
     /// Products in the order of their ids, those behind the id `after` if it is given.
-    #[graphql(complexity = "1 + first as usize * child_complexity")]
+    #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn products(
         &self,
         ctx: &gql::Context<'_>,
@@ -65,7 +65,7 @@ impl Query {
     }
 
     /// The orders of the user, in the order of their ids.
-    #[graphql(complexity = "1 + first as usize * child_complexity")]
+    #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn orders(
         &self,
         ctx: &gql::Context<'_>,

@@ -124,7 +124,11 @@ impl GraphQl {
     /// Sets the largest complexity of an operation, or of all operations of a batch
     /// together: a field counts 1 with all that it asks for, unless its attribute
     /// `complexity` says otherwise. A list counts 1 too: give it
-    /// `complexity = "first * child_complexity"`. Default: 1,000.
+    /// `complexity = "list_complexity(first, child_complexity)"`, by
+    /// [`list_complexity`](crate::list_complexity). Default: 1,000.
+    ///
+    /// Of a field that is selected by an interface the attribute does not count, and a
+    /// list counts 1: give its argument a `validator(maximum = …)`.
     pub fn max_complexity(mut self, complexity: usize) -> Self {
         self.limits.complexity = complexity;
         self.set_for_engine.push("max_complexity");

@@ -14,7 +14,7 @@
 // - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
 //   Hot.
 // - `message`: what a client sends, taken apart. `accept`: what it takes. Hot.
-// - `limits`: `Limits`; `scan`: tokens, counted before the parser runs; `document`: a
+// - `limits`: `Limits`; `complexity`: that of a list; `scan`: tokens, counted before the parser runs; `document`: a
 //   document that is parsed and measured. Hot.
 // - `persisted`: documents that clients name by their hash. `upload`: files.
 // - `service`: the handlers of the routes.
@@ -30,6 +30,7 @@
 mod accept;
 mod answer;
 mod caller;
+mod complexity;
 mod describe;
 mod document;
 mod engine;
@@ -52,6 +53,7 @@ mod web_socket;
 /// The engine, whose types and macros describe a schema.
 pub use async_graphql;
 pub use caller::Caller;
+pub use complexity::list_complexity;
 pub use graphql::GraphQl;
 pub use persisted::Persisted;
 pub use upload::Uploads;

@@ -43,7 +43,7 @@ async fn each_limit_has_a_default() {
     check(&client, &nested(12), &nested(13), "nested deeper than 12").await;
     check(&client, &aliases(50), &aliases(51), "50 aliases").await;
     check(&client, &roots(20), &roots(21), "20 fields at the root").await;
-    check(&client, &children(999), &children(1_000), "too complex").await;
+    check(&client, &children(998), &children(999), "too complex").await;
     // The engine takes a directive once in a place, so that what is within runs not.
     let refusal = refused(&client, &json!({ "query": directives(6) })).await;
     assert!(refusal.contains("5 directives"), "{refusal}");
@@ -78,7 +78,7 @@ async fn each_limit_can_be_set() {
     check(&client, &nested(3), &nested(4), "nested deeper than 3").await;
     check(&client, &aliases(1), &aliases(2), "1 aliases").await;
     check(&client, &roots(1), "{ __typename node { name } }", "1 fields at the root").await;
-    check(&client, &children(9), &children(10), "too complex").await;
+    check(&client, &children(8), &children(9), "too complex").await;
     check(&client, &directives(1), &directives(2), "1 directives").await;
     check(&client, "{ __typename }", &"#".repeat(101), "100 bytes").await;
     check(&client, "{ __typename }", &"{ a }".repeat(11), "30 tokens").await;

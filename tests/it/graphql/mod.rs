@@ -34,7 +34,7 @@ impl Node {
     }
 
     /// So many things.
-    #[graphql(complexity = "first as usize * child_complexity")]
+    #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn children(&self, first: u32) -> Vec<Self> {
         (0..first).map(|index| Self { name: index.to_string() }).collect()
     }

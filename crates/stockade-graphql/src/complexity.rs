@@ -1,0 +1,73 @@
+//! [`list_complexity`]: the complexity of a list, which no client can make wrap.
+
+/// Returns the complexity of a list: 1 for the list itself, and that of its items as
+/// often as the client asks for them. For the attribute `complexity` of a field.
+///
+/// A product such as `first as usize * child_complexity` is not safe. Lists within each
+/// other, of 65,536 items each, make it larger than a `usize`: then it panics in a debug
+/// build, and is small again in a release build, so that the limit lets it through. A
+/// negative `first` even pays for other fields. Here a negative number counts as 0, and
+/// the result has a bound beyond every limit of [`GraphQl::max_complexity`] that is of
+/// use, so that sums of it do not wrap either.
+///
+/// ```
+/// use stockade::graphql::{GraphQl, async_graphql as gql, list_complexity};
+/// use stockade::prelude::*;
+/// use stockade::testing::TestClient;
+///
+/// struct Node;
+///
+/// #[gql::Object(crate = "gql")]
+/// impl Node {
+///     #[graphql(complexity = "list_complexity(first, child_complexity)")]
+///     async fn children(&self, first: i32) -> Vec<Node> {
+///         (0..first).map(|_| Node).collect()
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let schema = gql::Schema::build(Node, gql::EmptyMutation, gql::EmptySubscription);
+/// let api = routes! { "graphql": { ..GraphQl::new(schema).routes() } };
+/// let client = TestClient::new(create_router(api, RouterOptions::new()));
+/// let query = "{ children(first: 65536) { children(first: 65536) { __typename } } }";
+/// let answer = client.post("/graphql").json(&json!({ "query": query })).await;
+/// answer.assert_json(&json!({ "errors": [{ "message": "Query is too complex." }] }));
+/// # }
+/// ```
+///
+/// [`GraphQl::max_complexity`]: crate::GraphQl::max_complexity
+#[must_use]
+pub fn list_complexity(first: impl TryInto<i64>, child_complexity: usize) -> usize {
+    // One that is too large for an `i64` is too large for the bound.
+    let first = first.try_into().unwrap_or(i64::MAX).max(0);
+    let first = usize::try_from(first).unwrap_or(usize::MAX);
+    first.saturating_mul(child_complexity).saturating_add(1).min(MOST)
+}
+
+/// The largest complexity of a list: a document has 10,000 parts, whose sum fits a
+/// `usize`.
+const MOST: usize = usize::MAX >> 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_complexity_is_that_of_all_items() {
+        assert_eq!(list_complexity(10_u32, 3), 31);
+        assert_eq!(list_complexity(10_usize, 0), 1);
+        assert_eq!(list_complexity(0_i32, 7), 1);
+    }
+
+    #[test]
+    fn nothing_wraps() {
+        assert_eq!(list_complexity(-1_i32, usize::MAX), 1);
+        assert_eq!(list_complexity(i64::MIN, 5), 1);
+        assert_eq!(list_complexity(u64::MAX, 1), MOST);
+        assert_eq!(list_complexity(u128::MAX, 1), MOST);
+        let within = (0..4).fold(1, |inner, _| list_complexity(65_536_u32, inner));
+        assert_eq!(within, MOST);
+        assert!(MOST.checked_mul(10_000).is_some());
+    }
+}
