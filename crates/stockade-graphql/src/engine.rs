@@ -163,6 +163,9 @@ impl Outcome {
             errors.iter().any(|error| !error.path.is_empty())
         };
         let cache_control = cache_control.value().filter(|_| errors.is_empty());
+        // Null says that something failed: of no fields at all the engine says it too.
+        let is_empty = errors.is_empty() && data == Value::Null;
+        let data = if is_empty { Value::Object(Default::default()) } else { data };
         let data = has_run.then_some(data);
         Self { data, errors, extensions, headers: http_headers, cache_control }
     }
