@@ -76,8 +76,13 @@ impl Params {
     /// 400 for a parameter that stands twice or is malformed.
     pub(crate) fn of_query(req: &Request) -> Result<Self, ApiError> {
         let mut params = Self::default();
-        for (name, value) in req.query()? {
-            let malformed = || ApiError::new(400, format!("The parameter `{name}` is malformed"));
+        let query = req.query()?;
+        let names_none = !query.contains_key("query") && !query.contains_key("documentId");
+        for (name, value) in query {
+            // Malformed extensions have no hash of a document either.
+            let also = if names_none { ", and `query` is missing" } else { "" };
+            let malformed =
+                || ApiError::new(400, format!("The parameter `{name}` is malformed{also}"));
             let Value::String(text) = value else { return Err(malformed()) };
             match name.as_str() {
                 "query" => params.query = Some(text),
@@ -129,20 +134,29 @@ impl<'de> Visitor<'de> for ParamsVisitor {
                 return Err(de::Error::custom(format!("`{}` stands twice", key.name())));
             }
             match key {
-                Key::Query => params.query = map.next_value()?,
-                Key::OperationName => params.operation_name = map.next_value()?,
+                Key::Query => params.query = member(&mut map, key)?,
+                Key::OperationName => params.operation_name = member(&mut map, key)?,
                 Key::Variables => {
-                    params.variables = map.next_value::<Option<_>>()?.unwrap_or_default();
+                    params.variables = member::<Option<_>, _>(&mut map, key)?.unwrap_or_default();
                 }
                 Key::Extensions => {
-                    params.extensions = map.next_value::<Option<_>>()?.unwrap_or_default();
+                    params.extensions = member::<Option<_>, _>(&mut map, key)?.unwrap_or_default();
                 }
-                Key::DocumentId => params.document_id = map.next_value()?,
+                Key::DocumentId => params.document_id = member(&mut map, key)?,
                 Key::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         Ok(params)
     }
+}
+
+/// Reads the value of a parameter; an error says of which.
+fn member<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    map: &mut A,
+    key: Key,
+) -> Result<T, A::Error> {
+    let named = |error| de::Error::custom(format_args!("`{}`: {error}", key.name()));
+    map.next_value().map_err(named)
 }
 
 /// The name of a parameter.
