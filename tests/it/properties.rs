@@ -20,7 +20,6 @@ async fn the_shop_keeps_its_schemas() {
         // A hash of a password costs half a second without optimization.
         .cases_of("POST /login", 2)
         .cases_of("POST /users", 2)
-        .skip("POST /graphql", "the errors of GraphQL name no field of the body")
         .run()
         .await;
     let route = |path: &str, method: &str| {

@@ -8,9 +8,10 @@ use stockade_validation::{Schema, ValidationOptions};
 use crate::accept::GRAPHQL;
 
 /// Describes the POST, whose batches have so many operations at most.
-pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool) {
-    doc.reads_body(BodyKind::Raw);
-    let mut request = object(&json!({ "type": ["object", "null"] }));
+pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool, has_hashes: bool) {
+    doc.reads_body(BodyKind::Typed);
+    doc.may_answer(415, "The body is no JSON in UTF-8");
+    let mut request = request("object", &["null"], has_hashes);
     if batch > 0 {
         // Keywords of objects say nothing of a list, and those of lists nothing of an
         // object: this is one of both.
@@ -30,25 +31,22 @@ pub(crate) fn describe_post(doc: &mut RouteDoc, batch: usize, has_uploads: bool)
 }
 
 /// Describes the GET.
-pub(crate) fn describe_get(doc: &mut RouteDoc) {
+pub(crate) fn describe_get(doc: &mut RouteDoc, has_hashes: bool) {
     // A page of an origin that CORS lists may ask.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
     doc.may_answer(403, "A page of another site asks");
     doc.may_answer(405, "The operation is no query");
-    checks(doc, InputFrom::Query, &object(&json!({ "type": "string" })));
+    checks(doc, InputFrom::Query, &request("string", &[], has_hashes));
     describe_both(doc, false);
 }
 
-/// Describes the GET, where it may also answer with the page of GraphiQL.
+/// Describes the page of GraphiQL, which GET may answer with too.
 #[cfg(feature = "graphiql")]
-pub(crate) fn describe_get_or_page(has_page: bool) -> impl Fn(&mut RouteDoc) {
-    move |doc| {
-        if has_page {
-            doc.answers(Answer::text(200, "text/html").meaning("The page of GraphiQL"));
-            doc.answers(Answer::new(304).meaning("The page has not changed"));
-        }
-        describe_get(doc);
+pub(crate) fn describe_page(doc: &mut RouteDoc, has_page: bool) {
+    if has_page {
+        doc.answers(Answer::text(200, "text/html").meaning("The page of GraphiQL"));
+        doc.answers(Answer::new(304).meaning("The page has not changed"));
     }
 }
 
@@ -94,18 +92,30 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
     doc.may_answer(406, "No form of the answer is accepted");
 }
 
-/// Returns the schema of a request whose variables and extensions are of this one.
-fn object(map: &Value) -> Value {
-    json!({
+/// Returns the schema of a request whose variables and extensions are of the type `map`;
+/// what may be left out may be of the types `or` too. Without hashes the document is all
+/// that names an operation.
+fn request(map: &str, or: &[&str], has_hashes: bool) -> Value {
+    let optional = |own| {
+        let types = [&[own], or].concat();
+        if or.is_empty() { json!({ "type": own }) } else { json!({ "type": types }) }
+    };
+    let mut schema = json!({
         "type": "object",
         "properties": {
-            "query": { "type": ["string", "null"], "description": "The document." },
-            "operationName": { "type": ["string", "null"] },
-            "variables": map,
-            "extensions": map,
-            "documentId": { "type": ["string", "null"] },
+            "query": { "type": "string", "description": "The document." },
+            "operationName": optional("string"),
+            "variables": optional(map),
+            "extensions": optional(map),
         },
-    })
+        "required": ["query"],
+    });
+    if has_hashes {
+        schema["properties"]["query"]["type"] = optional("string")["type"].take();
+        schema["properties"]["documentId"] = optional("string");
+        schema["required"] = json!([]);
+    }
+    schema
 }
 
 /// Notes that a part of the request has a schema. The handler reads it more

@@ -9,15 +9,13 @@ use stockade_core::{Docs, Handler, RouteDoc};
 use stockade_routing::__internal::RouteEntryExt as _;
 use stockade_routing::{RouteEntry, RouteTree};
 
-#[cfg(not(feature = "graphiql"))]
-use crate::describe::describe_get;
 #[cfg(feature = "graphiql")]
-use crate::describe::describe_get_or_page;
-use crate::describe::describe_post;
+use crate::describe::describe_page;
+use crate::describe::{describe_get, describe_post};
 use crate::engine::{Engine, Unfinished};
 use crate::limits::Limits;
 use crate::members::schema_fact;
-use crate::persisted::Persisted;
+use crate::persisted::{Persisted, Store};
 use crate::service::Service;
 use crate::subscription_options::SubscriptionOptions;
 use crate::upload::Uploads;
@@ -259,6 +257,7 @@ impl GraphQl {
             Some(_) => &["application/json", "multipart/form-data"],
             None => &["application/json"],
         };
+        let has_hashes = !matches!(documents, Store::Off);
         let service = Arc::new(Service {
             engine,
             limits: self.limits,
@@ -275,11 +274,16 @@ impl GraphQl {
         });
         let (of_get, of_post) = (Arc::clone(&service), service);
         #[cfg(feature = "graphiql")]
-        let describe_get = describe_get_or_page(self.graphiql);
-        let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe_get);
+        let graphiql = self.graphiql;
+        let describe = move |doc: &mut RouteDoc| {
+            #[cfg(feature = "graphiql")]
+            describe_page(doc, graphiql);
+            describe_get(doc, has_hashes);
+        };
+        let get = Handler::erased(move |req| Box::pin(Arc::clone(&of_get).get(req)), describe);
         let (batch, has_uploads) = (self.limits.batch, self.uploads.is_some());
         let describe = move |doc: &mut RouteDoc| {
-            describe_post(doc, batch, has_uploads);
+            describe_post(doc, batch, has_uploads, has_hashes);
             schema.iter().for_each(|schema| doc.serves_graphql(Arc::clone(schema)));
             mistakes.iter().for_each(|mistake| doc.mistake(mistake));
         };
