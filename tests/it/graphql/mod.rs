@@ -9,12 +9,13 @@ mod hostile;
 mod http;
 mod limits;
 mod persisted;
+mod strange;
 mod subscriptions;
 mod subscriptions_ends;
 mod subscriptions_sse;
 mod uploads;
 
-use stockade::graphql::{Caller, GraphQl, async_graphql as gql};
+use stockade::graphql::{Caller, GraphQl, async_graphql as gql, list_complexity};
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
 
