@@ -20,11 +20,20 @@ pub fn run() -> Outcome {
         skip("Redis (`apt-get install redis-server`, then `cargo xtask redis`)");
         return Ok(());
     };
+    let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
     let mut test = Command::new(cargo_path());
-    test.args(["test", "-p", "stockade-redis", "--all-features"]);
-    test.env("STOCKADE_REDIS_SERVER", program);
-    if env::args().any(|argument| argument == "--long") || is_part_of("nightly") {
-        test.env("STOCKADE_REDIS_LONG", "1").args(["--", "--nocapture"]);
+    test.arg("test").env("STOCKADE_REDIS_SERVER", program);
+    if is_long {
+        test.args(["--release", "-p", "stockade-redis"]).env("STOCKADE_REDIS_LONG", "1");
+    } else if is_part_of("redis") {
+        test.args(["-p", "stockade-redis"]);
+    } else {
+        // As the tests before it: nothing is compiled again.
+        test.arg("--workspace");
+    }
+    test.args(["--all-features", "--test", "redis"]);
+    if is_long {
+        test.args(["--", "--nocapture"]);
     }
     started(test.current_dir(root()))
 }

@@ -70,10 +70,9 @@ pub enum StoreFailure {
     /// level, at most once a second.
     ///
     /// Each request is charged to the share too while the store answers, so that a
-    /// failure does not begin a new window. Of requests that are spread evenly over
-    /// the processes, at most `nodes - 1` above the limit pass where all of them fail
-    /// over, never twice the limit. Such a share keeps the clients of one process from
-    /// more than it only while the store is away.
+    /// failure does not begin a new window. In the window of a failure at most
+    /// `nodes - 1` requests above the limit pass if they are spread evenly over the
+    /// processes, and fewer than twice the limit and `nodes` however they are spread.
     ///
     /// In a file it is `{ "local": { "nodes": 3 } }`.
     ///
