@@ -58,7 +58,10 @@ pub struct IdempotencyKey {
 ///
 /// Its text is 64 hexadecimal digits.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct ScopedKey([u8; 32]);
+pub struct ScopedKey {
+    hash: [u8; 32],
+    owner: [u8; 32],
+}
 
 /// A function that tells whose keys those of a request are.
 pub(super) type ScopeOf = dyn Fn(&Request) -> Result<String, ApiError> + Send + Sync;
@@ -89,16 +92,23 @@ impl IdempotencyKey {
 }
 
 impl ScopedKey {
-    /// Makes a key of its bytes, for tests of a store.
+    /// Makes a key of its hash and that of its owner, for tests of a store.
     #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub fn from_hashes(hash: [u8; 32], owner: [u8; 32]) -> Self {
+        Self { hash, owner }
     }
 
-    /// Returns the bytes.
+    /// Returns the hash, which is all that tells one key from another.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
+        &self.hash
+    }
+
+    /// Returns the SHA-256 of the user or client, by which a store may bound the keys
+    /// of each of them.
+    #[must_use]
+    pub fn owner(&self) -> &[u8; 32] {
+        &self.owner
     }
 
     fn of(req: &Request, key: &str, scope: Option<&ScopeOf>) -> Result<Self, ApiError> {
@@ -108,7 +118,7 @@ impl ScopedKey {
         };
         let route = req.route().unwrap_or_default();
         let parts = [&*owner, req.method().as_str(), route, key];
-        Ok(Self(hash(parts.map(str::as_bytes))))
+        Ok(Self { hash: hash(parts.map(str::as_bytes)), owner: hash([owner.as_bytes()]) })
     }
 }
 
@@ -232,7 +242,7 @@ pub(super) fn describe(doc: &mut RouteDoc, required: bool) {
 
 impl fmt::Display for ScopedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -318,6 +328,7 @@ mod tests {
     #[test]
     fn parts_are_told_apart_by_their_lengths() {
         assert_ne!(hash([b"ab", b"c"]), hash([b"a", b"bc"]));
-        assert_eq!(ScopedKey(hash([])).to_string().len(), 64);
+        let key = ScopedKey::from_hashes(hash([]), [0; 32]);
+        assert_eq!(key.to_string().len(), 64);
     }
 }

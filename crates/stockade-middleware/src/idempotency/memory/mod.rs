@@ -1,5 +1,6 @@
 //! [`MemoryIdempotencyStore`]: keys in the memory of the process.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,10 @@ use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown
 
 /// A store in the memory of the process, with bounds.
 ///
-/// It holds at most [`max_keys`](Self::max_keys), of about 300 bytes each, and
-/// [`max_bytes`](Self::max_bytes) of answers. No key is forgotten before its time:
+/// It holds at most [`max_keys`](Self::max_keys), of about 400 bytes each, and
+/// [`max_bytes`](Self::max_bytes) of answers, and of one user or client at most
+/// [`max_keys_per_owner`](Self::max_keys_per_owner), so that one alone cannot fill it.
+/// No key is forgotten before its time:
 /// forgotten keys would let handlers run twice. With too many keys a new one is
 /// refused, which is a 503; with too many bytes an answer is not kept, so that a
 /// retry is 409. Keys whose time is over are removed as others come.
@@ -30,6 +33,7 @@ use super::store::{Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, StoreDown
 /// ```
 pub struct MemoryIdempotencyStore {
     max_keys: usize,
+    max_keys_per_owner: Option<usize>,
     max_bytes: usize,
     clock: Clock,
     places: Mutex<Places>,
@@ -40,6 +44,8 @@ struct Places {
     by_key: HashMap<ScopedKey, Place>,
     /// The same places by the end of their time.
     by_end: BTreeSet<(Instant, ScopedKey)>,
+    /// The number of keys of each owner.
+    by_owner: HashMap<[u8; 32], usize>,
     /// The bytes of all records.
     bytes: usize,
 }
@@ -66,6 +72,7 @@ impl MemoryIdempotencyStore {
     pub fn new() -> Self {
         Self {
             max_keys: 100_000,
+            max_keys_per_owner: None,
             max_bytes: 64 << 20,
             clock: Clock::default(),
             places: Mutex::default(),
@@ -76,6 +83,14 @@ impl MemoryIdempotencyStore {
     #[must_use]
     pub fn max_keys(mut self, keys: usize) -> Self {
         self.max_keys = keys;
+        self
+    }
+
+    /// Sets the largest number of keys of one user or client. Default: a tenth of
+    /// [`max_keys`](Self::max_keys), at least 100.
+    #[must_use]
+    pub fn max_keys_per_owner(mut self, keys: usize) -> Self {
+        self.max_keys_per_owner = Some(keys);
         self
     }
 
@@ -141,14 +156,20 @@ impl MemoryIdempotencyStore {
             return Ok(taken);
         }
         places.remove(key);
-        if places.by_key.len() >= self.max_keys {
+        if !self.has_room(&places, key) {
             places.sweep(now, usize::MAX);
-            if places.by_key.len() >= self.max_keys {
+            if !self.has_room(&places, key) {
                 return Err(StoreDown::full());
             }
         }
         places.hold(key, claim, now);
         Ok(Taken::New)
+    }
+
+    fn has_room(&self, places: &Places, key: &ScopedKey) -> bool {
+        let of_owner = self.max_keys_per_owner.unwrap_or_else(|| (self.max_keys / 10).max(100));
+        let has = places.by_owner.get(key.owner()).copied().unwrap_or_default();
+        places.by_key.len() < self.max_keys && has < of_owner
     }
 
     fn renew_now(&self, key: &ScopedKey, claim: &Claim) -> bool {
@@ -232,6 +253,7 @@ impl Places {
     fn insert(&mut self, key: &ScopedKey, place: Place) {
         self.bytes += place.bytes();
         self.by_end.insert((place.ends, *key));
+        *self.by_owner.entry(*key.owner()).or_default() += 1;
         self.by_key.insert(*key, place);
     }
 
@@ -239,6 +261,12 @@ impl Places {
         let place = self.by_key.remove(key)?;
         self.by_end.remove(&(place.ends, *key));
         self.bytes -= place.bytes();
+        if let Entry::Occupied(mut keys) = self.by_owner.entry(*key.owner()) {
+            *keys.get_mut() -= 1;
+            if *keys.get() == 0 {
+                keys.remove();
+            }
+        }
         Some(place)
     }
 

@@ -38,7 +38,8 @@ impl Timed {
 }
 
 fn key_of(key: u8) -> ScopedKey {
-    ScopedKey::from_bytes([key; 32])
+    // Two owners, by the highest bit.
+    ScopedKey::from_hashes([key; 32], [key >> 7; 32])
 }
 
 fn claim(fingerprint: u8, nonce: u8) -> Claim {
@@ -107,6 +108,18 @@ fn a_full_store_refuses_new_keys_and_forgets_none() {
     assert_eq!((timed.store.len(), timed.store.bytes()), (1, 0));
 }
 
+#[test]
+fn one_owner_does_not_fill_it() {
+    let timed = timed(MemoryIdempotencyStore::new().max_keys(3).max_keys_per_owner(2));
+    assert_eq!(timed.take(1, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(2, &claim(1, 1)), Ok(Taken::New));
+    assert_eq!(timed.take(3, &claim(1, 1)), Err(true));
+    assert_eq!(timed.take(1, &claim(1, 2)), Ok(Taken::Running));
+    assert_eq!(timed.take(200, &claim(1, 1)), Ok(Taken::New), "another owner");
+    assert!(timed.store.free_now(&key_of(2), &[1; 16]));
+    assert_eq!(timed.take(3, &claim(1, 1)), Ok(Taken::New));
+}
+
 /// Keys that are taken and freed leave nothing behind.
 #[test]
 fn nothing_is_left_of_a_freed_key() {
@@ -116,7 +129,8 @@ fn nothing_is_left_of_a_freed_key() {
         assert!(!timed.store.free_now(&key_of(round), &[2; 16]));
         assert!(timed.store.free_now(&key_of(round), &[1; 16]));
     }
-    assert!(timed.store.is_empty() && timed.store.lock().by_end.is_empty());
+    let places = timed.store.lock();
+    assert!(places.by_key.is_empty() && places.by_end.is_empty() && places.by_owner.is_empty());
 }
 
 #[test]
