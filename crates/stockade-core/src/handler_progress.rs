@@ -1,7 +1,7 @@
 //! [`HandlerProgress`]: if the function of a handler has begun.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Handler, Request};
 
@@ -11,8 +11,12 @@ use crate::{Handler, Request};
 ///
 /// It is kept up to date on routes that have middleware with the mark
 /// [`AsksProgress`] alone, so that other routes have no work for it.
+///
+/// It counts the functions that have begun: a handler may hand parts of its request,
+/// such as the calls of a batch, to others, and a refusal of one part must not hide
+/// that the others ran.
 #[derive(Clone, Debug, Default)]
-pub struct HandlerProgress(Arc<AtomicBool>);
+pub struct HandlerProgress(Arc<AtomicUsize>);
 
 /// Marks middleware that asks for the progress of the handler.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +26,18 @@ impl HandlerProgress {
     /// Returns true if the function of the handler has begun.
     #[must_use]
     pub fn has_begun(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.load(Ordering::Acquire) > 0
     }
 }
 
 /// Notes that an argument could not be taken, so that the function does not begin.
 #[cold]
 pub(crate) fn note_refusal(req: &Request) {
-    set(req, false);
+    if let Some(HandlerProgress(begun)) = req.extensions().get() {
+        // Never below 0, whoever took the handler out of its route.
+        let less = |begun: usize| begun.checked_sub(1);
+        let _: Result<usize, usize> = begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+    }
 }
 
 /// Makes a handler that notes its beginning.
@@ -37,15 +45,11 @@ pub(crate) fn noting(handler: Handler) -> Handler {
     let described = handler.clone();
     Handler::erased(
         move |req| {
-            set(&req, true);
+            if let Some(HandlerProgress(begun)) = req.extensions().get() {
+                begun.fetch_add(1, Ordering::AcqRel);
+            }
             handler.call(req)
         },
         move |doc| described.describe(doc),
     )
-}
-
-fn set(req: &Request, has_begun: bool) {
-    if let Some(progress) = req.extensions().get::<HandlerProgress>() {
-        progress.0.store(has_begun, Ordering::Release);
-    }
 }

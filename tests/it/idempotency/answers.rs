@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use futures_util::stream;
 use stockade::middleware::{ErrorReply, IdempotencyKey, with_permission, with_timeout};
 use stockade::reply::Streamed;
+use stockade::rpc::Rpc;
 use stockade::{HttpBody, http};
 
 use super::*;
@@ -281,6 +282,35 @@ where
     let mut router = Router::with_options(quiet());
     router.post("/x", handler);
     app(router)
+}
+
+/// One call of a batch that is refused does not free the key of those that ran.
+#[test]
+fn a_batch_of_calls_is_one_request() {
+    let runs = Runs::default();
+    let counted = runs.clone();
+    let rpc = Rpc::new().method("pay", move |Body(cents): Body<u8>| {
+        let number = counted.begin() + usize::from(cents) * 10;
+        async move { number.to_string() }
+    });
+    let api = routes! { "x": { middleware: [with_idempotency(in_memory())], ..rpc.routes() } };
+    let app = app(create_router(api, quiet()));
+    let call =
+        |cents: u32| json!({ "jsonrpc": "2.0", "method": "pay", "params": [cents], "id": 1 });
+    let send = async |key: &str, body: Value| {
+        let head = format!("POST /x\nidempotency-key: \"{key}\"\ncontent-type: application/json");
+        shown(app.handle(request(&format!("{head}\n\n{body}"))).await).await
+    };
+    block_on(async {
+        for batch in [json!([call(1), call(999)]), json!([call(999), call(2)])] {
+            let key = batch[0].to_string().len().to_string();
+            let first = send(&key, batch.clone()).await;
+            assert!(first.starts_with("200 [") && first.contains("-32602"), "{first}");
+            let again = send(&key, batch).await;
+            assert_eq!(again, first.replacen(' ', " replayed ", 1));
+        }
+        assert_eq!(runs.count(), 2);
+    });
 }
 
 /// The time behind the keys belongs to the handler: it is 503, and the key is free.

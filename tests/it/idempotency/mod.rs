@@ -6,6 +6,7 @@ mod crashes;
 mod model;
 mod races;
 mod scopes;
+mod sockets;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
