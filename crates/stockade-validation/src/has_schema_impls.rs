@@ -40,9 +40,9 @@ rules! {
     u8 => small_integer(Self::MIN, Self::MAX, "uint8");
     u16 => small_integer(Self::MIN, Self::MAX, "uint16");
     u32 => small_integer(Self::MIN, Self::MAX, "uint32");
-    u64 => large_integer(Self::MIN, Self::MAX, "uint64").minimum(0);
+    u64 => large_integer(Self::MIN, Self::MAX, "uint64");
     u128 => Rule::integer().minimum(0).documented(json!({ "maximum": u64::MAX }));
-    usize => large_integer(Self::MIN, Self::MAX, UNSIGNED).minimum(0);
+    usize => large_integer(Self::MIN, Self::MAX, UNSIGNED);
     f32 => {
         let rule = Rule::number().minimum(-LARGEST_SINGLE).maximum(LARGEST_SINGLE);
         rule.documented(json!({ "format": "float" }))
@@ -90,12 +90,13 @@ fn small_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
     rule.documented(json!({ "format": format }))
 }
 
-/// Integers whose bounds are those of the numbers that serde reads, which it
-/// judges itself.
+/// Integers whose bounds are those of the numbers that serde reads. It judges them too, but
+/// not everything that a schema has judged is read by serde at once. A bound of a program's
+/// own that is wider leaves these in documents.
 fn large_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
     let (least, most): (Value, Value) = (least.into(), most.into());
     let bounds = json!({ "minimum": least, "maximum": most, "format": format });
-    Rule::integer().documented(bounds)
+    Rule::integer().minimum(least).maximum(most).documented(bounds)
 }
 
 /// Exactly these fields.
