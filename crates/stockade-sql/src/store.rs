@@ -12,7 +12,7 @@ use stockade_rest::{
 };
 
 use crate::plan::{Plan, has_order};
-use crate::table::Table;
+use crate::table::{Kind, Table};
 use crate::{Driver, Row, SqlError, Statement};
 
 /// The items of a type in a table of a database. A clone is the same store.
@@ -233,6 +233,10 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
             }
         }
         mistakes.into_iter().for_each(|mistake| doc.mistake(mistake));
+        for column in self.table.columns.iter().filter(|it| it.field.kind == Kind::Integer) {
+            let (least, greatest) = column.range;
+            doc.keeps_integers(&column.field.name, least..=greatest);
+        }
     }
 }
 

@@ -84,6 +84,22 @@ impl Rule {
         rule
     }
 
+    /// Changes the rule of one property, which stays where it is. Without such a property
+    /// nothing changes.
+    #[doc(hidden)]
+    pub fn change_property(self, name: &str, change: &dyn Fn(Self) -> Self) -> Self {
+        let mut rule = self.resolved();
+        for (known, property) in rule.properties.iter_mut().flatten() {
+            if known == name {
+                *property = change(property.clone());
+            }
+        }
+        let flattened = std::mem::take(&mut rule.flattened);
+        let inner = flattened.into_iter().map(|inner| inner.change_property(name, change));
+        rule.flattened = inner.collect();
+        rule
+    }
+
     /// Makes the rule of a change of such an object, by RFC 7396 (JSON merge patch):
     /// each property may be absent, and null unless it is required. None has a default.
     /// Objects in it may have any parts.

@@ -1,6 +1,8 @@
 //! Stores in SQL behind the routes of a resource: the suite of all stores, and the
 //! answers that only a database gives.
 
+mod integers;
+
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, Resource};
 use stockade::sql::{

@@ -1,5 +1,6 @@
 //! The check of a resource, and the making of its routes.
 
+use std::ops::RangeInclusive;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use stockade_validation::__internal::did_you_mean;
 use stockade_validation::{HasSchema as _, Rule, Schema};
 
 use super::Resource;
+use super::bounds;
 use super::fields::{Field, Fields, Kind, MAX_SORTED};
 use super::page::{self, PageOf};
 use crate::Entity;
@@ -156,9 +158,9 @@ impl Checker<'_> {
         let filters = self.filters(&fields, &resource);
         let sorts = self.sorts(&fields, &resource);
         self.check_hooks(&resource);
-        self.check_store(&resource, &filters);
+        let integers = self.check_store(&resource, &filters);
 
-        let read = T::rule();
+        let read = bounds::within(T::rule(), &self.compiled(T::rule())?, &integers);
         let create = read.clone().without(&resource.server_fields);
         // The id of an item never changes.
         let change = create.clone().without(&[T::ID]);
@@ -347,7 +349,12 @@ impl Checker<'_> {
         }
     }
 
-    fn check_store<T: Entity>(&mut self, resource: &Resource<T>, filters: &[FilterField]) {
+    /// Returns the integers that the fields of the store can keep.
+    fn check_store<T: Entity>(
+        &mut self,
+        resource: &Resource<T>,
+        filters: &[FilterField],
+    ) -> Vec<(String, RangeInclusive<i64>)> {
         let mut by_field: Vec<(String, Vec<Op>)> = Vec::new();
         for filter in filters {
             match by_field.iter_mut().find(|(field, _)| *field == filter.field) {
@@ -361,6 +368,7 @@ impl Checker<'_> {
         }
         resource.store.describe(&mut doc);
         doc.mistakes().iter().for_each(|mistake| self.mistake(mistake));
+        doc.integers().to_vec()
     }
 }
 

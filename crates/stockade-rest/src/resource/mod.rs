@@ -1,5 +1,6 @@
 //! [`Resource`]: the builder of the routes of an entity.
 
+mod bounds;
 mod build;
 mod fields;
 mod page;

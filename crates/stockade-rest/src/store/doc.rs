@@ -1,9 +1,11 @@
 //! [`StoreDoc`]: the check of a resource by its store.
 
+use std::ops::RangeInclusive;
+
 use super::Op;
 
-/// The demands of a resource, and the mistakes that its store finds in them while
-/// the router is built.
+/// The demands of a resource, and what its store says of them while the router is
+/// built: the mistakes that it finds, and the integers that it can keep.
 ///
 /// ```
 /// use stockade::rest::{Op, StoreDoc};
@@ -25,6 +27,7 @@ pub struct StoreDoc {
     sorts: Vec<String>,
     scopes: bool,
     mistakes: Vec<String>,
+    integers: Vec<(String, RangeInclusive<i64>)>,
 }
 
 impl StoreDoc {
@@ -39,6 +42,7 @@ impl StoreDoc {
             sorts: sorts.into_iter().map(Into::into).collect(),
             scopes: false,
             mistakes: Vec::new(),
+            integers: Vec::new(),
         }
     }
 
@@ -77,5 +81,26 @@ impl StoreDoc {
     #[must_use]
     pub fn mistakes(&self) -> &[String] {
         &self.mistakes
+    }
+
+    /// Says which integers a field can keep, where its type has more of them: the
+    /// columns of SQL databases end at `i64::MAX`, and a `u64` does not. Others are then
+    /// a 400 that names the field, and the schemas of documents end there too.
+    ///
+    /// ```
+    /// use stockade::rest::StoreDoc;
+    ///
+    /// let mut doc = StoreDoc::default();
+    /// doc.keeps_integers("views", i64::MIN..=i64::MAX);
+    /// assert_eq!(doc.integers(), [("views".to_owned(), i64::MIN..=i64::MAX)]);
+    /// ```
+    pub fn keeps_integers(&mut self, field: impl Into<String>, range: RangeInclusive<i64>) {
+        self.integers.push((field.into(), range));
+    }
+
+    /// Returns the fields that cannot keep each integer, with those that they keep.
+    #[must_use]
+    pub fn integers(&self) -> &[(String, RangeInclusive<i64>)] {
+        &self.integers
     }
 }

@@ -121,7 +121,8 @@ pub trait Store<T: Entity>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notes the mistakes of a resource on this store, such as a filter by a field
-    /// that it does not have. It is called once, while the router is built.
+    /// that it does not have, and the integers that a field can keep. It is called once,
+    /// while the router is built.
     fn describe(&self, doc: &mut StoreDoc);
 }
 
