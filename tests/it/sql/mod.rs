@@ -2,6 +2,7 @@
 //! answers that only a database gives.
 
 mod integers;
+mod schemas;
 
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, Resource};

@@ -67,6 +67,12 @@ pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
             "refused by a rule that is code, which no schema can say".to_owned(),
         );
     }
+    let is_within_object = |(field, _): &(String, String)| field.contains('.');
+    if !errors.is_empty() && errors.iter().all(is_within_object) && takes_merge_patch(route) {
+        return Verdict::Beside(
+            "a part of an object was sent, and the whole that came of it was refused".to_owned(),
+        );
+    }
     match errors.first() {
         Some((field, rule)) => Verdict::wrong(format_args!(
             "valid input is answered with {status}: {field:?} breaks {rule:?}, which its schema does not say"
@@ -76,6 +82,13 @@ pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
             "valid input is answered with {status}, which neither handler nor middleware documents"
         )),
     }
+}
+
+/// Returns true for a route that takes a part of what is there, by RFC 7396: a schema of the
+/// part does not say what is missing in the whole.
+fn takes_merge_patch(route: &RouteInfo) -> bool {
+    let mut content = route.body.iter().flat_map(|body| &body.content);
+    content.any(|content| content.media_type == "application/merge-patch+json")
 }
 
 /// Returns the status of answers to input that fails its checks.
