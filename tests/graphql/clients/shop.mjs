@@ -23,9 +23,13 @@ const connect = (authorization) => {
   });
 };
 
+/** Returns the value that a POST is answered by, if any. */
 const send = async (path, body, authorization) => {
   const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
-  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  const request = { method: "POST", headers, body: JSON.stringify(body) };
+  let response = await fetch(path, request);
+  // A build that is not optimised may take too long for the hash of a password.
+  while (response.status === 503) response = await fetch(path, request);
   if (!response.ok) throw new Error(`POST ${path}: ${response.status}`);
   const text = await response.text();
   return text && JSON.parse(text);
