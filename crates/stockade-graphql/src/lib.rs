@@ -14,8 +14,9 @@
 // - `engine`: `Engine`, the three methods of an engine, and async-graphql behind them.
 //   Hot.
 // - `message`: what a client sends, taken apart. `accept`: what it takes. Hot.
-// - `limits`: `Limits`; `complexity`: that of a list; `scan`: tokens, counted before the parser runs; `document`: a
-//   document that is parsed and measured. Hot.
+// - `limits`: `Limits`; `complexity`: that of a list; `scan`: tokens and aliases,
+//   counted before the parser runs; `document`: a document that is parsed and
+//   measured. Hot.
 // - `persisted`: documents that clients name by their hash. `upload`: files.
 // - `service`: the handlers of the routes.
 // - `answer`, `failure`: what a client gets. Hot.
