@@ -41,7 +41,7 @@ impl Side {
     }
 
     /// Writes the request as a client sends it.
-    fn written(&self) -> Vec<u8> {
+    pub fn written(&self) -> Vec<u8> {
         let target = self.target;
         let (method, content, body) = match &self.body {
             None => ("GET", String::new(), ""),
@@ -90,7 +90,8 @@ pub fn over_http(sides: [&Side; 2], rounds: usize, requests: u64) -> Beside {
     median(rounds, || sides.map(|side| served(side, requests) / requests))
 }
 
-fn median(rounds: usize, mut round: impl FnMut() -> [u64; 2]) -> Beside {
+/// Returns the round in the middle by its ratio.
+pub fn median(rounds: usize, mut round: impl FnMut() -> [u64; 2]) -> Beside {
     let mut rounds: Vec<Beside> = (0..rounds)
         .map(|_| {
             let times = round();
@@ -102,7 +103,8 @@ fn median(rounds: usize, mut round: impl FnMut() -> [u64; 2]) -> Beside {
     rounds.swap_remove(rounds.len() / 2)
 }
 
-fn runtime() -> Runtime {
+/// Makes the runtime of a side, on the thread that is measured.
+pub fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
@@ -146,16 +148,30 @@ fn called_at_once(runtime: &Runtime, side: &Arc<Side>, requests: u64) -> u64 {
 /// many that the server need not wait.
 const CONNECTIONS: u64 = 32;
 
-fn served(side: &Side, requests: u64) -> u64 {
-    runtime().block_on(async {
+/// Returns the time of the thread of a server of stockade.
+pub fn served(side: &Side, requests: u64) -> u64 {
+    let bind = async || {
         let server = side.app.clone().create_server().expect("options that fit");
         let server = server.bind("127.0.0.1:0").await.expect("a port");
-        let (address, request) = (server.local_addr(), side.written());
+        (server.local_addr(), async { drop(server.serve().await) })
+    };
+    served_by(bind, side.written(), requests)
+}
+
+/// Returns the time of the thread of a server, which `bind` gives with its address,
+/// while clients on another thread send a request again and again.
+pub fn served_by<F: Future<Output = ()>>(
+    bind: impl AsyncFnOnce() -> (SocketAddr, F),
+    request: Vec<u8>,
+    requests: u64,
+) -> u64 {
+    runtime().block_on(async {
+        let (address, serve) = bind().await;
         let (sender, done) = tokio::sync::oneshot::channel();
         thread::spawn(move || sender.send(ask(address, &request, requests / CONNECTIONS)));
         let begin = ThreadTime::now();
         tokio::select! {
-            _ = server.serve() => panic!("the server has ended"),
+            () = serve => panic!("the server has ended"),
             done = done => done.expect("a client that asks to its end"),
         }
         nanoseconds(begin.elapsed())
