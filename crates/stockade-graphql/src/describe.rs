@@ -58,6 +58,14 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
             .content(content(GRAPHQL))
             .meaning(meaning)
     };
+    let location = json!({
+        "type": "object",
+        "properties": {
+            "line": { "type": "integer", "format": "int32" },
+            "column": { "type": "integer", "format": "int32" },
+        },
+        "required": ["line", "column"],
+    });
     let errors = json!({
         "type": "array",
         "minItems": 1,
@@ -65,8 +73,8 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
             "type": "object",
             "properties": {
                 "message": { "type": "string" },
-                "locations": { "type": "array" },
-                "path": { "type": "array" },
+                "locations": { "type": "array", "items": location },
+                "path": { "type": "array", "items": { "type": ["string", "integer"], "format": "int32" } },
                 "extensions": { "type": "object" },
             },
             "required": ["message"],

@@ -293,19 +293,13 @@ impl GraphQl {
             .accepts(types)
             .docs(Docs::new("Runs an operation of GraphQL"));
         let post = if self.limits.batch > 0 { post.with_parts() } else { post };
-        let post = match self.max_body {
-            Some(bytes) => post.max_body(bytes),
-            None => post,
-        };
+        let post = self.max_body.into_iter().fold(post, RouteEntry::max_body);
         let (get, post) = match self.public {
             Some(reason) => (get.public(reason.clone()), post.public(reason)),
             None => (get, post),
         };
         let tree = RouteTree::new().method(Method::GET, get).method(Method::POST, post);
-        match socket {
-            Some(socket) => tree.web_socket(socket),
-            None => tree,
-        }
+        socket.into_iter().fold(tree, RouteTree::web_socket)
     }
 }
 
