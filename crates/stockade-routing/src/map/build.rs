@@ -329,24 +329,30 @@ const FORMS: [&str; 3] = ["application/json", FORM, "text/plain"];
 
 const JSON_PATCH: &str = "application/json-patch+json";
 
-/// Returns the schema of a JSON patch.
+/// Returns the schema of a JSON patch: each operation has its own members, and others
+/// have no effect.
 ///
 /// Source: RFC 6902, section 4.
 fn json_patch() -> Value {
     let pointer = json!({ "type": "string", "pattern": "^(/.*)?$" });
-    json!({
-        "type": "array",
-        "items": {
+    let operation = |names: &[&str], member: &str, schema: &Value| {
+        json!({
             "type": "object",
-            "properties": {
-                "op": { "enum": ["add", "copy", "move", "remove", "replace", "test"] },
-                "path": pointer,
-                "from": pointer,
-                "value": {},
-            },
-            "required": ["op", "path"],
-        },
-    })
+            "properties": { "op": { "enum": names }, "path": pointer, member: schema },
+            "required": ["op", "path", member],
+        })
+    };
+    let remove = json!({
+        "type": "object",
+        "properties": { "op": { "enum": ["remove"] }, "path": pointer },
+        "required": ["op", "path"],
+    });
+    let operations = [
+        operation(&["add", "replace", "test"], "value", &json!({})),
+        operation(&["copy", "move"], "from", &pointer),
+        remove,
+    ];
+    json!({ "type": "array", "items": { "anyOf": operations } })
 }
 
 const FORM: &str = "application/x-www-form-urlencoded";
