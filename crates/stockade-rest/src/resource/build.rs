@@ -427,7 +427,7 @@ fn literal_pattern(text: &str) -> String {
 
 /// Makes the rule of the parameters of a list.
 fn query_rule(read: &Rule, filters: &[FilterField], sort: Option<Rule>, counts: bool) -> Rule {
-    let limit = Rule::integer().minimum(1).maximum(100);
+    let limit = u32::rule().minimum(1).maximum(100);
     let limit = limit.description("The largest number of items. Default: 20");
     let cursor = Rule::string().description("The value of `next` of an earlier page");
     let mut rule = Rule::object([("limit", limit), ("cursor", cursor)]);
