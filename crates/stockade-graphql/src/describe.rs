@@ -58,13 +58,17 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
             .content(content(GRAPHQL))
             .meaning(meaning)
     };
+    let place = json!({
+        "type": "integer", "minimum": 1, "maximum": i32::MAX, "format": "int32",
+    });
     let location = json!({
         "type": "object",
-        "properties": {
-            "line": { "type": "integer", "format": "int32" },
-            "column": { "type": "integer", "format": "int32" },
-        },
+        "properties": { "line": place, "column": place },
         "required": ["line", "column"],
+    });
+    // A field, or a place in a list.
+    let step = json!({
+        "type": ["string", "integer"], "minimum": 0, "maximum": i32::MAX, "format": "int32",
     });
     let errors = json!({
         "type": "array",
@@ -74,7 +78,7 @@ fn describe_both(doc: &mut RouteDoc, has_batches: bool) {
             "properties": {
                 "message": { "type": "string" },
                 "locations": { "type": "array", "items": location },
-                "path": { "type": "array", "items": { "type": ["string", "integer"], "format": "int32" } },
+                "path": { "type": "array", "items": step },
                 "extensions": { "type": "object" },
             },
             "required": ["message"],
