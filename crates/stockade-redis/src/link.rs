@@ -234,7 +234,10 @@ impl Link {
     fn judge(&self, connection: u64, error: Option<&LinkError>) {
         let kind = match error {
             Some(LinkError::Late(_)) => {
-                if !lock(&self.breaker).failed() {
+                // Of a connection that was given up, more is not to be learnt.
+                let is_current =
+                    matches!(*self.state.borrow(), State::Up(_, number) if number == connection);
+                if !is_current || !lock(&self.breaker).failed() {
                     return;
                 }
                 FaultKind::Silent
