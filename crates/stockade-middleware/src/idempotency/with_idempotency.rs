@@ -76,6 +76,7 @@ use crate::described::reads_parsed_body;
 ///
 /// # Beyond the spec
 /// The specification has no such keys.
+#[must_use]
 pub fn with_idempotency(options: Idempotency) -> Middleware {
     let described = options.clone();
     let shared = Arc::new(Shared {
@@ -123,7 +124,7 @@ impl Shared {
                 req.extensions_mut().insert(key);
                 return next.try_run(req).await;
             }
-            Err(error) => return Err(self.unavailable(error)),
+            Err(error) => return Err(self.unavailable(&error)),
         };
         match taken {
             Taken::New => {}
@@ -143,8 +144,8 @@ impl Shared {
 
     /// Makes the 503 of a store that is down or full.
     #[cold]
-    fn unavailable(&self, error: StoreDown) -> ApiError {
-        self.tell(&error);
+    fn unavailable(&self, error: &StoreDown) -> ApiError {
+        self.tell(error);
         // Its line is in the log already; one for each request would be more load.
         ApiError::new(503, error.to_string())
             .with_source(Overloaded)
