@@ -109,9 +109,9 @@ fn errors_of_the_handler_are_stored_too() {
 fn a_panic_is_an_answer_of_the_handler() {
     let runs = Runs::default();
     let counted = runs.clone();
-    let app = keyed!(in_memory(), move || {
+    let app = keyed!(in_memory(), async move || -> () {
         counted.begin();
-        async || -> &'static str { panic!("in the middle") }()
+        panic!("in the middle")
     });
     block_on(async {
         let hidden = r#"{"error":"Internal Server Error"}"#;
