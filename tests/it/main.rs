@@ -76,6 +76,5 @@ mod tower;
 
 mod allocations;
 
-mod compile_fail;
 mod derives;
 mod routes_macro;

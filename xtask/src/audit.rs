@@ -52,6 +52,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-tests",
     "stockade-tests-hosts",
     "stockade-tests-openapi",
+    "stockade-tests-ui",
     "validation-only",
     "xtask",
 ];
