@@ -41,7 +41,10 @@ use stockade_errors::{ApiError, BoxError, FieldError};
 ///
 /// type Users = MemoryStore<User>;
 ///
-/// async fn sign_up(State(users): State<Users>, email: String) -> Result<Json<User>, StoreError> {
+/// async fn sign_up(
+///     State(users): State<Users>,
+///     Body(email): Body<String>,
+/// ) -> Result<Json<User>, StoreError> {
 ///     let made = users.create(Draft::new([("email", json!(email))])).await?;
 ///     Ok(Json(made.value))
 /// }
@@ -50,8 +53,8 @@ use stockade_errors::{ApiError, BoxError, FieldError};
 /// # async fn main() {
 /// let options = RouterOptions::new().state(Users::new().unique("email"));
 /// let client = TestClient::new(create_router(routes! { "users": { POST: sign_up } }, options));
-/// client.post("/users").text("ada@example.org").await.assert_status(200);
-/// let taken = client.post("/users").text("ada@example.org").await;
+/// client.post("/users").json("ada@example.org").await.assert_status(200);
+/// let taken = client.post("/users").json("ada@example.org").await;
 /// taken.assert_status(409).assert_field_error("email", "unique");
 /// # }
 /// ```
