@@ -90,11 +90,11 @@ fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
         "{}",
         metrics.text()
     );
-    // Other tests write lines of their own, and a busy machine one more a second.
-    let lines = log::lines_with("GET /fast is refused, because 2 requests are in flight");
-    let [line, ..] = &*lines else { panic!("no line") };
-    assert!(line.starts_with("WARN GET /fast is refused, "), "{lines:?}");
-    assert!(line.ends_with("so were 0 others") && lines.len() < 5, "{lines:?}");
+    let mut lines = log::lines_with("because 2 requests are in flight");
+    // Of another test, which may run at the same time.
+    lines.retain(|line| !line.contains(" /own/"));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("WARN GET /fast is refused, "), "{lines:?}");
     let lines = log::lines_with("503 too many requests are in flight");
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("DEBUG ")), "{lines:?}");
 }
