@@ -5,9 +5,8 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::{Outcome, cargo_path, debian, is_part_of, root, run as started, skip};
+use crate::{Outcome, cargo_command, debian, is_part_of, root, run as started, skip};
 
 /// The programs of an engine; that of Valkey takes the same arguments.
 const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
@@ -21,7 +20,7 @@ pub fn run() -> Outcome {
         return Ok(());
     };
     let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
-    let mut test = Command::new(cargo_path());
+    let mut test = cargo_command();
     test.arg("test").env("STOCKADE_REDIS_SERVER", program);
     if is_long {
         test.args(["--release", "-p", "stockade-redis"]).env("STOCKADE_REDIS_LONG", "1");
