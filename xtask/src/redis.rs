@@ -6,7 +6,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, cargo_command, debian, is_part_of, root, run as started, skip};
+use crate::{Outcome, compiling_command, debian, is_part_of, run as started, skip};
 
 /// The programs of an engine; that of Valkey takes the same arguments.
 const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
@@ -20,7 +20,7 @@ pub fn run() -> Outcome {
         return Ok(());
     };
     let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
-    let mut test = cargo_command();
+    let mut test = compiling_command();
     test.arg("test").env("STOCKADE_REDIS_SERVER", program);
     if is_long {
         test.args(["--release", "-p", "stockade-redis"]).env("STOCKADE_REDIS_LONG", "1");
@@ -34,7 +34,7 @@ pub fn run() -> Outcome {
     if is_long {
         test.args(["--", "--nocapture"]);
     }
-    started(test.current_dir(root()))
+    started(&mut test)
 }
 
 /// Returns the program of an engine, if there is one or one can be installed.

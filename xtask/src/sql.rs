@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, cargo_command, debian, is_part_of, root, run as started, skip};
+use crate::{
+    Outcome, cargo_command, compiling_command, debian, is_part_of, root, run as started, skip,
+};
 
 /// Where Debian and others put the programs of a server.
 const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
@@ -101,7 +103,7 @@ impl Server {
     /// Runs tests of the stores, optimised where they are long.
     fn test(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         let is_long = variables.iter().any(|(name, _)| *name == "STOCKADE_SQL_LONG");
-        let mut test = cargo_command();
+        let mut test = compiling_command();
         test.arg("test");
         if is_long {
             test.args(["--release", "-p", "stockade-sql"]);
@@ -115,7 +117,7 @@ impl Server {
         test.envs(variables.iter().copied());
         test.env("STOCKADE_POSTGRES", &self.address);
         test.env("STOCKADE_POSTGRES_CONTROL", &self.control);
-        started(test.current_dir(root()))
+        started(&mut test)
     }
 
     fn control(&self, verb: &str) -> Outcome {
