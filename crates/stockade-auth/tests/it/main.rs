@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
 
 mod attacks;
-mod compile_fail;
 mod cross_check;
 #[cfg(feature = "jwks")]
 mod jwks;

@@ -1,6 +1,6 @@
 //! A number says no unit.
 
-use stockade_auth::{Secret, generate_jwt};
+use stockade::auth::{Secret, generate_jwt};
 
 fn main() {
     let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();

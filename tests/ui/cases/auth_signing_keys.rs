@@ -1,6 +1,6 @@
 //! A text is no secret yet, and neither are bytes.
 
-use stockade_auth::{SessionId, generate_jwt};
+use stockade::auth::{SessionId, generate_jwt};
 
 fn main() {
     let _ = generate_jwt([("sub", "7")], "1h", "a secret of thirty-two bytes or more");

@@ -1,6 +1,6 @@
 //! A text is no secret yet, and neither are bytes.
 
-use stockade_auth::{TokenVerifier, verify_token};
+use stockade::auth::{TokenVerifier, verify_token};
 
 fn main() {
     let _ = verify_token("e30.e30.", "a secret of thirty-two bytes or more");
