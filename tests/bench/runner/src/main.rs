@@ -27,7 +27,10 @@ type Outcome<T = ()> = Result<T, String>;
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let outcome = match args.first().map(String::as_str) {
-        Some("counts") => counts::run(args.iter().any(|arg| arg == "--save")),
+        Some("counts") => {
+            let asks = |option| args.iter().any(|arg| arg == option);
+            counts::run(asks("--save"), asks("--short"))
+        }
         Some("profile") => counts::profile(&args[1..]),
         _ => options::Options::parse(&args).and_then(|options| bench::run(&options)),
     };
