@@ -25,8 +25,8 @@ const ARGUMENTS: (&str, &str) = ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
 /// its arguments are given.
 pub fn compiles(command: &mut Command) {
     command.args(["--config", WRAPPER]).env(ARGUMENTS.0, ARGUMENTS.1);
-    // Nothing is compiled a second time.
-    command.env("CARGO_INCREMENTAL", "0");
+    // Nothing is compiled a second time, and a panic tells its line without debug info.
+    command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
 }
 
 /// Fails if the driver is not there, or lets a mistake pass: its variable is a matter
