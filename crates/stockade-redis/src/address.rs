@@ -57,6 +57,72 @@ impl Address {
     }
 }
 
+impl Address {
+    /// Reads several addresses of one kind: all encrypted or none, with one database.
+    pub(crate) fn read_all<U: AsRef<str>>(
+        urls: impl IntoIterator<Item = U>,
+    ) -> Result<Vec<Self>, Mistake> {
+        let read: Result<Vec<_>, _> =
+            urls.into_iter().map(|url| Self::read(url.as_ref())).collect();
+        let read = read?;
+        let Some(first) = read.first() else {
+            return Err(Mistake::new("there is no address"));
+        };
+        let kind = |it: &Self| (it.is_encrypted(), it.database());
+        if read.iter().any(|it| kind(it) != kind(first)) {
+            return Err(Mistake::new("the addresses are encrypted or not, with one database"));
+        }
+        Ok(read)
+    }
+
+    /// Returns the same address with this login, or with none.
+    pub(crate) fn with_login(mut self, login: Option<&Login>) -> Self {
+        let database = self.database();
+        self.login = RedisConnectionInfo::default().set_db(database).set_skip_set_lib_name();
+        if let Some(Login { user, password }) = login {
+            self.login = self.login.set_username(user).set_password(password);
+        }
+        self
+    }
+
+    /// Returns the address of a sentinel, which has no databases.
+    pub(crate) fn of_sentinel(mut self) -> Self {
+        self.login = self.login.set_db(0);
+        self
+    }
+
+    /// Returns another engine, which is logged in to in the same way.
+    pub(crate) fn at(&self, host: &str, port: u16) -> Self {
+        Self { host: host.to_owned(), port, ..self.clone() }
+    }
+
+    /// Returns the number of the database.
+    pub(crate) fn database(&self) -> i64 {
+        self.login.db()
+    }
+
+    /// Returns true if the way there is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.is_encrypted;
+        #[cfg(not(feature = "tls"))]
+        false
+    }
+}
+
+/// A user and a password. Its `Debug` has no password.
+#[derive(Clone)]
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.host.contains(':') {

@@ -1,4 +1,4 @@
-//! [`Target`]: the way to an engine, and the first look at it.
+//! [`Endpoint`]: one address, how to log in there, and the first look at its engine.
 
 use std::fmt;
 use std::io;
@@ -17,11 +17,20 @@ use crate::options::RedisOptions;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 
-/// An engine, with everything to connect to it.
-pub(crate) struct Target {
+/// An address, with everything to connect to it.
+pub(crate) struct Endpoint {
     pub(crate) address: Address,
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
+}
+
+/// The engines that are the right ones.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wanted {
+    /// One that takes writes.
+    Master,
+    /// Any node of a cluster: each knows where the keys are.
+    Any,
 }
 
 /// A connection with the task that reads and writes it, which ends with it.
@@ -44,7 +53,7 @@ impl Drop for Driver {
 #[derive(Debug)]
 pub(crate) struct ConnectError(String);
 
-impl Target {
+impl Endpoint {
     pub(crate) fn new(address: Address, options: &RedisOptions) -> Result<Self, Mistake> {
         #[cfg(feature = "tls")]
         let tls = match address.is_encrypted {
@@ -60,8 +69,36 @@ impl Target {
         })
     }
 
-    /// Connects, looks its host up anew, and asks for the state of the engine.
-    pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
+    /// Returns another engine, which is reached and logged in to in the same way.
+    pub(crate) fn at(&self, host: &str, port: u16) -> Result<Self, ConnectError> {
+        #[cfg(feature = "tls")]
+        let tls = match &self.tls {
+            Some(tls) => Some(tls.at(host).map_err(|it| ConnectError::new(it.message()))?),
+            None => None,
+        };
+        Ok(Self {
+            address: self.address.at(host, port),
+            #[cfg(feature = "tls")]
+            tls,
+        })
+    }
+
+    /// Connects, and asks for the state of the engine.
+    pub(crate) async fn connect(&self, wanted: Wanted) -> Result<Connected, ConnectError> {
+        let (mut connection, driver) = self.log_in().await?;
+        let info: String = redis::cmd("INFO").query_async(&mut connection).await?;
+        let engine = EngineInfo::read(&info);
+        if engine.is_loading {
+            return Err(ConnectError::new("it is loading its data"));
+        }
+        if engine.is_replica && wanted == Wanted::Master {
+            return Err(ConnectError::new("it is a replica, which takes no writes"));
+        }
+        Ok(Connected { connection, driver, engine })
+    }
+
+    /// Connects and logs in, looks the host up anew.
+    pub(crate) async fn log_in(&self) -> Result<(MultiplexedConnection, Driver), ConnectError> {
         let stream = TcpStream::connect((&*self.address.host, self.address.port)).await?;
         stream.set_nodelay(true)?;
         let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE);
@@ -73,7 +110,7 @@ impl Target {
         self.speak(stream).await
     }
 
-    async fn speak<S>(&self, stream: S) -> Result<Connected, ConnectError>
+    async fn speak<S>(&self, stream: S) -> Result<(MultiplexedConnection, Driver), ConnectError>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -82,17 +119,14 @@ impl Target {
             AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
         let login = &self.address.login;
         let made = MultiplexedConnection::new_with_config(login, stream, config).await;
-        let (mut connection, driver) = made?;
-        let driver = Driver(tokio::spawn(driver));
-        let info: String = redis::cmd("INFO").query_async(&mut connection).await?;
-        let engine = EngineInfo::read(&info);
-        if engine.is_loading {
-            return Err(ConnectError("it is loading its data".to_owned()));
-        }
-        if engine.is_replica {
-            return Err(ConnectError("it is a replica, which takes no writes".to_owned()));
-        }
-        Ok(Connected { connection, driver, engine })
+        let (connection, driver) = made?;
+        Ok((connection, Driver(tokio::spawn(driver))))
+    }
+}
+
+impl ConnectError {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
     }
 }
 

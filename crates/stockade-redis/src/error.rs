@@ -27,6 +27,38 @@ impl LinkError {
     }
 }
 
+/// The node of a cluster that has a slot.
+pub(crate) struct Redirect {
+    /// Empty for that of the node that said so.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// True while the slot moves: only this command is to go there.
+    pub(crate) is_only_once: bool,
+}
+
+impl LinkError {
+    /// Returns the node that the command is to be sent to.
+    pub(crate) fn redirect(&self) -> Option<Redirect> {
+        let Self::Failed(error) = self else { return None };
+        let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
+        let is_only_once = error.kind() == ErrorKind::Server(ServerErrorKind::Ask);
+        Some(Redirect { host: host.to_owned(), port: port.parse().ok()?, is_only_once })
+    }
+
+    /// Returns true if the slot may have another node by now.
+    pub(crate) fn is_of_a_node(&self) -> bool {
+        use ServerErrorKind::{Ask, ClusterDown, Moved};
+        match self {
+            Self::Down(_) | Self::Late(_) => true,
+            Self::Full => false,
+            Self::Failed(error) => {
+                matches!(error.kind(), ErrorKind::Io | ErrorKind::Server(Moved | Ask | ClusterDown))
+                    || error.is_connection_dropped()
+            }
+        }
+    }
+}
+
 /// Returns true for errors of an engine that is the wrong one or not ready: another
 /// connection may lead to the right one.
 pub(crate) fn wants_another_connection(error: &RedisError) -> bool {

@@ -1,5 +1,7 @@
 //! The task that connects, watches a connection, and connects again.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +12,21 @@ use tokio::time::{sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::connect::{ConnectError, Connected, Driver};
-use crate::link::{Fault, FaultKind, Kept, Link, State, lock};
+use crate::link::{Fault, FaultKind, Link, State, lock};
+
+/// The task's hold of the link. Its end lets another task begin.
+pub(crate) struct Kept {
+    pub(crate) link: Arc<Link>,
+    pub(crate) faults: Option<mpsc::Receiver<Fault>>,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.link.state.send_replace(State::Connecting);
+        *lock(&self.link.noted) = self.faults.take();
+        self.link.is_kept.store(false, Ordering::Release);
+    }
+}
 
 /// Keeps a link until its handles are gone.
 pub(crate) async fn run(mut kept: Kept) {
@@ -33,7 +49,7 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
         match connect(link).await {
             Ok(Connected { connection, driver, engine }) => {
                 if !std::mem::replace(&mut is_warned, true) {
-                    let address = &link.target.address;
+                    let address = &link.target;
                     for warning in engine.warnings() {
                         log::warn!(target: "stockade", "redis {address}: {warning}");
                     }
@@ -42,7 +58,10 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
                 link.note_answer();
                 lock(&link.breaker).succeeded();
                 link.up(connection.clone(), number);
-                let lost = watch(link, faults, connection, number, driver).await;
+                let lost = tokio::select! {
+                    lost = watch(link, faults, connection.clone(), number, driver) => lost,
+                    never = follow(link, &connection) => match never {},
+                };
                 let is_short = begin.elapsed() < SETTLED;
                 let is_again = std::mem::replace(&mut was_short, is_short) && is_short;
                 if !is_short {
@@ -64,9 +83,17 @@ async fn keep(link: &Link, faults: &mut mpsc::Receiver<Fault>) {
     }
 }
 
+/// Keeps the map of a cluster true.
+async fn follow(link: &Link, connection: &MultiplexedConnection) -> Infallible {
+    match link.target.nodes() {
+        Some(cluster) => cluster.follow(connection).await,
+        None => pending().await,
+    }
+}
+
 /// Connects, in the time that there is. Commands wait for it for a moment only.
 async fn connect(link: &Link) -> Result<Connected, String> {
-    let attempt = timeout(link.options.connect_timeout, link.target.connect());
+    let attempt = link.target.connect();
     tokio::pin!(attempt);
     let outcome = if let Ok(outcome) = timeout(MOMENT, &mut attempt).await {
         outcome
@@ -76,8 +103,7 @@ async fn connect(link: &Link) -> Result<Connected, String> {
         }
         attempt.await
     };
-    let told = |error: ConnectError| error.to_string();
-    outcome.map_err(|_| "it does not answer".to_owned())?.map_err(told)
+    outcome.map_err(|error: ConnectError| error.to_string())
 }
 
 /// Waits before the next attempt; a command that finds the link down ends the wait

@@ -4,6 +4,8 @@
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
 //   connects and watches; `connect`: the stream, the login and the first look.
+// - `target`: the way to the engine: an address, or `sentinel` that names one.
+// - `cluster`: a link for each node of a cluster, by its `slots`.
 // - `breaker`, `backoff`: the two waits, as data.
 // - `options`, `address`, `tls`: what a link is opened with.
 // - `error`, `health`: what it says of itself.
@@ -15,6 +17,7 @@
 mod address;
 mod backoff;
 mod breaker;
+mod cluster;
 mod connect;
 mod error;
 mod health;
@@ -23,6 +26,9 @@ mod link;
 mod options;
 mod rate_limits;
 mod script;
+mod sentinel;
+mod slots;
+mod target;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -40,3 +46,6 @@ pub const COMMANDS: &[&str] = &[
     "ping", "info", "evalsha", "eval", "time", "get", "set", "incrby", "pttl", "hmget", "hset",
     "pexpire",
 ];
+
+/// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].
+pub const CLUSTER_COMMANDS: &[&str] = &["cluster|slots", "asking"];

@@ -14,12 +14,13 @@ use tokio::time::timeout;
 
 use crate::address::Address;
 use crate::breaker::Breaker;
-use crate::connect::Target;
+use crate::cluster::Cluster;
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
-use crate::keeper;
+use crate::keeper::{self, Kept};
 use crate::options::RedisOptions;
 use crate::script::Script;
+use crate::target::Target;
 
 /// A link to Valkey or Redis, which is kept by a task in the background. A clone is
 /// the same link.
@@ -63,7 +64,7 @@ pub(crate) struct Link {
     pub(crate) target: Target,
     pub(crate) options: RedisOptions,
     /// True while the task runs.
-    is_kept: AtomicBool,
+    pub(crate) is_kept: AtomicBool,
     pub(crate) state: watch::Sender<State>,
     outage: Mutex<Option<Outage>>,
     pub(crate) breaker: Mutex<Breaker>,
@@ -77,7 +78,7 @@ pub(crate) struct Link {
     pub(crate) closed: Notify,
     faults: mpsc::Sender<Fault>,
     /// The other end, while no task has it.
-    noted: Mutex<Option<mpsc::Receiver<Fault>>>,
+    pub(crate) noted: Mutex<Option<mpsc::Receiver<Fault>>>,
 }
 
 /// The connection of a link.
@@ -131,7 +132,11 @@ impl Redis {
     /// ```
     pub fn open(url: &str, options: RedisOptions) -> Result<Self, ConfigError> {
         ConfigError::check(options.mistakes())?;
-        let target = Target::new(Address::read(url)?, &options)?;
+        let target = Target::engine(Address::read(url)?, &options)?;
+        Ok(Self::start(target, options))
+    }
+
+    pub(crate) fn start(target: Target, options: RedisOptions) -> Self {
         let (faults, noted) = mpsc::channel(16);
         let link = Arc::new(Link {
             in_flight: Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS)),
@@ -153,14 +158,14 @@ impl Redis {
             noted: Mutex::new(Some(noted)),
         });
         link.keep();
-        Ok(Self(Arc::new(Owner(link))))
+        Self(Arc::new(Owner(link)))
     }
 
     /// Returns the state of the link.
     #[must_use]
     pub fn health(&self) -> Health {
         match &*lock(&self.0.0.outage) {
-            None => Health::Up,
+            None => self.0.0.target.nodes().map_or(Health::Up, Cluster::health),
             Some(outage) => Health::Down { since: outage.since, error: outage.error.clone() },
         }
     }
@@ -178,9 +183,28 @@ impl Redis {
         arguments: &[u64],
         deadline: Duration,
     ) -> Result<T, LinkError> {
-        match self.send(&script.by_hash(key, arguments), deadline).await {
+        match self.0.0.target.nodes() {
+            Some(cluster) => {
+                self.0.0.keep();
+                cluster.run(self, script, key, arguments, deadline).await
+            }
+            None => self.run_here(script, key, arguments, false, deadline).await,
+        }
+    }
+
+    /// Runs a script in this engine. In a cluster it may be one to which the slot is
+    /// moving, which has to be asked.
+    pub(crate) async fn run_here<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        key: &str,
+        arguments: &[u64],
+        is_asking: bool,
+        deadline: Duration,
+    ) -> Result<T, LinkError> {
+        match self.send(&script.by_hash(key, arguments), is_asking, deadline).await {
             Err(error) if error.is_unknown_script() => {
-                self.send(&script.by_code(key, arguments), deadline).await
+                self.send(&script.by_code(key, arguments), is_asking, deadline).await
             }
             outcome => outcome,
         }
@@ -188,7 +212,12 @@ impl Redis {
 
     /// Sends a command, which has this time for its answer. A future that is dropped
     /// leaves the connection as it is.
-    async fn send<T: FromRedisValue>(&self, cmd: &Cmd, deadline: Duration) -> Result<T, LinkError> {
+    async fn send<T: FromRedisValue>(
+        &self,
+        cmd: &Cmd,
+        is_asking: bool,
+        deadline: Duration,
+    ) -> Result<T, LinkError> {
         let link = &*self.0.0;
         self.0.0.keep();
         let _permit = link.in_flight.try_acquire().map_err(|_| LinkError::Full)?;
@@ -196,13 +225,38 @@ impl Redis {
         let outcome = timeout(deadline, async {
             let (mut connection, number) = link.connection().await?;
             sent_on = Some(number);
-            cmd.query_async(&mut connection).await.map_err(LinkError::Failed)
+            let answer = if is_asking {
+                let mut both = redis::pipe();
+                both.cmd("ASKING").ignore().add_command(cmd.clone());
+                both.query_async(&mut connection).await.map(|(answer,)| answer)
+            } else {
+                cmd.query_async(&mut connection).await
+            };
+            answer.map_err(LinkError::Failed)
         });
         let outcome = outcome.await.unwrap_or(Err(LinkError::Late(deadline)));
         if let Some(number) = sent_on {
             link.judge(number, outcome.as_ref().err());
         }
         outcome
+    }
+
+    /// Waits for the connection, if there may be one in a moment.
+    pub(crate) async fn wait_for_connection(&self, deadline: Duration) -> Result<(), LinkError> {
+        let connection = timeout(deadline, self.0.0.connection()).await;
+        connection.unwrap_or(Err(LinkError::Late(deadline))).map(|_| ())
+    }
+
+    /// Returns the connection, if there is one.
+    pub(crate) fn current(&self) -> Option<MultiplexedConnection> {
+        match &*self.0.0.state.borrow() {
+            State::Up(connection, _) => Some(connection.clone()),
+            State::Connecting | State::Down(_) => None,
+        }
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -279,7 +333,7 @@ impl Link {
         });
         reason.clone_into(&mut outage.error);
         if !std::mem::replace(&mut outage.is_logged, true) {
-            let address = &self.target.address;
+            let address = &self.target;
             log::error!(target: "stockade", "redis {address} is down: {reason}");
         }
         self.state.send_replace(State::Down(reason.into()));
@@ -289,7 +343,7 @@ impl Link {
     pub(crate) fn up(&self, connection: MultiplexedConnection, number: u64) {
         let outage = lock(&self.outage).take();
         if let Some(outage) = outage.filter(|outage| outage.is_logged) {
-            let address = &self.target.address;
+            let address = &self.target;
             let time = outage.since.elapsed().unwrap_or_default();
             log::info!(target: "stockade", "redis {address} is up again after {time:.1?}");
         }
@@ -310,20 +364,6 @@ impl Link {
     }
 }
 
-/// The task's hold of the link. Its end lets another task begin.
-pub(crate) struct Kept {
-    pub(crate) link: Arc<Link>,
-    pub(crate) faults: Option<mpsc::Receiver<Fault>>,
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        self.link.state.send_replace(State::Connecting);
-        *lock(&self.link.noted) = self.faults.take();
-        self.link.is_kept.store(false, Ordering::Release);
-    }
-}
-
 impl Drop for Owner {
     fn drop(&mut self) {
         self.0.closed.notify_one();
@@ -333,7 +373,7 @@ impl Drop for Owner {
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redis")
-            .field("address", &format_args!("{}", self.0.0.target.address))
+            .field("address", &format_args!("{}", self.0.0.target))
             .field("prefix", &self.0.0.options.prefix)
             .field("health", &self.health())
             .finish_non_exhaustive()

@@ -5,6 +5,8 @@ use std::time::Duration;
 use stockade_errors::__internal::setters;
 use stockade_errors::Mistake;
 
+use crate::address::Login;
+
 /// Options of a [`Redis`](crate::Redis). The prefix is required.
 ///
 /// ```
@@ -21,6 +23,7 @@ pub struct RedisOptions {
     pub(crate) connect_timeout: Duration,
     pub(crate) max_in_flight: usize,
     pub(crate) root_certificates: Option<Vec<u8>>,
+    pub(crate) engine_login: Option<Login>,
 }
 
 impl RedisOptions {
@@ -48,6 +51,15 @@ impl RedisOptions {
         root_certificates: some into Vec<u8>;
     }
 
+    /// Sets the user and the password of the engines that Sentinel names; those in the
+    /// addresses of [`Redis::sentinel`](crate::Redis::sentinel) are for Sentinel
+    /// itself. Default: none. A mistake where the addresses are those of the engine.
+    #[must_use]
+    pub fn engine_login(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
+        self.engine_login = Some(Login { user: user.into(), password: password.into() });
+        self
+    }
+
     pub(crate) fn mistakes(&self) -> Vec<Mistake> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let mut mistakes = Vec::new();
@@ -73,6 +85,7 @@ impl Default for RedisOptions {
             connect_timeout: Duration::from_secs(1),
             max_in_flight: 10_000,
             root_certificates: None,
+            engine_login: None,
         }
     }
 }

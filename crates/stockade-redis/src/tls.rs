@@ -46,6 +46,13 @@ impl Tls {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), name })
     }
 
+    /// Returns the same for another host.
+    pub(crate) fn at(&self, host: &str) -> Result<Self, Mistake> {
+        let name = ServerName::try_from(host.to_owned());
+        let name = name.map_err(|error| Mistake::new(error.to_string()))?;
+        Ok(Self { connector: self.connector.clone(), name })
+    }
+
     pub(crate) async fn encrypt(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
         self.connector.connect(self.name.clone(), stream).await
     }

@@ -1,0 +1,292 @@
+//! [`Cluster`]: the nodes of a cluster, each with a link of its own.
+//!
+//! So a node that hangs or is gone costs the commands for its own slots and no others,
+//! and everything that is true of a link is true of each.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::FromRedisValue;
+use redis::aio::MultiplexedConnection;
+use stockade_errors::{ConfigError, Mistake};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::address::Address;
+use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
+use crate::error::{LinkError, Redirect};
+use crate::health::Health;
+use crate::link::{Redis, lock};
+use crate::options::RedisOptions;
+use crate::script::Script;
+use crate::slots::{self, SlotRange, slot};
+use crate::target::{Target, in_time};
+
+/// A cluster. The link that has it is connected to any of its nodes, by which it learns
+/// which node has which slots.
+pub(crate) struct Cluster {
+    seeds: Vec<Endpoint>,
+    options: RedisOptions,
+    nodes: Mutex<Nodes>,
+    /// Told when a command found a node gone, or a slot elsewhere.
+    stale: Notify,
+    /// The position at which the next search begins.
+    next: AtomicUsize,
+}
+
+/// The masters, and the ranges of slots in order.
+#[derive(Default)]
+struct Nodes {
+    links: HashMap<(String, u16), Redis>,
+    ranges: Vec<(SlotRange, Redis)>,
+}
+
+impl Redis {
+    /// Opens a link to a cluster, whose nodes are learnt from any of these addresses.
+    ///
+    /// Every master has a link of its own: one that hangs or is gone costs the commands
+    /// for its own keys, and no others. Where a key is comes from `CLUSTER SLOTS`,
+    /// which is asked anew when a node says that a slot has moved, and when one is
+    /// gone. All nodes are logged in to as the first address says. The user needs
+    /// [`CLUSTER_COMMANDS`](crate::CLUSTER_COMMANDS) too.
+    ///
+    /// [`Redis::health`] is down while any master is.
+    ///
+    /// # Errors
+    /// Fails for what is seen without a network: no address, one that is none,
+    /// addresses of two kinds, a database other than 0, and everything of
+    /// [`Redis::open`].
+    ///
+    /// ```
+    /// use stockade::redis::{Redis, RedisOptions};
+    ///
+    /// let options = RedisOptions::new().prefix("shop");
+    /// let nodes = ["redis://10.0.0.1:7000", "redis://10.0.0.2:7000"];
+    /// assert!(Redis::cluster(nodes, options.clone()).is_ok());
+    /// assert!(Redis::cluster(["redis://10.0.0.1:7000/1"], options).is_err());
+    /// ```
+    pub fn cluster<U: AsRef<str>>(
+        addresses: impl IntoIterator<Item = U>,
+        options: RedisOptions,
+    ) -> Result<Self, ConfigError> {
+        ConfigError::check(options.mistakes())?;
+        let target = Target::cluster(Address::read_all(addresses)?, &options)?;
+        Ok(Self::start(target, options))
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(addresses: Vec<Address>, options: &RedisOptions) -> Result<Self, Mistake> {
+        if addresses.iter().any(|address| address.database() != 0) {
+            return Err(Mistake::new("a cluster has no databases but 0"));
+        }
+        if options.engine_login.is_some() {
+            return Err(Mistake::new("engine_login is for Redis::sentinel"));
+        }
+        let seeds = addresses.into_iter().map(|address| Endpoint::new(address, options));
+        Ok(Self {
+            seeds: seeds.collect::<Result<_, _>>()?,
+            options: options.clone(),
+            nodes: Mutex::default(),
+            stale: Notify::new(),
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// Connects to one node after the other, until one says where the slots are. The
+    /// next attempt begins after it.
+    pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
+        let known: Vec<_> = lock(&self.nodes).links.keys().cloned().collect();
+        let known = known.iter().filter_map(|(host, port)| self.endpoint(host, *port).ok());
+        let known: Vec<Endpoint> = known.collect();
+        // Those of the options may be long gone.
+        let nodes: Vec<&Endpoint> = self.seeds.iter().chain(&known).collect();
+        let first = self.next.load(Ordering::Relaxed);
+        let mut errors = Vec::new();
+        for step in 0..nodes.len() {
+            let index = first.wrapping_add(step) % nodes.len();
+            let node = nodes[index];
+            match in_time(time, self.connect_to(node)).await {
+                Ok(connected) => {
+                    self.next.store(index + 1, Ordering::Relaxed);
+                    return Ok(connected);
+                }
+                Err(error) if errors.len() < MAX_ERRORS => {
+                    errors.push(format!("{}: {error}", node.address));
+                }
+                Err(_) => {}
+            }
+        }
+        Err(ConnectError::new(errors.join("; ")))
+    }
+
+    async fn connect_to(&self, node: &Endpoint) -> Result<Connected, ConnectError> {
+        let mut connected = node.connect(Wanted::Any).await?;
+        self.load(&mut connected.connection, &node.address.host).await?;
+        Ok(connected)
+    }
+
+    /// Asks a node for the map. A node that is new gets a link, and one that has no
+    /// slots any more loses its own.
+    async fn load(
+        &self,
+        connection: &mut MultiplexedConnection,
+        host: &str,
+    ) -> Result<(), ConnectError> {
+        let answer = redis::cmd("CLUSTER").arg("SLOTS").query_async(connection).await?;
+        let ranges = slots::read(&answer, host);
+        if ranges.is_empty() {
+            return Err(ConnectError::new("it knows no slots of a cluster"));
+        }
+        let mut nodes = lock(&self.nodes);
+        let before = std::mem::take(&mut *nodes).links;
+        for range in ranges {
+            let name = (range.host.clone(), range.port);
+            let link = match nodes.links.get(&name).or_else(|| before.get(&name)) {
+                Some(link) => link.clone(),
+                None => self.open(&range.host, range.port)?,
+            };
+            nodes.links.insert(name, link.clone());
+            nodes.ranges.push((range, link));
+        }
+        Ok(())
+    }
+
+    /// Keeps the map true.
+    pub(crate) async fn follow(&self, connection: &MultiplexedConnection) -> Infallible {
+        loop {
+            tokio::select! {
+                () = self.stale.notified() => {}
+                () = sleep(REFRESH) => {}
+            }
+            let (mut connection, host) = self.next_node(connection);
+            // One that does not answer is asked again, or is another one, in a moment.
+            let _ = in_time(REFRESH_DEADLINE, self.load(&mut connection, &host)).await;
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Returns the nodes that are there in turn: the map of one that is cut off from
+    /// the others is old.
+    fn next_node(&self, own: &MultiplexedConnection) -> (MultiplexedConnection, String) {
+        let nodes = lock(&self.nodes);
+        let up = nodes.links.iter().filter_map(|((host, _), link)| Some((link.current()?, host)));
+        let up: Vec<_> = up.collect();
+        let index = self.next.fetch_add(1, Ordering::Relaxed) % up.len().max(1);
+        let own_host = || self.seeds.first().map_or_else(String::new, |it| it.address.host.clone());
+        up.get(index).map_or_else(
+            || (own.clone(), own_host()),
+            |(connection, host)| (connection.clone(), (*host).clone()),
+        )
+    }
+
+    /// Runs a script where its key is.
+    pub(crate) async fn run<T: FromRedisValue>(
+        &self,
+        own: &Redis,
+        script: &Script,
+        key: &str,
+        arguments: &[u64],
+        deadline: Duration,
+    ) -> Result<T, LinkError> {
+        let begin = Instant::now();
+        let slot = slot(key);
+        let mut node = match self.find(slot) {
+            Some(node) => node,
+            None => {
+                // The first map may come in a moment.
+                own.wait_for_connection(deadline).await?;
+                self.find(slot).ok_or_else(|| LinkError::Down("no node has the slot".to_owned()))?
+            }
+        };
+        let mut is_asking = false;
+        for _ in 0..MAX_REDIRECTS {
+            let left = deadline.saturating_sub(begin.elapsed());
+            let outcome = node.run_here(script, key, arguments, is_asking, left).await;
+            let Err(error) = &outcome else { return outcome };
+            if error.is_of_a_node() {
+                self.stale.notify_one();
+            }
+            let Some(Redirect { host, port, is_only_once }) = error.redirect() else {
+                return outcome;
+            };
+            is_asking = is_only_once;
+            node = self
+                .node(&host, port, &node)
+                .map_err(|error| LinkError::Down(error.to_string()))?;
+        }
+        Err(LinkError::Down("the nodes do not agree on where the slot is".to_owned()))
+    }
+
+    /// Returns the state of the first node that is down.
+    pub(crate) fn health(&self) -> Health {
+        let nodes = lock(&self.nodes);
+        let down = nodes.links.iter().find_map(|((host, port), link)| match link.health() {
+            Health::Down { since, error } => Some((since, format!("{host}:{port}: {error}"))),
+            Health::Up => None,
+        });
+        down.map_or(Health::Up, |(since, error)| Health::Down { since, error })
+    }
+
+    fn find(&self, slot: u16) -> Option<Redis> {
+        let nodes = lock(&self.nodes);
+        let after = nodes.ranges.partition_point(|(range, _)| range.first <= slot);
+        let (range, node) = nodes.ranges.get(after.checked_sub(1)?)?;
+        (slot <= range.last).then(|| node.clone())
+    }
+
+    /// Returns the node that another one has named; without a host it is beside that.
+    fn node(&self, host: &str, port: u16, by: &Redis) -> Result<Redis, ConnectError> {
+        let mut nodes = lock(&self.nodes);
+        let beside = || {
+            let name = nodes.links.iter().find(|(_, link)| link.is_same(by));
+            name.map_or_else(String::new, |((host, _), _)| host.clone())
+        };
+        let host = if host.is_empty() { beside() } else { host.to_owned() };
+        if let Some(node) = nodes.links.get(&(host.clone(), port)) {
+            return Ok(node.clone());
+        }
+        if nodes.links.len() >= MAX_NODES {
+            return Err(ConnectError::new("the cluster has too many nodes"));
+        }
+        let node = self.open(&host, port)?;
+        nodes.links.insert((host, port), node.clone());
+        Ok(node)
+    }
+
+    fn open(&self, host: &str, port: u16) -> Result<Redis, ConnectError> {
+        let target = Target::node(self.endpoint(host, port)?, &self.options);
+        Ok(Redis::start(target, self.options.clone()))
+    }
+
+    /// Returns a node, which is logged in to as to the first address.
+    fn endpoint(&self, host: &str, port: u16) -> Result<Endpoint, ConnectError> {
+        let first = self.seeds.first().ok_or_else(|| ConnectError::new("there is no address"))?;
+        first.at(host, port)
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cluster of")?;
+        for seed in &self.seeds {
+            write!(f, " {}", seed.address)?;
+        }
+        Ok(())
+    }
+}
+
+/// The time after which the map is asked for, if no command has found it wrong.
+const REFRESH: Duration = Duration::from_secs(10);
+const REFRESH_DEADLINE: Duration = Duration::from_millis(500);
+/// The shortest time between two questions for the map.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The nodes that one command may be sent to.
+const MAX_REDIRECTS: usize = 4;
+const MAX_NODES: usize = 1_000;
+/// The errors of nodes that stand in one of the link.
+const MAX_ERRORS: usize = 3;

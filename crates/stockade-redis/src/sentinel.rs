@@ -1,0 +1,133 @@
+//! [`Sentinel`]: asks the sentinels which engine is the master.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use stockade_errors::{ConfigError, Mistake};
+
+use crate::address::Address;
+use crate::connect::{ConnectError, Connected, Endpoint, Wanted};
+use crate::link::Redis;
+use crate::options::RedisOptions;
+use crate::target::{Target, in_time};
+
+/// The sentinels of a master.
+pub(crate) struct Sentinel {
+    sentinels: Vec<Endpoint>,
+    master: String,
+    /// The engine but for its host and port.
+    engine: Endpoint,
+    /// The sentinel that named the right one the last time: it is asked first.
+    first: AtomicUsize,
+}
+
+impl Redis {
+    /// Opens a link to the master of this name, of which Sentinel says where it is.
+    ///
+    /// The addresses are those of the sentinels, `redis://host:26379` each, with a user
+    /// and a password if Sentinel itself wants them; the database is that of the
+    /// engine. The user and the password of the engine are
+    /// [`RedisOptions::engine_login`]. `rediss://` encrypts both ways.
+    ///
+    /// Sentinel is asked at each connect, also when the engine says that it has become
+    /// a replica. The sentinels are asked in turn, each with half of
+    /// [`RedisOptions::connect_timeout`] for its answer, and the engine that one names
+    /// is used if it is a master indeed.
+    ///
+    /// # Errors
+    /// Fails for what is seen without a network: no address, one that is none, no name
+    /// of a master, addresses of two kinds, and everything of [`Redis::open`].
+    ///
+    /// ```
+    /// use stockade::redis::{Redis, RedisOptions};
+    ///
+    /// let sentinels = ["redis://10.0.0.1:26379", "redis://10.0.0.2:26379"];
+    /// let options = RedisOptions::new().prefix("shop").engine_login("shop", "secret");
+    /// assert!(Redis::sentinel(sentinels, "mymaster", options.clone()).is_ok());
+    /// assert!(Redis::sentinel(sentinels, "", options.clone()).is_err());
+    /// let none: [&str; 0] = [];
+    /// assert!(Redis::sentinel(none, "mymaster", options).is_err());
+    /// ```
+    pub fn sentinel<U: AsRef<str>>(
+        addresses: impl IntoIterator<Item = U>,
+        master: &str,
+        options: RedisOptions,
+    ) -> Result<Self, ConfigError> {
+        ConfigError::check(options.mistakes())?;
+        let addresses = Address::read_all(addresses)?;
+        let target = Target::sentinel(addresses, master, &options)?;
+        Ok(Self::start(target, options))
+    }
+}
+
+impl Sentinel {
+    pub(crate) fn new(
+        addresses: Vec<Address>,
+        master: &str,
+        options: &RedisOptions,
+    ) -> Result<Self, Mistake> {
+        if master.is_empty() || master.contains(char::is_whitespace) {
+            return Err(Mistake::new("a master of Sentinel has a name without spaces"));
+        }
+        let Some(first) = addresses.first() else {
+            return Err(Mistake::new("there is no address"));
+        };
+        let engine = first.clone().with_login(options.engine_login.as_ref());
+        let sentinels = addresses.into_iter().map(|it| Endpoint::new(it.of_sentinel(), options));
+        Ok(Self {
+            sentinels: sentinels.collect::<Result<_, _>>()?,
+            master: master.to_owned(),
+            engine: Endpoint::new(engine, options)?,
+            first: AtomicUsize::new(0),
+        })
+    }
+
+    /// Asks one after the other, until one names an engine that is a master.
+    pub(crate) async fn connect(&self, time: Duration) -> Result<Connected, ConnectError> {
+        let first = self.first.load(Ordering::Relaxed);
+        let mut errors = Vec::new();
+        for step in 0..self.sentinels.len() {
+            let index = (first + step) % self.sentinels.len();
+            let sentinel = &self.sentinels[index];
+            match self.connect_by(sentinel, time).await {
+                Ok(connected) => {
+                    self.first.store(index, Ordering::Relaxed);
+                    return Ok(connected);
+                }
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        Err(ConnectError::new(errors.join("; ")))
+    }
+
+    async fn connect_by(
+        &self,
+        sentinel: &Endpoint,
+        time: Duration,
+    ) -> Result<Connected, ConnectError> {
+        let by = |error| ConnectError::new(format!("sentinel {}: {error}", sentinel.address));
+        let (host, port) = in_time(time / 2, self.ask(sentinel)).await.map_err(by)?;
+        let engine = self.engine.at(&host, port)?;
+        let at = |error| ConnectError::new(format!("{}: {error}", engine.address));
+        in_time(time, engine.connect(Wanted::Master)).await.map_err(at)
+    }
+
+    async fn ask(&self, sentinel: &Endpoint) -> Result<(String, u16), ConnectError> {
+        let (mut connection, _driver) = sentinel.log_in().await?;
+        let mut ask = redis::cmd("SENTINEL");
+        ask.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.master);
+        let named: Option<(String, u16)> = ask.query_async(&mut connection).await?;
+        named.ok_or_else(|| ConnectError::new(format!("it knows no master {}", self.master)))
+    }
+}
+
+impl fmt::Display for Sentinel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "master {} of", self.master)?;
+        for sentinel in &self.sentinels {
+            write!(f, " {}", sentinel.address)?;
+        }
+        Ok(())
+    }
+}
