@@ -7,13 +7,22 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stockade_redis::COMMANDS;
+use stockade_redis::{CLUSTER_COMMANDS, COMMANDS};
 use tempfile::TempDir;
+
+/// The way to start a server.
+#[derive(Clone)]
+enum Start {
+    /// As an engine, with further settings.
+    Engine(Vec<String>),
+    /// As a sentinel, with the lines of its configuration.
+    Sentinel(String),
+}
 
 /// A server that ends with this.
 pub(crate) struct Engine {
     program: String,
-    settings: Vec<String>,
+    start: Start,
     pub(crate) port: u16,
     process: Child,
     folder: TempDir,
@@ -27,6 +36,16 @@ impl Engine {
 
     /// Starts a server with further settings.
     pub(crate) fn start_with(settings: &[&str]) -> Option<Self> {
+        let settings = settings.iter().map(|&word| word.to_owned()).collect();
+        Self::start_as(&Start::Engine(settings))
+    }
+
+    /// Starts a sentinel with these lines of its configuration.
+    pub(crate) fn start_sentinel(configuration: &str) -> Option<Self> {
+        Self::start_as(&Start::Sentinel(configuration.to_owned()))
+    }
+
+    fn start_as(start: &Start) -> Option<Self> {
         let Ok(program) = std::env::var("STOCKADE_REDIS_SERVER") else {
             eprintln!("SKIPPED: Redis; `cargo xtask redis` brings one and runs this test");
             return None;
@@ -34,9 +53,9 @@ impl Engine {
         // Another process may take a port before the server does.
         let engine = (0..20).find_map(|_| {
             let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
-            let settings: Vec<String> = settings.iter().map(|&word| word.to_owned()).collect();
-            let process = spawn(&program, port, &folder, &settings);
-            let mut engine = Self { program: program.clone(), settings, port, process, folder };
+            let process = spawn(&program, port, &folder, start);
+            let (program, start) = (program.clone(), start.clone());
+            let mut engine = Self { program, start, port, process, folder };
             engine.is_ready().then_some(engine)
         });
         Some(engine.unwrap_or_else(|| panic!("{program} does not start")))
@@ -57,7 +76,7 @@ impl Engine {
     pub(crate) fn restart(&mut self) {
         let begin = Instant::now();
         loop {
-            self.process = spawn(&self.program, self.port, &self.folder, &self.settings);
+            self.process = spawn(&self.program, self.port, &self.folder, &self.start);
             if self.is_ready() {
                 return;
             }
@@ -122,14 +141,28 @@ pub(crate) fn url(port: u16) -> String {
     format!("redis://shop:secret@127.0.0.1:{port}")
 }
 
-fn spawn(program: &str, port: u16, folder: &TempDir, settings: &[String]) -> Child {
+fn spawn(program: &str, port: u16, folder: &TempDir, start: &Start) -> Child {
     let mut command = Command::new(program);
-    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
-    command.args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"]);
-    command.arg("--dir").arg(folder.path());
-    command.args(["--user", "shop", "on", ">secret", "~shop:*", "-@all"]);
-    command.args(COMMANDS.iter().map(|command| format!("+{command}")));
-    command.args(settings);
+    match start {
+        Start::Engine(settings) => {
+            command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
+            command.args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"]);
+            command.args(["--repl-diskless-sync-delay", "0"]).arg("--dir").arg(folder.path());
+            command.args(["--user", "shop", "on", ">secret", "~shop:*", "-@all"]);
+            command.args(COMMANDS.iter().map(|command| format!("+{command}")));
+            if settings.iter().any(|word| word == "--cluster-enabled") {
+                command.args(CLUSTER_COMMANDS.iter().map(|command| format!("+{command}")));
+            }
+            command.args(settings);
+        }
+        Start::Sentinel(configuration) => {
+            // It writes what it learns into its file.
+            let file = folder.path().join("sentinel.conf");
+            let text = format!("port {port}\nbind 127.0.0.1\n{configuration}");
+            std::fs::write(&file, text).unwrap();
+            command.arg(file).arg("--sentinel");
+        }
+    }
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

@@ -14,7 +14,7 @@ use crate::engine::{Engine, url};
 use crate::proxy::Proxy;
 
 /// A way to send a write to an engine.
-trait Subject: Clone + Send + Sync + 'static {
+pub(crate) trait Subject: Clone + Send + Sync + 'static {
     /// Sends one, and returns true if it was done.
     fn write(&self) -> impl Future<Output = bool> + Send;
 }
@@ -44,21 +44,35 @@ impl Subject for Manager {
     }
 }
 
-/// A store of rate limits on our link.
+/// A store of rate limits on our link, and a key of it.
 #[derive(Clone)]
-struct Ours(Arc<RedisRateLimits>);
+pub(crate) struct Ours(Arc<RedisRateLimits>, RateKey);
 
 impl Ours {
     fn open(url: &str) -> Self {
         let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
-        Self(Arc::new(redis.rate_limits()))
+        Self::over(&redis)
+    }
+
+    pub(crate) fn over(redis: &Redis) -> Self {
+        Self::with_key(redis, RateKey::shared())
+    }
+
+    pub(crate) fn with_key(redis: &Redis, key: RateKey) -> Self {
+        Self(Arc::new(redis.rate_limits()), key)
+    }
+
+    /// Returns the name of a key in the engine.
+    pub(crate) fn name(key: &str) -> String {
+        let (limit, window) = (u32::MAX, 3_600_000_000_u64);
+        format!("shop:rate:fixed:{limit}:{window}:default:key:{key}")
     }
 }
 
 impl Subject for Ours {
     async fn write(&self) -> bool {
         let policy = Policy::new("default", u32::MAX / HOUR).unwrap();
-        match self.0.charge(&RateKey::shared(), &policy, Duration::ZERO) {
+        match self.0.charge(&self.1, &policy, Duration::ZERO) {
             Charge::Now(decision) => decision.allowed,
             Charge::Later(decision) => decision.await.is_ok(),
         }
@@ -67,20 +81,20 @@ impl Subject for Ours {
 
 /// One write: when it began, how long it took, and its outcome.
 #[derive(Clone, Copy)]
-struct Sample {
+pub(crate) struct Sample {
     begun: Instant,
     took: Duration,
     done: bool,
 }
 
 /// Writes 200 times a second, whatever the writes before it do.
-struct Load {
+pub(crate) struct Load {
     samples: Arc<Mutex<Vec<Sample>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Load {
-    fn on(subject: &impl Subject) -> Self {
+    pub(crate) fn on(subject: &impl Subject) -> Self {
         let samples = Arc::new(Mutex::new(Vec::new()));
         let (subject, kept) = (subject.clone(), Arc::clone(&samples));
         let task = tokio::spawn(async move {
@@ -100,7 +114,7 @@ impl Load {
     }
 
     /// Waits for a write that began now and was done; fails after some time.
-    async fn wait_for_success(&self, most: Duration) -> Option<Duration> {
+    pub(crate) async fn wait_for_success(&self, most: Duration) -> Option<Duration> {
         let begin = Instant::now();
         while begin.elapsed() < most {
             let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -113,21 +127,21 @@ impl Load {
         None
     }
 
-    fn end(self) -> Vec<Sample> {
+    pub(crate) fn end(self) -> Vec<Sample> {
         self.task.abort();
         std::mem::take(&mut self.samples.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// One row of the table, as it was found.
-struct Row {
+pub(crate) struct Row {
     fault: &'static str,
     /// The time from the end of the fault until a write was done again; `None` for
     /// never.
-    back: Option<Duration>,
-    failed: usize,
+    pub(crate) back: Option<Duration>,
+    pub(crate) failed: usize,
     /// Writes that took more than 20 ms.
-    slow: usize,
+    pub(crate) slow: usize,
     longest: Duration,
 }
 
@@ -142,7 +156,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    fn of(fault: &'static str, back: Option<Duration>, samples: &[Sample]) -> Self {
+    pub(crate) fn of(fault: &'static str, back: Option<Duration>, samples: &[Sample]) -> Self {
         Self {
             fault,
             back,
@@ -153,8 +167,16 @@ impl Row {
     }
 }
 
+/// Returns the longest time between two writes that were done.
+pub(crate) fn longest_gap(samples: &[Sample]) -> Option<Duration> {
+    let done = samples.iter().filter(|it| it.done).map(|it| it.begun + it.took);
+    let mut done: Vec<Instant> = done.collect();
+    done.sort_unstable();
+    done.windows(2).map(|pair| pair[1] - pair[0]).max()
+}
+
 const OUTAGE: Duration = Duration::from_secs(3);
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs the table; `open` makes a subject for an address.
 async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Option<Vec<Row>> {

@@ -10,11 +10,13 @@
     reason = "these are tests, and a skipped one is loud"
 )]
 
+mod cluster;
 mod engine;
 mod faults;
 mod link;
 mod long;
 mod proxy;
 mod rate_limits;
+mod sentinel;
 #[cfg(feature = "tls")]
 mod tls;

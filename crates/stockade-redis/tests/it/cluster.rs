@@ -1,0 +1,327 @@
+//! A cluster of three masters, each with a replica.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis::cluster::ClusterClientBuilder;
+use redis::cluster_async::ClusterConnection;
+use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
+use stockade_redis::{Redis, RedisOptions, RedisRateLimits};
+
+use crate::engine::{Engine, free_port, url};
+use crate::faults::{Load, Ours, PATIENCE, Row, Subject, longest_gap};
+use crate::proxy::Proxy;
+
+/// The first slot of each master, and the end.
+const SLOTS: [u16; 4] = [0, 5_461, 10_923, 16_384];
+const MASTERS: usize = SLOTS.len() - 1;
+
+struct Nodes {
+    /// The first three begin as masters.
+    engines: Vec<Engine>,
+    /// Leads clients to the first master, which names it as its own port.
+    proxy: Proxy,
+}
+
+impl Nodes {
+    async fn start() -> Option<Self> {
+        let mut engines = Vec::new();
+        let mut ports = Vec::new();
+        let proxy = Proxy::to(0).await;
+        let announced = proxy.port.to_string();
+        for index in 0..2 * MASTERS {
+            let port = free_port().to_string();
+            let settings = [
+                "--cluster-enabled yes",
+                "--cluster-config-file nodes.conf",
+                "--cluster-node-timeout 1000",
+                "--cluster-replica-validity-factor 0",
+                "--cluster-allow-replica-migration no",
+                // The slots that are there go on while others are not.
+                "--cluster-require-full-coverage no",
+            ];
+            let mut words: Vec<_> = settings.iter().flat_map(|it| it.split(' ')).collect();
+            words.extend(["--cluster-port", &port]);
+            if index == 0 {
+                words.extend(["--cluster-announce-port", &announced]);
+            }
+            engines.push(Engine::start_with(&words)?);
+            ports.push(port);
+        }
+        proxy.lead_to(engines[0].port);
+        for (index, engine) in engines.iter().enumerate() {
+            engine.admin(&["CLUSTER", "SET-CONFIG-EPOCH", &(index + 1).to_string()]);
+            if index < MASTERS {
+                let range = [SLOTS[index], SLOTS[index + 1] - 1].map(|slot| slot.to_string());
+                engine.admin(&["CLUSTER", "ADDSLOTSRANGE", &range[0], &range[1]]);
+            }
+            let meet = ["CLUSTER", "MEET", "127.0.0.1", &engine.port.to_string(), &ports[index]];
+            assert_eq!(engines[0].admin(&meet), "+OK");
+        }
+        let nodes = Self { engines, proxy };
+        for engine in &nodes.engines {
+            let info = || engine.admin(&["CLUSTER", "INFO"]);
+            until("all nodes", || info().contains("cluster_known_nodes:6")).await;
+        }
+        for (index, replica) in nodes.engines[MASTERS..].iter().enumerate() {
+            let master = nodes.engines[index].admin(&["CLUSTER", "MYID"]);
+            let replicate = || replica.admin(&["CLUSTER", "REPLICATE", &master]);
+            until("its master", || replicate() == "+OK").await;
+        }
+        nodes.are_whole().await;
+        Some(nodes)
+    }
+
+    /// Waits until every node knows all slots, and every replica is in step.
+    async fn are_whole(&self) {
+        for engine in &self.engines {
+            let info = || engine.admin(&["CLUSTER", "INFO"]);
+            until("a cluster", || info().contains("cluster_state:ok")).await;
+        }
+        let replicas = || {
+            let states = self.engines.iter().map(|it| it.admin(&["INFO", "replication"]));
+            states.filter(|it| it.contains("master_link_status:up")).count()
+        };
+        until("replicas in step", || replicas() == MASTERS).await;
+    }
+
+    /// Returns the master or the replica of the first range of slots.
+    fn first(&self, role: &str) -> usize {
+        let is = |it: &Engine| it.admin(&["INFO", "replication"]).contains(&format!("role:{role}"));
+        [0, MASTERS].into_iter().find(|&index| is(&self.engines[index])).unwrap()
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        self.engines[1..].iter().map(|it| url(it.port)).collect()
+    }
+
+    fn open(&self) -> Redis {
+        Redis::cluster(self.addresses(), RedisOptions::new().prefix("shop")).unwrap()
+    }
+
+    /// Returns a client whose key is on the master with this number.
+    fn client(&self, master: usize) -> String {
+        let slot = |client: &String| {
+            let name = Ours::name(client);
+            let slot = self.engines[1].admin(&["CLUSTER", "KEYSLOT", &name]);
+            slot.trim_start_matches(':').parse::<u16>().unwrap()
+        };
+        let range = SLOTS[master]..SLOTS[master + 1];
+        (0..).map(|it| format!("client {it}")).find(|it| range.contains(&slot(it))).unwrap()
+    }
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no sign of {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// The client library's own connection to a cluster, with the deadlines of ours.
+#[derive(Clone)]
+struct Library(ClusterConnection, String);
+
+impl Subject for Library {
+    async fn write(&self) -> bool {
+        let mut to = self.0.clone();
+        let mut set = redis::cmd("SET");
+        set.arg(&self.1).arg(1).arg("PX").arg(1_000);
+        set.exec_async(&mut to).await.is_ok()
+    }
+}
+
+/// A row of the table: for the keys of the node with the fault, and for those of others.
+struct Rows {
+    first: Row,
+    gap: Duration,
+    others: Row,
+}
+
+impl fmt::Display for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, gap, others } = self;
+        let Row { failed, slow, .. } = others;
+        write!(f, "{first}; none done for {gap:.1?}; of other nodes {failed} failed, {slow} slow")
+    }
+}
+
+/// Runs the table; `open` makes a subject for a client.
+async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Option<Vec<Rows>> {
+    let mut nodes = Nodes::start().await?;
+    let mut rows = Vec::new();
+    for fault in ["half-open", "CLIENT KILL", "kill -9", "SIGSTOP", "CLUSTER FAILOVER"] {
+        let of = [open(&nodes, nodes.client(0)).await, open(&nodes, nodes.client(1)).await];
+        let loads = of.each_ref().map(Load::on);
+        for load in &loads {
+            assert!(load.wait_for_success(PATIENCE).await.is_some(), "before {fault}");
+        }
+        let (master, replica) = (nodes.first("master"), nodes.first("slave"));
+        let role = |nodes: &Nodes| nodes.engines[replica].admin(&["INFO", "replication"]);
+        match fault {
+            "kill -9" => nodes.engines[master].kill(),
+            "SIGSTOP" => nodes.engines[master].freeze(),
+            "CLUSTER FAILOVER" => {
+                nodes.engines[replica].admin(&["CLUSTER", "FAILOVER"]);
+            }
+            "CLIENT KILL" => {
+                nodes.engines[master].admin(&["CLIENT", "KILL", "TYPE", "normal"]);
+            }
+            // The first master still has its place, behind the proxy.
+            _ => nodes.proxy.silence(),
+        }
+        if ["kill -9", "SIGSTOP", "CLUSTER FAILOVER"].contains(&fault) {
+            until("a failover", || role(&nodes).contains("role:master")).await;
+        }
+        let back = loads[0].wait_for_success(PATIENCE).await;
+        let [first, others] = loads.map(Load::end);
+        let gap = longest_gap(&first).unwrap_or_default();
+        let others = Row::of("", back, &others);
+        rows.push(Rows { first: Row::of(fault, back, &first), gap, others });
+        match fault {
+            "kill -9" => nodes.engines[master].restart(),
+            "SIGSTOP" => nodes.engines[master].thaw(),
+            _ => {}
+        }
+        until("both roles", || {
+            let roles = [master, replica].map(|it| nodes.engines[it].admin(&["ROLE"]));
+            roles[0] != roles[1]
+        })
+        .await;
+        nodes.are_whole().await;
+    }
+    Some(rows)
+}
+
+/// Our links. A fault of a node costs its keys and no others.
+#[tokio::test(flavor = "multi_thread")]
+async fn our_links_to_a_cluster() {
+    let open = async |nodes: &Nodes, client| Ours::with_key(&nodes.open(), RateKey::text(client));
+    for rows in table(open).await.unwrap_or_default() {
+        eprintln!("Cluster: {rows}");
+        assert!(rows.first.back.is_some(), "{rows}");
+        assert!(rows.first.slow <= 120, "{rows}");
+        assert!(rows.others.slow <= 40, "{rows}");
+    }
+}
+
+/// Prints what the client library does, which decides if ours is needed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cluster_connection_of_the_client_library() {
+    if std::env::var("STOCKADE_REDIS_LONG").is_err() {
+        return;
+    }
+    let open = async |nodes: &Nodes, client: String| {
+        let deadline = Duration::from_millis(100);
+        let client_of_cluster = ClusterClientBuilder::new(nodes.addresses())
+            .connection_timeout(Duration::from_secs(1))
+            .response_timeout(deadline)
+            .overall_response_timeout(Some(deadline))
+            .build();
+        let connection = client_of_cluster.unwrap().get_async_connection().await.unwrap();
+        Library(connection, Ours::name(&client))
+    };
+    for rows in table(open).await.unwrap_or_default() {
+        eprintln!("ClusterConnection: {rows}");
+    }
+}
+
+async fn charge(store: &RedisRateLimits, key: &RateKey) -> bool {
+    let policy = Policy::new("default", 100 / HOUR).unwrap();
+    match store.charge(key, &policy, Duration::ZERO) {
+        Charge::Now(decision) => decision.allowed,
+        Charge::Later(decision) => decision.await.unwrap().allowed,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_are_exact_on_every_node() {
+    let Some(nodes) = Nodes::start().await else { return };
+    let patient = || Arc::new(nodes.open().rate_limits().deadline(Duration::from_secs(10)));
+    let stores = [patient(), patient(), patient()];
+    for round in 0..6 {
+        let key = RateKey::text(nodes.client(round % MASTERS) + &"{a}".repeat(round / MASTERS));
+        let mut tasks = Vec::new();
+        for connection in 0..30 {
+            let (store, key) = (Arc::clone(&stores[connection % 3]), key.clone());
+            tasks.push(tokio::spawn(async move {
+                let mut passed = 0;
+                for _ in 0..100 {
+                    passed += u32::from(charge(&store, &key).await);
+                }
+                passed
+            }));
+        }
+        let mut passed = 0;
+        for task in tasks {
+            passed += task.await.unwrap();
+        }
+        assert_eq!(passed, 100, "{key}");
+    }
+}
+
+/// A slot moves to another node, as it does when a cluster grows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slot_that_moves_is_followed() {
+    let Some(nodes) = Nodes::start().await else { return };
+    let store = nodes.open().rate_limits().deadline(Duration::from_secs(10));
+    let client = nodes.client(1);
+    let key = RateKey::text(client.clone());
+    let policy_name = Ours::name(&client).replace(&u32::MAX.to_string(), "100");
+    let (from, to) = (&nodes.engines[1], &nodes.engines[2]);
+    let slot = from.admin(&["CLUSTER", "KEYSLOT", &policy_name]);
+    let slot = slot.trim_start_matches(':');
+    // The slot of the key may be another one's for this policy.
+    let owner = (0..MASTERS).rfind(|&it| SLOTS[it] <= slot.parse().unwrap()).unwrap();
+    let from = if owner == 2 { to } else { &nodes.engines[owner] };
+    let to = if owner == 2 { &nodes.engines[1] } else { to };
+    let ids = [from, to].map(|it| it.admin(&["CLUSTER", "MYID"]));
+    for _ in 0..40 {
+        assert!(charge(&store, &key).await);
+    }
+    // From now on a key that is not there is asked for at the other one (ASK).
+    to.admin(&["CLUSTER", "SETSLOT", slot, "IMPORTING", &ids[0]]);
+    from.admin(&["CLUSTER", "SETSLOT", slot, "MIGRATING", &ids[1]]);
+    let port = to.port.to_string();
+    let moved = from.admin(&["MIGRATE", "127.0.0.1", &port, &policy_name, "0", "5000"]);
+    assert_eq!(moved, "+OK");
+    for _ in 0..30 {
+        assert!(charge(&store, &key).await);
+    }
+    for node in [to, from] {
+        assert_eq!(node.admin(&["CLUSTER", "SETSLOT", slot, "NODE", &ids[1]]), "+OK");
+    }
+    for _ in 0..30 {
+        assert!(charge(&store, &key).await);
+    }
+    assert!(!charge(&store, &key).await, "it has kept its count");
+}
+
+#[test]
+fn mistakes_are_seen_without_a_network() {
+    let options = || RedisOptions::new().prefix("shop");
+    let error = |addresses: &[&str], options| {
+        let error = Redis::cluster(addresses, options).unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    };
+    let node = "redis://shop:secret@127.0.0.1:7000";
+    error(&[], options());
+    error(&[node, "127.0.0.1:7001"], options());
+    error(&["redis://shop:secret@127.0.0.1:7000/1"], options());
+    error(&[node], options().engine_login("shop", "secret"));
+    error(&[node], RedisOptions::new());
+    let redis = Redis::cluster([node], options()).unwrap();
+    assert!(format!("{redis:?}").contains("cluster of 127.0.0.1:7000"), "{redis:?}");
+    assert!(!format!("{redis:?}").contains("secret"), "{redis:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_engine_is_no_cluster() {
+    let Some(engine) = Engine::start() else { return };
+    let redis = Redis::cluster([url(engine.port)], RedisOptions::new().prefix("shop")).unwrap();
+    // The user of this engine may not even ask.
+    until("a reason", || format!("{:?}", redis.health()).contains("ermission")).await;
+    assert!(!redis.health().is_up());
+}
