@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use stockade_middleware::rate_limit::{Charge, HOUR, Policy, RateKey, RateStore as _};
 use stockade_redis::{Health, Redis, RedisOptions};
 
 use crate::engine::{Engine, free_port};
@@ -16,6 +17,48 @@ async fn health_after(redis: &Redis, is_settled: impl Fn(&Health) -> bool) -> He
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// The nodes of a cluster are named by it, and are asked for certificates of these names.
+#[tokio::test]
+async fn the_nodes_of_a_cluster_are_encrypted_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    fs::write(&certificate, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let (port, bus) = (free_port(), free_port().to_string());
+    let files = [certificate.to_str().unwrap(), key.to_str().unwrap()];
+    let own = port.to_string();
+    let mut settings = vec!["--tls-port", &own, "--tls-cert-file", files[0]];
+    settings.extend(["--tls-key-file", files[1], "--tls-ca-cert-file", files[0]]);
+    settings.extend(["--tls-auth-clients", "no", "--tls-cluster", "yes"]);
+    settings.extend(["--cluster-enabled", "yes", "--cluster-port", &bus]);
+    settings.extend(["--cluster-announce-hostname", "localhost"]);
+    settings.extend(["--cluster-preferred-endpoint-type", "hostname"]);
+    let Some(engine) = Engine::start_with(&settings) else { return };
+    assert_eq!(engine.admin(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]), "+OK");
+
+    let options = RedisOptions::new().prefix("shop").connect_timeout(Duration::from_secs(30));
+    let address = format!("rediss://shop:secret@localhost:{port}");
+    let redis = Redis::cluster([address], options.root_certificates(made.cert.pem())).unwrap();
+    let store = redis.rate_limits().deadline(Duration::from_secs(10));
+    let policy = Policy::new("default", 5 / HOUR).unwrap();
+    let begin = Instant::now();
+    // Until it knows of itself that it has all slots.
+    let decision = loop {
+        let Charge::Later(decision) = store.charge(&RateKey::shared(), &policy, Duration::ZERO)
+        else {
+            panic!("the engine is asked");
+        };
+        match decision.await {
+            Ok(decision) => break decision,
+            Err(error) => assert!(begin.elapsed() < Duration::from_secs(60), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((decision.allowed, decision.remaining), (true, 4));
+    assert_eq!(redis.health(), Health::Up);
 }
 
 #[tokio::test]
