@@ -1,0 +1,123 @@
+//! One program as several processes: what they share stands on Valkey or Redis.
+//!
+//! ```text
+//! redis-server --port 6379
+//! PORT=3001 NODE=a cargo run -p stockade-examples --example cluster
+//! PORT=3002 NODE=b cargo run -p stockade-examples --example cluster
+//! curl -i localhost:3001/orders
+//! ```
+//!
+//! `haproxy.cfg` beside this file leads one port to three processes.
+//! `cargo xtask cluster` starts all of it, takes parts of it away, and looks at the
+//! answers.
+
+use std::sync::Arc;
+
+use stockade::auth::generate_token;
+use stockade::http::HeaderMap;
+use stockade::middleware::health::Readiness;
+use stockade::middleware::rate_limit::{HOUR, Quota, RateLimit, StoreFailure};
+use stockade::prelude::*;
+use stockade::redis::{Redis, RedisOptions};
+use stockade::routing::health_routes;
+use stockade::websockets::{Audience, Rooms, WebSocketOptions};
+
+/// A setting from the environment, or its default.
+fn setting(name: &str, default: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| default.to_owned())
+}
+
+/// Opens the engine: at an address, by Sentinel, or as a cluster.
+fn engine() -> Result<Redis, ConfigError> {
+    let options = RedisOptions::new().prefix("shop");
+    let (url, master) = (setting("REDIS_URL", ""), setting("REDIS_MASTER", ""));
+    let addresses = setting("REDIS_NODES", "redis://127.0.0.1:6379");
+    if !url.is_empty() {
+        Redis::open(&url, options)
+    } else if master.is_empty() {
+        Redis::cluster(addresses.split(','), options)
+    } else {
+        Redis::sentinel(addresses.split(','), &master, options)
+    }
+}
+
+/// The name of this process, as state.
+#[derive(Clone)]
+struct Node(Arc<str>);
+
+/// A page on which everybody sees what the others say.
+async fn page(node: State<Node>) -> Result<(HeaderMap, Html<String>), ApiError> {
+    // The usual policy lets no script run; this one lets the script of the page run.
+    let nonce = generate_token(16).map_err(ApiError::internal)?;
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let mut headers = HeaderMap::new();
+    let policy = header::HeaderValue::try_from(policy).map_err(ApiError::internal)?;
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    let page = include_str!("page.html").replace("NONCE", &nonce).replace("NODE", &node.0.0);
+    Ok((headers, Html(page)))
+}
+
+/// Tells everybody in the room what one of them says. The room is that of this process.
+async fn live(
+    mut socket: WebSocket,
+    node: State<Node>,
+    rooms: State<Rooms>,
+) -> Result<(), ApiError> {
+    let member = rooms.enter(socket.sender())?;
+    member.join("all")?;
+    let name = &node.0.0;
+    rooms.broadcast(Audience::Room("all"), format!("somebody has come, by {name}"));
+    while let Some(text) = socket.recv_text().await {
+        rooms.broadcast(Audience::Room("all"), format!("{}: {name}", text?));
+    }
+    Ok(())
+}
+
+fn router(redis: &Redis) -> Router {
+    // All processes together allow this much; without the engine each its third.
+    let shared = |name: &str, quota: Quota| {
+        let limit = RateLimit::from(quota).name(name).store(Arc::new(redis.rate_limits()));
+        with_rate_limit(limit.on_store_failure(StoreFailure::Local { nodes: 3 }))
+    };
+    let state = redis.clone();
+    let api = routes! {
+        ..health_routes(),
+        GET: page,
+        "live": { ws: { handler: live, options: WebSocketOptions::new().max_payload(1_024) } },
+        "orders": {
+            GET: { handler: async || "orders", middleware: [shared("orders", 100 / HOUR)] },
+        },
+        "catalog": {
+            GET: {
+                handler: async |node: State<Node>| node.0.0.to_string(),
+                middleware: [shared("catalog", 9_000_000 / HOUR)],
+            },
+        },
+        // Readiness does not ask the engine: all processes would leave at once.
+        "engine": { GET: async move || if state.health().is_up() { "up" } else { "down" } },
+    };
+    let proxies: u8 = setting("PROXIES", "1").parse().unwrap_or(1);
+    let options = RouterOptions::new()
+        .state(Readiness::new())
+        .state(Node(setting("NODE", "a").into()))
+        .state(Rooms::default())
+        .enable_web_sockets(true)
+        .trust_proxy(proxies)
+        // That of the router would count beside those of the routes.
+        .rate_limit(None);
+    create_router(api, options)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::init();
+    let redis = engine()?;
+    let port: u16 = setting("PORT", "3000").parse()?;
+    let server = router(&redis).create_server()?.bind(format!("127.0.0.1:{port}")).await?;
+    println!("listening on http://{}; Ctrl-C ends it", server.local_addr());
+    server.with_signals().serve().await?;
+    Ok(())
+}
