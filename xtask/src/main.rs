@@ -10,6 +10,7 @@ mod bench_websockets;
 mod browser;
 mod check;
 mod clippy;
+mod cluster;
 mod debian;
 mod docs_page;
 mod examples;
@@ -114,6 +115,12 @@ const TASKS: &[Task] = &[
         about: "what processes share on Redis, against engines that are killed; `--long`",
         when: CiAndNightly,
         run: redis::run,
+    },
+    Task {
+        name: "cluster",
+        about: "three processes behind HAProxy, on engines that are taken away; `--long`",
+        when: CiAndNightly,
+        run: cluster::run,
     },
     Task {
         name: "counts",

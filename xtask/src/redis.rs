@@ -38,18 +38,21 @@ pub fn run() -> Outcome {
 }
 
 /// Returns the program of an engine, if there is one or one can be installed.
-fn find_program() -> Option<PathBuf> {
-    program().or_else(|| {
+pub fn find_program() -> Option<PathBuf> {
+    program_of(PROGRAMS).or_else(|| {
         // Without the package there is nothing to test, which is said.
         let is_installed = debian::install(&["redis-server"]).unwrap_or(false);
-        if is_installed { program() } else { None }
+        if is_installed { program_of(PROGRAMS) } else { None }
     })
 }
 
-fn program() -> Option<PathBuf> {
+/// Returns the first of these programs that is installed.
+pub fn program_of(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    // Servers stand where only root looks.
+    let folders = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    let folders: Vec<PathBuf> = folders.collect();
     let in_folder =
-        |folder: &Path| PROGRAMS.iter().map(|name| folder.join(name)).find(|it| it.is_file());
+        |folder: &Path| names.iter().map(|name| folder.join(name)).find(|it| it.is_file());
     folders.iter().find_map(|folder| in_folder(folder))
 }

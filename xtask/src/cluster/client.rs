@@ -1,0 +1,164 @@
+//! Clients of a run: a connection, and a load of many.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What is left of a third of the catalog's limit at most, which a node allows alone.
+const SHARE: u64 = 3_000_000;
+
+/// A connection to HAProxy.
+pub struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+pub struct Answer {
+    pub status: u16,
+    /// The requests that `RateLimit` says are left.
+    left: Option<u64>,
+}
+
+impl Answer {
+    /// Returns true if the engine has counted the request.
+    pub fn is_shared(&self) -> bool {
+        self.status == 200 && self.left.is_some_and(|left| left > SHARE)
+    }
+}
+
+impl Connection {
+    pub fn open(address: &str) -> Result<Self, String> {
+        let open = || {
+            let stream = TcpStream::connect(address)?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+            Ok(stream)
+        };
+        let stream = open().map_err(|error: std::io::Error| format!("no connection: {error}"))?;
+        Ok(Self { stream: BufReader::new(stream) })
+    }
+
+    /// Sends a request of a client, which has an address of its own for each number.
+    pub fn get(&mut self, path: &str, client: u32) -> Result<Answer, String> {
+        let client = Ipv4Addr::from_bits(0x0a00_0000 + client);
+        let head =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n\r\n");
+        let sent = self.stream.get_mut().write_all(head.as_bytes());
+        sent.map_err(|error| format!("cannot send: {error}"))?;
+        self.answer().map_err(|error| format!("no answer: {error}"))
+    }
+
+    fn answer(&mut self) -> std::io::Result<Answer> {
+        let mut line = String::new();
+        let (mut answer, mut length) = (Answer { status: 0, left: None }, 0);
+        loop {
+            line.clear();
+            if self.stream.read_line(&mut line)? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            let text = line.trim_end().to_ascii_lowercase();
+            if let Some(rest) = text.strip_prefix("http/1.1 ") {
+                answer.status = rest.get(..3).and_then(|it| it.parse().ok()).unwrap_or_default();
+            } else if let Some(value) = text.strip_prefix("content-length: ") {
+                length = value.parse().unwrap_or_default();
+            } else if let Some(value) = text.strip_prefix("ratelimit: ") {
+                let left = value.split(';').find_map(|part| part.strip_prefix("r="));
+                answer.left = left.and_then(|left| left.parse().ok());
+            } else if text.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok(answer)
+    }
+}
+
+/// One request: when it began, how long it took, and its answer.
+pub struct Sample {
+    pub begun: Instant,
+    pub took: Duration,
+    /// `None` for a connection that broke.
+    pub answer: Option<Answer>,
+}
+
+impl Sample {
+    pub fn is_failure(&self) -> bool {
+        self.answer.as_ref().is_none_or(|answer| answer.status >= 500)
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.answer.as_ref().is_some_and(Answer::is_shared)
+    }
+}
+
+/// Requests for the catalog from many connections, until it is ended.
+pub struct Load {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Vec<Sample>>>,
+}
+
+impl Load {
+    pub fn start(address: &str, connections: u32, pause: Duration) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let send = |index: u32| {
+            let (address, is_over) = (address.to_owned(), Arc::clone(&is_over));
+            move || send_until(&is_over, &address, index, pause)
+        };
+        let threads = (0..connections).map(|index| thread::spawn(send(index))).collect();
+        Self { is_over, threads }
+    }
+
+    pub fn end(self) -> Result<Vec<Sample>, String> {
+        self.is_over.store(true, Ordering::Relaxed);
+        let mut samples = Vec::new();
+        for thread in self.threads {
+            samples.extend(thread.join().map_err(|_| "a client panicked")?);
+        }
+        Ok(samples)
+    }
+}
+
+fn send_until(is_over: &AtomicBool, address: &str, client: u32, pause: Duration) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut connection = None;
+    let mut next = Instant::now();
+    while !is_over.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        let mut there = connection.take().map_or_else(|| Connection::open(address), Ok);
+        let answer = there.as_mut().map_err(|error| error.clone());
+        let answer = answer.and_then(|there| there.get("/catalog", client));
+        if answer.is_ok() {
+            connection = there.ok();
+        }
+        samples.push(Sample { begun, took: begun.elapsed(), answer: answer.ok() });
+        next += pause;
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    samples
+}
+
+/// Sends 3,000 requests of one client on 30 connections at once, and returns the number
+/// of those that passed.
+pub fn flood(address: &str, path: &'static str, client: u32) -> Result<u32, String> {
+    let send = || {
+        let address = address.to_owned();
+        move || -> Result<u32, String> {
+            let mut connection = Connection::open(&address)?;
+            let mut passed = 0;
+            for _ in 0..100 {
+                match connection.get(path, client)?.status {
+                    200 => passed += 1,
+                    429 => {}
+                    status => return Err(format!("an answer with the status {status}")),
+                }
+            }
+            Ok(passed)
+        }
+    };
+    let threads: Vec<_> = (0..30).map(|_| thread::spawn(send())).collect();
+    let passed = threads.into_iter().map(|it| it.join().map_err(|_| "a client panicked")?);
+    passed.sum()
+}

@@ -1,0 +1,147 @@
+//! Three processes of one program behind HAProxy, on an engine that is killed, stopped,
+//! emptied and failed over under load: the figures that were found, beside those that
+//! are wanted.
+//!
+//! A row is a function in `rows`, with a line in [`STAGES`].
+
+mod client;
+mod engine;
+mod rows;
+mod site;
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use self::engine::Engines;
+use self::site::Site;
+use crate::{Outcome, cargo, debian, examples, is_part_of, redis, skip, target_directory};
+
+/// The programs that the table needs, besides the example.
+pub struct Programs {
+    pub engine: PathBuf,
+    pub haproxy: PathBuf,
+    pub node: PathBuf,
+    /// The folder for what the processes write.
+    pub folder: PathBuf,
+}
+
+/// The size of a run.
+#[derive(Clone, Copy)]
+pub struct Scale {
+    /// The windows of the limit that are used up.
+    pub windows: u32,
+    /// The connections that send requests while something is taken away.
+    pub connections: u32,
+    /// The milliseconds between two requests of a connection.
+    pub pause: u64,
+    /// The milliseconds after which the engine has to be in use again, once it is back.
+    pub most_back: u128,
+    /// True if the times of requests count too: nothing else runs on the machine.
+    pub is_timed: bool,
+}
+
+/// In `ci`, where other processes have the machine too.
+const SHORT: Scale =
+    Scale { windows: 5, connections: 20, pause: 20, most_back: 5_000, is_timed: false };
+
+/// 5,000 requests a second, as the goals have it.
+const LONG: Scale =
+    Scale { windows: 200, connections: 100, pause: 20, most_back: 2_000, is_timed: true };
+
+/// One row of the table, as it was found.
+pub struct Row {
+    pub name: String,
+    pub wanted: String,
+    pub found: String,
+    pub holds: bool,
+}
+
+type Measure = fn(&mut Site) -> Result<Row, String>;
+
+/// An engine, with the rows that are found on it.
+struct Stage {
+    name: &'static str,
+    start: fn(&Programs) -> Result<Engines, String>,
+    rows: &'static [Measure],
+}
+
+const STAGES: &[Stage] = &[
+    Stage {
+        name: "one engine",
+        start: engine::one,
+        rows: &[
+            rows::exact,
+            rows::refusals_cost_nothing,
+            rows::killed,
+            rows::stopped,
+            rows::clients_killed,
+            rows::scripts_flushed,
+            rows::emptied,
+            rows::node_killed,
+        ],
+    },
+    Stage {
+        name: "Sentinel",
+        start: engine::sentinel,
+        rows: &[rows::exact, rows::failover_by_sentinel, rows::exact, rows::master_killed],
+    },
+    Stage {
+        name: "Cluster of 6",
+        start: engine::cluster,
+        rows: &[rows::exact, rows::node_of_cluster_killed, rows::exact],
+    },
+];
+
+pub fn run() -> Outcome {
+    let is_long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
+    let Some((engine, haproxy)) = redis::find_program().zip(find_haproxy()) else {
+        let how = "`apt-get install redis-server haproxy`";
+        if is_part_of("cluster") {
+            return Err(format!("there is no Redis or no HAProxy ({how})"));
+        }
+        skip(&format!("three processes on an engine ({how}, then `cargo xtask cluster`)"));
+        return Ok(());
+    };
+    let folder = target_directory()?.join("cluster");
+    // An absent folder is as good as an empty one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let programs = Programs { engine, haproxy, node: node(is_long)?, folder };
+    let scale = if is_long { LONG } else { SHORT };
+    let mut table = String::from("| engine | what | wanted | found |\n|---|---|---|---|\n");
+    let mut misses = Vec::new();
+    for stage in STAGES {
+        let begin = Instant::now();
+        let mut site = Site::start(&programs, (stage.start)(&programs)?, scale)?;
+        for measure in stage.rows {
+            let Row { name, wanted, found, holds } = measure(&mut site)?;
+            let mark = if holds { "" } else { " MISSED" };
+            println!("{}: {name}: wanted {wanted}; found {found}{mark}", stage.name);
+            table += &format!("| {} | {name} | {wanted} | {found}{mark} |\n", stage.name);
+            if !holds {
+                misses.push(format!("{}: {name}: {found}, wanted {wanted}", stage.name));
+            }
+        }
+        println!("{}: {} s", stage.name, begin.elapsed().as_secs());
+    }
+    println!("\n{table}");
+    if misses.is_empty() { Ok(()) } else { Err(misses.join("\n")) }
+}
+
+/// Builds the example; for the figures of a goal optimised.
+fn node(is_long: bool) -> Result<PathBuf, String> {
+    if is_long || is_part_of("ci") {
+        return examples::program("cluster");
+    }
+    cargo(&["build", "-p", "stockade-examples", "--example", "cluster"])?;
+    Ok(target_directory()?.join(format!("debug/examples/cluster{}", env::consts::EXE_SUFFIX)))
+}
+
+fn find_haproxy() -> Option<PathBuf> {
+    redis::program_of(&["haproxy"]).or_else(|| {
+        let is_installed = debian::install(&["haproxy"]).unwrap_or(false);
+        if is_installed { redis::program_of(&["haproxy"]) } else { None }
+    })
+}

@@ -1,0 +1,118 @@
+//! [`Site`]: three nodes behind HAProxy.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::client::Connection;
+use super::engine::{Engines, free_port};
+use super::{Programs, Scale};
+use crate::{announce, root};
+
+pub struct Site {
+    pub engines: Engines,
+    nodes: Vec<Process>,
+    _haproxy: Process,
+    /// The address of HAProxy.
+    pub address: String,
+    pub scale: Scale,
+    /// Windows that were used up: each is that of a client of its own.
+    pub windows: u32,
+}
+
+/// A process that ends with this.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Whatever happened, nothing is left running.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Site {
+    pub fn start(programs: &Programs, engines: Engines, scale: Scale) -> Result<Self, String> {
+        let (mut nodes, mut addresses) = (Vec::new(), Vec::new());
+        for name in ["a", "b", "c"] {
+            let (node, address) = start_node(programs, name, &engines)?;
+            nodes.push(node);
+            addresses.push(address);
+        }
+        let port = free_port();
+        let mut haproxy = Command::new(&programs.haproxy);
+        haproxy.args(["-db", "-f"]).arg(root().join("examples/cluster/haproxy.cfg"));
+        haproxy.env("PORT", port.to_string());
+        haproxy.envs(["NODE_A", "NODE_B", "NODE_C"].into_iter().zip(&addresses));
+        haproxy.stdout(Stdio::null()).stderr(log(programs, "haproxy")?);
+        announce(&haproxy);
+        let haproxy = haproxy.spawn().map_err(|error| format!("cannot start HAProxy: {error}"))?;
+        let address = format!("127.0.0.1:{port}");
+        let haproxy = Process(haproxy);
+        let site = Self { engines, nodes, _haproxy: haproxy, address, scale, windows: 0 };
+        site.settle()?;
+        Ok(site)
+    }
+
+    /// Waits until all nodes count on the engine: thirty answers in a row say so.
+    pub fn settle(&self) -> Result<(), String> {
+        let begin = Instant::now();
+        let mut shared = 0;
+        let mut connection = None;
+        while shared < 30 {
+            if begin.elapsed() > Duration::from_secs(60) {
+                return Err("the nodes do not count on the engine in a minute".to_owned());
+            }
+            let answer = match connection.take() {
+                Some(there) => Ok(there),
+                None => Connection::open(&self.address),
+            };
+            let answer = answer.and_then(|mut there: Connection| {
+                let answer = there.get("/catalog", 0)?;
+                connection = Some(there);
+                Ok(answer)
+            });
+            if answer.is_ok_and(|answer| answer.is_shared()) {
+                shared += 1;
+            } else {
+                shared = 0;
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a node at once.
+    pub fn kill_node(&mut self, index: usize) -> Result<(), String> {
+        let node = self.nodes.get_mut(index).ok_or("no such node")?;
+        node.0.kill().and_then(|()| node.0.wait()).map(|_| ()).map_err(|error| error.to_string())
+    }
+}
+
+fn log(programs: &Programs, name: &str) -> Result<Stdio, String> {
+    let file = programs.folder.join(format!("{name}.log"));
+    File::create(file).map(Stdio::from).map_err(|error| error.to_string())
+}
+
+fn start_node(
+    programs: &Programs,
+    name: &str,
+    engines: &Engines,
+) -> Result<(Process, String), String> {
+    let mut command = Command::new(&programs.node);
+    // The load stands for a proxy in front of HAProxy, and names its clients.
+    command.env("PORT", "0").env("NODE", name).env("PROXIES", "2");
+    command.env("RUST_LOG", "info").envs(engines.settings.iter().map(|(name, it)| (*name, it)));
+    command.stdout(Stdio::piped()).stderr(log(programs, name)?);
+    announce(&command);
+    let mut node = command.spawn().map_err(|error| format!("cannot start a node: {error}"))?;
+    let stdout = node.stdout.take().ok_or("a node has no output")?;
+    let node = Process(node);
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+    let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
+    let (address, _) = address.ok_or(format!("a node says {line:?}, which has no address"))?;
+    Ok((node, address.to_owned()))
+}
