@@ -195,14 +195,12 @@ impl Cluster {
     ) -> Result<T, LinkError> {
         let begin = Instant::now();
         let slot = slot(key);
-        let mut node = match self.find(slot) {
-            Some(node) => node,
-            None => {
-                // The first map may come in a moment.
-                own.wait_for_connection(deadline).await?;
-                self.find(slot).ok_or_else(|| LinkError::Down("no node has the slot".to_owned()))?
-            }
-        };
+        if self.find(slot).is_none() {
+            // The first map may come in a moment.
+            own.wait_for_connection(deadline).await?;
+        }
+        let none = || LinkError::Down("no node has the slot".to_owned());
+        let mut node = self.find(slot).ok_or_else(none)?;
         let mut is_asking = false;
         for _ in 0..MAX_REDIRECTS {
             let left = deadline.saturating_sub(begin.elapsed());

@@ -213,6 +213,30 @@ async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Option<Vec<Row>> {
     rows.push(Row::of("CLIENT KILL", back, &load.end()));
     drop(subject);
 
+    rows.extend(table_of_the_network(&engine, &open).await?);
+
+    let mut late = Engine::start()?;
+    late.kill();
+    let (subject, load) = begun(&late.url());
+    tokio::time::sleep(OUTAGE).await;
+    late.restart();
+    let back = load.wait_for_success(PATIENCE).await;
+    rows.push(Row::of("not there for the first 3 s", back, &load.end()));
+    drop(subject);
+    Some(rows)
+}
+
+/// Runs the rows in which the network is at fault, or leads elsewhere.
+async fn table_of_the_network<S: Subject>(
+    engine: &Engine,
+    open: impl Fn(&str) -> S,
+) -> Option<Vec<Row>> {
+    let mut rows = Vec::new();
+    let begun = |url: &str| {
+        let subject = open(url);
+        let load = Load::on(&subject);
+        (subject, load)
+    };
     let proxy = Proxy::to(engine.port).await;
     let (subject, load) = begun(&url(proxy.port));
     assert!(load.wait_for_success(PATIENCE).await.is_some());
@@ -261,15 +285,6 @@ async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Option<Vec<Row>> {
     engine.admin(&["REPLICAOF", "127.0.0.1", &replica.port.to_string()]);
     let back = load.wait_for_success(PATIENCE).await;
     rows.push(Row::of("READONLY after a failover", back, &load.end()));
-    drop(subject);
-
-    let mut late = Engine::start()?;
-    late.kill();
-    let (subject, load) = begun(&late.url());
-    tokio::time::sleep(OUTAGE).await;
-    late.restart();
-    let back = load.wait_for_success(PATIENCE).await;
-    rows.push(Row::of("not there for the first 3 s", back, &load.end()));
     drop(subject);
     Some(rows)
 }

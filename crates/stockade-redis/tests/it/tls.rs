@@ -43,12 +43,11 @@ async fn the_nodes_of_a_cluster_are_encrypted_too() {
     let address = format!("rediss://shop:secret@localhost:{port}");
     let redis = Redis::cluster([address], options.root_certificates(made.cert.pem())).unwrap();
     let store = redis.rate_limits().deadline(Duration::from_secs(10));
-    let policy = Policy::new("default", 5 / HOUR).unwrap();
+    let (key, policy) = (RateKey::shared(), Policy::new("default", 5 / HOUR).unwrap());
     let begin = Instant::now();
     // Until it knows of itself that it has all slots.
     let decision = loop {
-        let Charge::Later(decision) = store.charge(&RateKey::shared(), &policy, Duration::ZERO)
-        else {
+        let Charge::Later(decision) = store.charge(&key, &policy, Duration::ZERO) else {
             panic!("the engine is asked");
         };
         match decision.await {
