@@ -10,7 +10,7 @@ use stockade_errors::Mistake;
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
-    #[cfg(feature = "tls")]
+    /// True only with the feature `tls`.
     pub(crate) is_encrypted: bool,
     /// The user, the password and the database.
     pub(crate) login: RedisConnectionInfo,
@@ -47,13 +47,7 @@ impl Address {
         };
         // One round trip less at connect, and a permission less.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
-        Ok(Self {
-            host: host.clone(),
-            port: *port,
-            #[cfg(feature = "tls")]
-            is_encrypted,
-            login,
-        })
+        Ok(Self { host: host.clone(), port: *port, is_encrypted, login })
     }
 }
 
@@ -68,7 +62,7 @@ impl Address {
         let Some(first) = read.first() else {
             return Err(Mistake::new("there is no address"));
         };
-        let kind = |it: &Self| (it.is_encrypted(), it.database());
+        let kind = |it: &Self| (it.is_encrypted, it.database());
         if read.iter().any(|it| kind(it) != kind(first)) {
             return Err(Mistake::new("the addresses are encrypted or not, with one database"));
         }
@@ -99,14 +93,6 @@ impl Address {
     /// Returns the number of the database.
     pub(crate) fn database(&self) -> i64 {
         self.login.db()
-    }
-
-    /// Returns true if the way there is encrypted.
-    pub(crate) fn is_encrypted(&self) -> bool {
-        #[cfg(feature = "tls")]
-        return self.is_encrypted;
-        #[cfg(not(feature = "tls"))]
-        false
     }
 }
 
