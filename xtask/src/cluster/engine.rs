@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Programs;
+use super::proxy::Proxy;
 
 /// The engines of a stage, and how a node finds them.
 pub struct Engines {
@@ -18,6 +19,8 @@ pub struct Engines {
     pub sentinels: Vec<Engine>,
     /// Variables for the nodes.
     pub settings: Vec<(&'static str, String)>,
+    /// The way of the last process, if that is one of its own.
+    pub proxy: Option<Proxy>,
 }
 
 /// A server that ends with this.
@@ -32,8 +35,9 @@ pub struct Engine {
 /// Starts one engine.
 pub fn one(programs: &Programs) -> Result<Engines, String> {
     let engine = Engine::start(programs, &[])?;
-    let url = format!("redis://127.0.0.1:{}", engine.port);
-    Ok(Engines { engines: vec![engine], sentinels: Vec::new(), settings: vec![("REDIS_URL", url)] })
+    let settings = vec![("REDIS_URL", format!("redis://127.0.0.1:{}", engine.port))];
+    let proxy = Some(Proxy::to(engine.port)?);
+    Ok(Engines { engines: vec![engine], sentinels: Vec::new(), settings, proxy })
 }
 
 /// Starts a master, two replicas, and three sentinels.
@@ -60,7 +64,7 @@ pub fn sentinel(programs: &Programs) -> Result<Engines, String> {
     in_step(&engines, 2)?;
     let nodes = addresses(&sentinels);
     let settings = vec![("REDIS_NODES", nodes), ("REDIS_MASTER", "shop".to_owned())];
-    Ok(Engines { engines, sentinels, settings })
+    Ok(Engines { engines, sentinels, settings, proxy: None })
 }
 
 /// Starts a cluster of three masters, each with a replica.
@@ -98,7 +102,7 @@ pub fn cluster(programs: &Programs) -> Result<Engines, String> {
     }
     in_step(&engines, 3)?;
     let settings = vec![("REDIS_NODES", addresses(&engines))];
-    Ok(Engines { engines, sentinels: Vec::new(), settings })
+    Ok(Engines { engines, sentinels: Vec::new(), settings, proxy: None })
 }
 
 fn addresses(engines: &[Engine]) -> String {

@@ -99,6 +99,37 @@ fn repeat(site: &mut Site, command: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Cuts one of three processes off from the engine, which the others keep.
+pub fn cut_off(site: &mut Site) -> Result<Row, String> {
+    under_load(site, "one process of three cut off from the engine for 3 s", |site| {
+        cut(site, true)?;
+        thread::sleep(OUTAGE);
+        cut(site, false)
+    })
+}
+
+/// Floods a window while one process knows the engine no more, and so allows its third.
+pub fn share_while_cut_off(site: &mut Site) -> Result<Row, String> {
+    site.settle()?;
+    cut(site, true)?;
+    site.windows += 1;
+    let passed = flood(&site.address, "/orders", site.windows)?;
+    cut(site, false)?;
+    site.settle()?;
+    Ok(Row {
+        name: "3,000 requests while one process of three is cut off".to_owned(),
+        wanted: "100 to 134 pass".to_owned(),
+        found: format!("{passed} pass"),
+        holds: (100..=134).contains(&passed),
+    })
+}
+
+fn cut(site: &Site, is_cut_off: bool) -> Result<(), String> {
+    let proxy = site.engines.proxy.as_ref().ok_or("no process has a way of its own")?;
+    proxy.cut_off(is_cut_off);
+    Ok(())
+}
+
 /// Kills one of the three processes; it stays away.
 pub fn node_killed(site: &mut Site) -> Result<Row, String> {
     let load = load(site);

@@ -37,7 +37,11 @@ impl Site {
     pub fn start(programs: &Programs, engines: Engines, scale: Scale) -> Result<Self, String> {
         let (mut nodes, mut addresses) = (Vec::new(), Vec::new());
         for name in ["a", "b", "c"] {
-            let (node, address) = start_node(programs, name, &engines)?;
+            let proxy = engines.proxy.as_ref().filter(|_| name == "c");
+            let own = proxy.map(|proxy| ("REDIS_URL", format!("redis://127.0.0.1:{}", proxy.port)));
+            let deadline = ("DEADLINE", scale.deadline.to_string());
+            let settings = engines.settings.iter().cloned().chain(own).chain([deadline]);
+            let (node, address) = start_node(programs, name, settings)?;
             nodes.push(node);
             addresses.push(address);
         }
@@ -99,12 +103,12 @@ fn log(programs: &Programs, name: &str) -> Result<Stdio, String> {
 fn start_node(
     programs: &Programs,
     name: &str,
-    engines: &Engines,
+    settings: impl Iterator<Item = (&'static str, String)>,
 ) -> Result<(Process, String), String> {
     let mut command = Command::new(&programs.node);
     // The load stands for a proxy in front of HAProxy, and names its clients.
     command.env("PORT", "0").env("NODE", name).env("PROXIES", "2");
-    command.env("RUST_LOG", "info").envs(engines.settings.iter().map(|(name, it)| (*name, it)));
+    command.env("RUST_LOG", "info").envs(settings);
     command.stdout(Stdio::piped()).stderr(log(programs, name)?);
     announce(&command);
     let mut node = command.spawn().map_err(|error| format!("cannot start a node: {error}"))?;
