@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::FromRedisValue;
 use redis::aio::MultiplexedConnection;
+use redis::{FromRedisValue, ToRedisArgs};
 use stockade_errors::{ConfigError, Mistake};
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -43,6 +43,22 @@ pub(crate) struct Cluster {
 struct Nodes {
     links: HashMap<(String, u16), Redis>,
     ranges: Vec<(SlotRange, Redis)>,
+}
+
+/// A word in front of a command for a node of a cluster.
+#[derive(Clone, Copy)]
+pub(crate) enum Asking {
+    No,
+    /// The slot of the command is moving there, and has not arrived.
+    Once,
+}
+
+impl Nodes {
+    /// Returns the range that has a slot, and its node.
+    fn range(&self, slot: u16) -> Option<&(SlotRange, Redis)> {
+        let after = self.ranges.partition_point(|(range, _)| range.first <= slot);
+        self.ranges.get(after.checked_sub(1)?).filter(|(range, _)| slot <= range.last)
+    }
 }
 
 impl Redis {
@@ -184,27 +200,27 @@ impl Cluster {
         )
     }
 
-    /// Runs a script where its key is.
+    /// Runs a script where its keys are.
     pub(crate) async fn run<T: FromRedisValue>(
         &self,
         own: &Redis,
         script: &Script,
-        key: &str,
-        arguments: &[u64],
+        keys: &[&str],
+        arguments: &[impl ToRedisArgs],
         deadline: Duration,
     ) -> Result<T, LinkError> {
         let begin = Instant::now();
-        let slot = slot(key);
+        let slot = keys.first().map_or(0, |key| slot(key));
         if self.find(slot).is_none() {
             // The first map may come in a moment.
             own.wait_for_connection(deadline).await?;
         }
         let none = || LinkError::Down("no node has the slot".to_owned());
         let mut node = self.find(slot).ok_or_else(none)?;
-        let mut is_asking = false;
+        let mut asking = Asking::No;
         for _ in 0..MAX_REDIRECTS {
             let left = deadline.saturating_sub(begin.elapsed());
-            let outcome = node.run_here(script, key, arguments, is_asking, left).await;
+            let outcome = node.run_here(script, keys, arguments, asking, left).await;
             let Err(error) = &outcome else { return outcome };
             if error.is_of_a_node() {
                 self.stale.notify_one();
@@ -212,10 +228,11 @@ impl Cluster {
             let Some(Redirect { host, port, is_only_once }) = error.redirect() else {
                 return outcome;
             };
-            is_asking = is_only_once;
-            node = self
-                .node(&host, port, &node)
-                .map_err(|error| LinkError::Down(error.to_string()))?;
+            asking = if is_only_once { Asking::Once } else { Asking::No };
+            // Without a host it is beside the one that has the slot now.
+            let host = if host.is_empty() { self.host(slot) } else { host };
+            let told = |error: ConnectError| LinkError::Down(error.to_string());
+            node = self.node(&host, port).map_err(told)?;
         }
         Err(LinkError::Down("the nodes do not agree on where the slot is".to_owned()))
     }
@@ -231,28 +248,25 @@ impl Cluster {
     }
 
     fn find(&self, slot: u16) -> Option<Redis> {
-        let nodes = lock(&self.nodes);
-        let after = nodes.ranges.partition_point(|(range, _)| range.first <= slot);
-        let (range, node) = nodes.ranges.get(after.checked_sub(1)?)?;
-        (slot <= range.last).then(|| node.clone())
+        lock(&self.nodes).range(slot).map(|(_, node)| node.clone())
     }
 
-    /// Returns the node that another one has named; without a host it is beside that.
-    fn node(&self, host: &str, port: u16, by: &Redis) -> Result<Redis, ConnectError> {
+    fn host(&self, slot: u16) -> String {
+        lock(&self.nodes).range(slot).map_or_else(String::new, |(range, _)| range.host.clone())
+    }
+
+    /// Returns the node that another one has named.
+    fn node(&self, host: &str, port: u16) -> Result<Redis, ConnectError> {
         let mut nodes = lock(&self.nodes);
-        let beside = || {
-            let name = nodes.links.iter().find(|(_, link)| link.is_same(by));
-            name.map_or_else(String::new, |((host, _), _)| host.clone())
-        };
-        let host = if host.is_empty() { beside() } else { host.to_owned() };
-        if let Some(node) = nodes.links.get(&(host.clone(), port)) {
+        let name = (host.to_owned(), port);
+        if let Some(node) = nodes.links.get(&name) {
             return Ok(node.clone());
         }
         if nodes.links.len() >= MAX_NODES {
             return Err(ConnectError::new("the cluster has too many nodes"));
         }
-        let node = self.open(&host, port)?;
-        nodes.links.insert((host, port), node.clone());
+        let node = self.open(host, port)?;
+        nodes.links.insert(name, node.clone());
         Ok(node)
     }
 

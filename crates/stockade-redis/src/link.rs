@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use redis::aio::MultiplexedConnection;
-use redis::{Cmd, FromRedisValue, RedisError};
+use redis::{Cmd, FromRedisValue, RedisError, ToRedisArgs};
 use stockade_errors::ConfigError;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::address::Address;
 use crate::breaker::Breaker;
-use crate::cluster::Cluster;
+use crate::cluster::{Asking, Cluster};
 use crate::error::{LinkError, wants_another_connection};
 use crate::health::Health;
 use crate::keeper::{self, Kept};
@@ -183,28 +183,38 @@ impl Redis {
         arguments: &[u64],
         deadline: Duration,
     ) -> Result<T, LinkError> {
+        self.run_on(script, &[key], arguments, deadline).await
+    }
+
+    /// Runs a script on keys of one hash tag.
+    pub(crate) async fn run_on<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        keys: &[&str],
+        arguments: &[impl ToRedisArgs],
+        deadline: Duration,
+    ) -> Result<T, LinkError> {
         match self.0.0.target.nodes() {
             Some(cluster) => {
                 self.0.0.keep();
-                cluster.run(self, script, key, arguments, deadline).await
+                cluster.run(self, script, keys, arguments, deadline).await
             }
-            None => self.run_here(script, key, arguments, false, deadline).await,
+            None => self.run_here(script, keys, arguments, Asking::No, deadline).await,
         }
     }
 
-    /// Runs a script in this engine. In a cluster it may be one to which the slot is
-    /// moving, which has to be asked.
+    /// Runs a script in this engine, whatever it knows of others.
     pub(crate) async fn run_here<T: FromRedisValue>(
         &self,
         script: &Script,
-        key: &str,
-        arguments: &[u64],
-        is_asking: bool,
+        keys: &[&str],
+        arguments: &[impl ToRedisArgs],
+        asking: Asking,
         deadline: Duration,
     ) -> Result<T, LinkError> {
-        match self.send(&script.by_hash(key, arguments), is_asking, deadline).await {
+        match self.send_as(&script.by_hash(keys, arguments), asking, deadline).await {
             Err(error) if error.is_unknown_script() => {
-                self.send(&script.by_code(key, arguments), is_asking, deadline).await
+                self.send_as(&script.by_code(keys, arguments), asking, deadline).await
             }
             outcome => outcome,
         }
@@ -212,10 +222,10 @@ impl Redis {
 
     /// Sends a command, which has this time for its answer. A future that is dropped
     /// leaves the connection as it is.
-    async fn send<T: FromRedisValue>(
+    async fn send_as<T: FromRedisValue>(
         &self,
         cmd: &Cmd,
-        is_asking: bool,
+        asking: Asking,
         deadline: Duration,
     ) -> Result<T, LinkError> {
         let link = &*self.0.0;
@@ -225,12 +235,13 @@ impl Redis {
         let outcome = timeout(deadline, async {
             let (mut connection, number) = link.connection().await?;
             sent_on = Some(number);
-            let answer = if is_asking {
-                let mut both = redis::pipe();
-                both.cmd("ASKING").ignore().add_command(cmd.clone());
-                both.query_async(&mut connection).await.map(|(answer,)| answer)
-            } else {
-                cmd.query_async(&mut connection).await
+            let answer = match asking {
+                Asking::No => cmd.query_async(&mut connection).await,
+                Asking::Once => {
+                    let mut both = redis::pipe();
+                    both.cmd("ASKING").ignore().add_command(cmd.clone());
+                    both.query_async(&mut connection).await.map(|(answer,)| answer)
+                }
             };
             answer.map_err(LinkError::Failed)
         });
@@ -253,10 +264,6 @@ impl Redis {
             State::Up(connection, _) => Some(connection.clone()),
             State::Connecting | State::Down(_) => None,
         }
-    }
-
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

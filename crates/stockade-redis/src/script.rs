@@ -1,5 +1,7 @@
 //! [`Script`]: a Lua script, sent by its hash.
 
+use redis::ToRedisArgs;
+
 /// A script that runs in one step in the engine.
 pub(crate) struct Script {
     code: &'static str,
@@ -12,19 +14,19 @@ impl Script {
     }
 
     /// Makes the command that names the script.
-    pub(crate) fn by_hash(&self, key: &str, arguments: &[u64]) -> redis::Cmd {
-        command("EVALSHA", &self.hash, key, arguments)
+    pub(crate) fn by_hash(&self, keys: &[&str], arguments: &[impl ToRedisArgs]) -> redis::Cmd {
+        command("EVALSHA", &self.hash, keys, arguments)
     }
 
     /// Makes the command that sends the script, for an engine that has lost it or
     /// never had it.
-    pub(crate) fn by_code(&self, key: &str, arguments: &[u64]) -> redis::Cmd {
-        command("EVAL", self.code, key, arguments)
+    pub(crate) fn by_code(&self, keys: &[&str], arguments: &[impl ToRedisArgs]) -> redis::Cmd {
+        command("EVAL", self.code, keys, arguments)
     }
 }
 
-fn command(name: &str, script: &str, key: &str, arguments: &[u64]) -> redis::Cmd {
+fn command(name: &str, script: &str, keys: &[&str], arguments: &[impl ToRedisArgs]) -> redis::Cmd {
     let mut command = redis::cmd(name);
-    command.arg(script).arg(1).arg(key).arg(arguments);
+    command.arg(script).arg(keys.len()).arg(keys).arg(arguments);
     command
 }
