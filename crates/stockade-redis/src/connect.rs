@@ -99,15 +99,20 @@ impl Endpoint {
 
     /// Connects and logs in, looks the host up anew.
     pub(crate) async fn log_in(&self) -> Result<(MultiplexedConnection, Driver), ConnectError> {
-        let stream = TcpStream::connect((&*self.address.host, self.address.port)).await?;
-        stream.set_nodelay(true)?;
-        let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE);
-        SockRef::from(&stream).set_tcp_keepalive(&keep_alive)?;
+        let stream = self.open_stream().await?;
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             return self.speak(tls.encrypt(stream).await?).await;
         }
         self.speak(stream).await
+    }
+
+    async fn open_stream(&self) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect((&*self.address.host, self.address.port)).await?;
+        stream.set_nodelay(true)?;
+        let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE);
+        SockRef::from(&stream).set_tcp_keepalive(&keep_alive)?;
+        Ok(stream)
     }
 
     async fn speak<S>(&self, stream: S) -> Result<(MultiplexedConnection, Driver), ConnectError>
