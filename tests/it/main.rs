@@ -5,6 +5,7 @@
 
 mod support;
 
+mod conformance;
 mod construction;
 mod contract;
 mod cross_origin;

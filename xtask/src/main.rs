@@ -390,6 +390,7 @@ const FACADE_FEATURES: &[&str] = &[
     "axum",
     "compression",
     "conditional",
+    "conformance",
     "contract",
     "cookies",
     "files",

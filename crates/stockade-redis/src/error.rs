@@ -25,6 +25,13 @@ impl LinkError {
         let Self::Failed(error) = self else { return false };
         error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
     }
+
+    /// Returns true if the engine has reached its `maxmemory`.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        let Self::Failed(error) = self else { return false };
+        // Some versions put the error of a script into the text of another one.
+        error.code() == Some("OOM") || error.to_string().contains("OOM command not allowed")
+    }
 }
 
 /// The node of a cluster that has a slot.

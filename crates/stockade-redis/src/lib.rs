@@ -1,5 +1,5 @@
-//! State that several processes share on Valkey or Redis: for now the counts of rate
-//! limits.
+//! State that several processes share on Valkey or Redis: the counts of rate limits and
+//! idempotency keys.
 
 // Where things are:
 // - `link`: `Redis`: sends commands, with their deadlines; `keeper`: the task that
@@ -12,6 +12,7 @@
 // - `script`: Lua by its hash.
 // - `rate_limits/`: `RedisRateLimits`: `algorithm` reads the answers of the scripts;
 //   `refusals` and `leases` are what a process knows without asking.
+// - `idempotency/`: `RedisIdempotencyStore`, a script for each step.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
@@ -21,6 +22,7 @@ mod cluster;
 mod connect;
 mod error;
 mod health;
+mod idempotency;
 mod keeper;
 mod link;
 mod options;
@@ -33,6 +35,7 @@ mod target;
 mod tls;
 
 pub use health::Health;
+pub use idempotency::RedisIdempotencyStore;
 pub use link::Redis;
 pub use options::RedisOptions;
 pub use rate_limits::RedisRateLimits;
@@ -43,8 +46,23 @@ pub use rate_limits::RedisRateLimits;
 /// It is the claim of compatibility: an engine that has them is one that works. The
 /// tests run as a user that may do nothing else.
 pub const COMMANDS: &[&str] = &[
-    "ping", "info", "evalsha", "eval", "time", "get", "set", "incrby", "pttl", "hmget", "hset",
+    "ping",
+    "info",
+    "evalsha",
+    "eval",
+    "time",
+    "get",
+    "set",
+    "incrby",
+    "pttl",
+    "hmget",
+    "hset",
     "pexpire",
+    "del",
+    "zadd",
+    "zcount",
+    "zrem",
+    "zremrangebyscore",
 ];
 
 /// The commands that [`Redis::cluster`] sends besides [`COMMANDS`].

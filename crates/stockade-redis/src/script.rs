@@ -1,5 +1,7 @@
 //! [`Script`]: a Lua script, sent by its hash.
 
+use std::time::Duration;
+
 use redis::ToRedisArgs;
 
 /// A script that runs in one step in the engine.
@@ -30,3 +32,11 @@ fn command(name: &str, script: &str, keys: &[&str], arguments: &[impl ToRedisArg
     command.arg(script).arg(keys.len()).arg(keys).arg(arguments);
     command
 }
+
+/// Returns a time in milliseconds, rounded up, as the argument of a script: at least 1,
+/// and at most a hundred years, which Lua counts exactly.
+pub(crate) fn millis(time: Duration) -> String {
+    time.as_nanos().div_ceil(1_000_000).clamp(1, MAX_MILLIS).to_string()
+}
+
+const MAX_MILLIS: u128 = 100 * 365 * 86_400_000;

@@ -95,6 +95,7 @@
 // - `lock`: `assert_routes_lock`.
 // - `form`: `MultipartForm`; `cookies`: the jar; `test_clock`: `TestClock`.
 // - `contract`: `Contract`, answers against the map of the routes.
+// - `conformance`: the promises of the traits of stores.
 // - `transport`: in process, or over a port.
 // - `hardening`: `assert_hardened`, `Hardening`.
 // - `sample`: one valid request for a route, made of the map.
@@ -103,6 +104,9 @@
 //   assertions.
 
 mod client;
+#[cfg(feature = "conformance")]
+#[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
+pub mod conformance;
 #[cfg(feature = "contract")]
 mod contract;
 mod cookies;

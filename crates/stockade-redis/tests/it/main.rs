@@ -13,6 +13,7 @@
 mod cluster;
 mod engine;
 mod faults;
+mod idempotency;
 mod link;
 mod long;
 mod proxy;

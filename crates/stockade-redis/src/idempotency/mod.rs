@@ -1,0 +1,197 @@
+//! [`RedisIdempotencyStore`]: idempotency keys in an engine.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use redis::FromRedisValue;
+use stockade_core::BoxFuture;
+use stockade_middleware::idempotency::{
+    Claim, IdempotencyStore, Nonce, SHORT_RECORD_BYTES, ScopedKey, StoreDown, Taken,
+};
+
+use crate::link::Redis;
+use crate::script::{Script, millis};
+
+/// A store of idempotency keys that all processes with the same engine and prefix share.
+///
+/// Each step is one script, and so one round trip, with
+/// [`deadline`](Self::deadline) for its answer. Leases and records are measured by the
+/// clock of the engine. A process that dies frees its keys when their leases run out.
+///
+/// A user or client has at most [`max_keys_per_owner`](Self::max_keys_per_owner) keys.
+/// All together are bounded by the memory of the engine (`maxmemory`): without room a
+/// new key is a 503, and an answer is not kept, so that its retry is 409. No key may be
+/// evicted, because its handler would run twice: the engine needs `noeviction`.
+///
+/// An engine that loses its data forgets the keys, and their handlers run again.
+/// [`IdempotencyKey`] is for work that must be exact even then.
+///
+/// [`IdempotencyKey`]: stockade_middleware::IdempotencyKey
+///
+/// ```
+/// use stockade::middleware::with_idempotency;
+/// use stockade::middleware::idempotency::Idempotency;
+/// use stockade::redis::{Redis, RedisOptions};
+///
+/// let redis = Redis::open("redis://127.0.0.1:6379", RedisOptions::new().prefix("shop"))?;
+/// let once = with_idempotency(Idempotency::new(redis.idempotency()));
+/// # assert_eq!(once.name(), "with_idempotency");
+/// # Ok::<(), stockade::ConfigError>(())
+/// ```
+pub struct RedisIdempotencyStore {
+    redis: Redis,
+    deadline: Duration,
+    max_keys_per_owner: usize,
+    take: Script,
+    renew: Script,
+    complete: Script,
+    free: Script,
+}
+
+impl Redis {
+    /// Returns a store for idempotency keys.
+    #[must_use]
+    pub fn idempotency(&self) -> RedisIdempotencyStore {
+        RedisIdempotencyStore {
+            redis: self.clone(),
+            deadline: Duration::from_millis(500),
+            max_keys_per_owner: 10_000,
+            take: Script::new(include_str!("take.lua")),
+            renew: Script::new(include_str!("renew.lua")),
+            complete: Script::new(include_str!("complete.lua")),
+            free: Script::new(include_str!("free.lua")),
+        }
+    }
+}
+
+impl RedisIdempotencyStore {
+    /// Sets the time that the engine has for its answer. Default: 500 ms. The
+    /// middleware waits for at most 1 s.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets the largest number of keys of one user or client; a further one is a 503.
+    /// Default: 10,000.
+    #[must_use]
+    pub fn max_keys_per_owner(mut self, keys: usize) -> Self {
+        self.max_keys_per_owner = keys;
+        self
+    }
+
+    async fn run<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        key: &ScopedKey,
+        arguments: &[&[u8]],
+    ) -> Result<T, StoreDown> {
+        let names = Names::of(&self.redis, key);
+        let keys = [&*names.place, &*names.owner];
+        let outcome = self.redis.run_on(script, &keys, arguments, self.deadline).await;
+        outcome.map_err(|error| match error.is_out_of_memory() {
+            true => StoreDown::full(),
+            false => StoreDown::new(error),
+        })
+    }
+}
+
+/// The names of a key in the engine. They share a hash tag, so that a cluster has them
+/// on one node.
+struct Names {
+    place: String,
+    owner: String,
+}
+
+impl Names {
+    fn of(redis: &Redis, key: &ScopedKey) -> Self {
+        let owner = format!("{}:idempotency:{{{}}}", redis.prefix(), hex::encode(key.owner()));
+        Self { place: format!("{owner}:{key}"), owner }
+    }
+}
+
+/// Returns the lease of a claim, and the time after which its place is empty.
+fn times(claim: &Claim) -> [String; 2] {
+    let whole = claim.remember_crash.unwrap_or_default().max(claim.lease);
+    [millis(claim.lease), millis(whole)]
+}
+
+impl IdempotencyStore for RedisIdempotencyStore {
+    fn take<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<Taken, StoreDown>> {
+        Box::pin(async move {
+            let [lease, whole] = times(claim);
+            let most = self.max_keys_per_owner.to_string();
+            let arguments: [&[u8]; 6] = [
+                &claim.fingerprint,
+                &claim.nonce,
+                lease.as_bytes(),
+                whole.as_bytes(),
+                most.as_bytes(),
+                key.as_bytes(),
+            ];
+            let (state, record): (u8, Option<Vec<u8>>) =
+                self.run(&self.take, key, &arguments).await?;
+            match (state, record) {
+                (0, _) => Ok(Taken::New),
+                (1, _) => Ok(Taken::Running),
+                (2, _) => Ok(Taken::Crashed),
+                (3, Some(record)) => Ok(Taken::Done(Bytes::from(record))),
+                (4, _) => Ok(Taken::OtherFingerprint),
+                (5, _) => Err(StoreDown::full()),
+                _ => Err(StoreDown::new("the engine has answered something else")),
+            }
+        })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        claim: &'a Claim,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move {
+            let [lease, whole] = times(claim);
+            let arguments: [&[u8]; 4] =
+                [&claim.nonce, lease.as_bytes(), whole.as_bytes(), key.as_bytes()];
+            self.run(&self.renew, key, &arguments).await
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+        record: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move {
+            let (ttl, short) = (millis(ttl), SHORT_RECORD_BYTES.to_string());
+            let arguments: [&[u8]; 5] =
+                [nonce, &record, ttl.as_bytes(), short.as_bytes(), key.as_bytes()];
+            self.run(&self.complete, key, &arguments).await
+        })
+    }
+
+    fn free<'a>(
+        &'a self,
+        key: &'a ScopedKey,
+        nonce: &'a Nonce,
+    ) -> BoxFuture<'a, Result<bool, StoreDown>> {
+        Box::pin(async move { self.run(&self.free, key, &[nonce, key.as_bytes()]).await })
+    }
+}
+
+impl fmt::Debug for RedisIdempotencyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisIdempotencyStore")
+            .field("redis", &self.redis)
+            .field("deadline", &self.deadline)
+            .field("max_keys_per_owner", &self.max_keys_per_owner)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,197 @@
+//! The store of idempotency keys: the promises of its trait, over several links, and
+//! when processes and the engine die.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use stockade_core::{HttpBody, Request};
+use stockade_middleware::idempotency::{
+    Claim, Idempotency, IdempotencyStore as _, ScopedKey, Taken,
+};
+use stockade_middleware::with_idempotency;
+use stockade_redis::{Redis, RedisIdempotencyStore, RedisOptions};
+use stockade_routing::{App, Router, RouterOptions};
+use stockade_testing::conformance;
+use tokio::task::JoinSet;
+
+use crate::engine::Engine;
+
+/// Opens a store whose deadline a busy machine keeps.
+fn open(url: &str) -> RedisIdempotencyStore {
+    let redis = Redis::open(url, RedisOptions::new().prefix("shop")).unwrap();
+    redis.idempotency().deadline(Duration::from_secs(10))
+}
+
+/// Makes an application whose handler counts its runs, and never ends for `hang`.
+fn app(options: Idempotency, runs: &Arc<AtomicUsize>) -> App {
+    let mut router = Router::with_options(RouterOptions::new().rate_limit(None));
+    let runs = Arc::clone(runs);
+    let handler = move |text: Bytes| {
+        runs.fetch_add(1, Ordering::SeqCst);
+        async move {
+            if &*text == b"hang" {
+                std::future::pending::<()>().await;
+            }
+            text
+        }
+    };
+    router.post("/x", handler).middleware(with_idempotency(options));
+    router.build().unwrap()
+}
+
+/// Sends a request with a key, and returns `status body`.
+async fn send(app: &App, key: &str, text: &'static str) -> String {
+    let request = http::Request::post("/x").header("idempotency-key", format!("\"{key}\""));
+    let request = request.header("content-type", "text/plain").body(HttpBody::from(text)).unwrap();
+    let response = app.handle(Request::from(request)).await;
+    let (status, body) = (response.status().as_u16(), response.into_body());
+    format!("{status} {}", String::from_utf8_lossy(&body.collect(1 << 20).await.unwrap()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_keeps_the_promises_of_a_store() {
+    let Some(engine) = Engine::start() else { return };
+    conformance::idempotency_store(open(&engine.url()), tokio::time::sleep).await;
+    // What is left has an end.
+    for key in engine.list(&["KEYS", "*"]) {
+        assert_ne!(engine.admin(&["PTTL", &key]), ":-1", "{key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_twenty_duplicates_over_three_processes_one_runs() {
+    let Some(engine) = Engine::start() else { return };
+    let runs = Arc::new(AtomicUsize::new(0));
+    let apps = [0, 1, 2].map(|_| {
+        let options = Idempotency::new(open(&engine.url())).wait(Duration::from_secs(60));
+        Arc::new(app(options, &runs))
+    });
+    let begin = Instant::now();
+    let mut workers = JoinSet::new();
+    for worker in 0..20 {
+        let apps = apps.clone();
+        workers.spawn(async move {
+            for key in (worker * 50)..(worker + 1) * 50 {
+                let mut duplicates = JoinSet::new();
+                for number in 0..20 {
+                    let app = Arc::clone(&apps[number % 3]);
+                    duplicates.spawn(async move { send(&app, &format!("k-{key}"), "a").await });
+                }
+                for answer in duplicates.join_all().await {
+                    assert_eq!(answer, "200 a");
+                }
+            }
+        });
+    }
+    workers.join_all().await;
+    assert_eq!(runs.load(Ordering::SeqCst), 1_000);
+    eprintln!("1,000 keys, 20,000 requests over 3 links: 1,000 runs in {:?}", begin.elapsed());
+}
+
+/// The process that the next test kills: it takes a key, and its handler never ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn victim() {
+    let Ok(url) = std::env::var("STOCKADE_REDIS_VICTIM") else { return };
+    let options = Idempotency::new(open(&url)).lease(Duration::from_secs(2));
+    send(&app(options, &Arc::default()), "k", "hang").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_process_frees_its_key_after_the_lease() {
+    let Some(engine) = Engine::start() else { return };
+    let program = std::env::current_exe().unwrap();
+    let mut victim = Command::new(program);
+    victim.args(["--exact", "idempotency::victim"]).env("STOCKADE_REDIS_VICTIM", engine.url());
+    let mut victim = victim.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    while engine.admin(&["DBSIZE"]) == ":0" {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the process took no key");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let runs = Arc::default();
+    let app = app(Idempotency::new(open(&engine.url())).lease(Duration::from_secs(2)), &runs);
+    assert!(send(&app, "k", "hang").await.starts_with("409"));
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let killed = Instant::now();
+    assert!(send(&app, "k", "other").await.starts_with("422"));
+    // The handler of this one would not end either, so that only its beginning is seen.
+    let app = Arc::new(app);
+    let task = tokio::spawn(async move {
+        while send(&app, "k", "hang").await.starts_with("409") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    while runs.load(Ordering::SeqCst) == 0 {
+        assert!(killed.elapsed() < Duration::from_secs(60), "the key is not free");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    task.abort();
+    eprintln!("free {:?} after the kill, with a lease of 2 s", killed.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_an_engine_no_handler_runs() {
+    let Some(mut engine) = Engine::start() else { return };
+    let runs = Arc::default();
+    let app = app(Idempotency::new(open(&engine.url())), &runs);
+    assert_eq!(send(&app, "a", "a").await, "200 a");
+    engine.kill();
+    let begin = Instant::now();
+    for _ in 0..10 {
+        assert!(send(&app, "b", "a").await.starts_with("503"));
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    engine.restart();
+    while !send(&app, "b", "a").await.starts_with("200") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it does not come back");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_owner_does_not_fill_it() {
+    let Some(engine) = Engine::start() else { return };
+    let store = open(&engine.url()).max_keys_per_owner(2);
+    let key = |key, owner| ScopedKey::from_hashes([key; 32], [owner; 32]);
+    let claim = claim();
+    for number in [1, 2] {
+        assert_eq!(store.take(&key(number, 1), &claim).await.unwrap(), Taken::New);
+    }
+    assert!(store.take(&key(3, 1), &claim).await.unwrap_err().is_full());
+    assert_eq!(store.take(&key(4, 2), &claim).await.unwrap(), Taken::New, "another owner");
+    let other = Claim { nonce: [9; 16], ..claim.clone() };
+    assert_eq!(store.take(&key(1, 1), &other).await.unwrap(), Taken::Running);
+    assert!(store.free(&key(2, 1), &claim.nonce).await.unwrap());
+    assert_eq!(store.take(&key(3, 1), &claim).await.unwrap(), Taken::New);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_without_memory_is_full_and_forgets_nothing() {
+    let Some(engine) = Engine::start() else { return };
+    let store = open(&engine.url());
+    let key = |key| ScopedKey::from_hashes([key; 32], [7; 32]);
+    let claim = claim();
+    assert_eq!(store.take(&key(1), &claim).await.unwrap(), Taken::New);
+    engine.admin(&["CONFIG", "SET", "maxmemory", "1"]);
+    assert!(store.take(&key(2), &claim).await.unwrap_err().is_full());
+    assert!(store.renew(&key(1), &claim).await.unwrap());
+    let long = Bytes::from(vec![1; 1_000]);
+    let ttl = Duration::from_secs(600);
+    let refused = store.complete(&key(1), &claim.nonce, long, ttl).await;
+    assert!(refused.unwrap_err().is_full());
+    // The short form has room always.
+    let short = Bytes::from_static(b"not kept");
+    assert!(store.complete(&key(1), &claim.nonce, short.clone(), ttl).await.unwrap());
+    let other = Claim { nonce: [9; 16], ..claim };
+    assert_eq!(store.take(&key(1), &other).await.unwrap(), Taken::Done(short));
+}
+
+fn claim() -> Claim {
+    let lease = Duration::from_secs(600);
+    Claim { fingerprint: [1; 32], nonce: [1; 16], lease, remember_crash: None }
+}

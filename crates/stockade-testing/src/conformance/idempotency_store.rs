@@ -1,0 +1,216 @@
+//! [`idempotency_store`]: the promises of a store of idempotency keys.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use stockade_middleware::idempotency::{
+    Claim, IdempotencyStore, SHORT_RECORD_BYTES, ScopedKey, Taken,
+};
+use tokio::task::JoinSet;
+
+use super::{LONG, SHORT, asked, unique};
+use crate::fail::{fail, or_fail};
+
+/// Checks the promises of an [`IdempotencyStore`]: one of many gets the place, another
+/// fingerprint is told before all else, leases and records end, and only the nonce that
+/// holds a place renews, completes and frees it.
+///
+/// `pass` lets at least so much time pass for the store.
+///
+/// # Panics
+/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+pub async fn idempotency_store(
+    store: impl IdempotencyStore + 'static,
+    pass: impl AsyncFn(Duration),
+) {
+    let store = Arc::new(store);
+    one_of_many_gets_the_place(&store).await;
+    let check = Check { store: &*store, pass: &pass };
+    check.a_place_is_taken_completed_and_replayed().await;
+    check.another_fingerprint_is_told_first().await;
+    check.a_place_is_freed_by_its_nonce_alone().await;
+    check.a_lease_ends_and_the_place_is_empty().await;
+    check.a_lease_ends_and_is_remembered().await;
+    check.a_renewal_begins_the_lease_anew().await;
+    check.a_record_ends().await;
+    check.records_are_kept_byte_for_byte().await;
+}
+
+/// A store that is checked.
+struct Check<'a, S: ?Sized, P> {
+    store: &'a S,
+    pass: &'a P,
+}
+
+/// One key of a check.
+struct Place<'a, S: ?Sized> {
+    store: &'a S,
+    key: ScopedKey,
+}
+
+fn claim(nonce: u8, lease: Duration) -> Claim {
+    Claim { fingerprint: [1; 32], nonce: [nonce; 16], lease, remember_crash: None }
+}
+
+async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>) {
+    let key = ScopedKey::from_hashes(unique(), unique());
+    let mut attempts = JoinSet::new();
+    for nonce in 0..50 {
+        let store = Arc::clone(store);
+        attempts.spawn(async move { store.take(&key, &claim(nonce, LONG)).await });
+    }
+    let mut new = 0;
+    while let Some(taken) = attempts.join_next().await {
+        match asked("of 50 attempts at once", or_fail(taken)) {
+            Taken::New => new += 1,
+            Taken::Running => {}
+            other => fail(format!("of 50 attempts at once one got {other:?}")),
+        }
+    }
+    if new != 1 {
+        fail(format!("of 50 attempts at once {new} got the place, and not one"));
+    }
+}
+
+impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
+    fn place(&self) -> Place<'_, S> {
+        Place { store: self.store, key: ScopedKey::from_hashes(unique(), unique()) }
+    }
+
+    async fn a_place_is_taken_completed_and_replayed(&self) {
+        let place = self.place();
+        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+        place.takes("the same nonce again", &claim(1, LONG), Taken::New).await;
+        place.takes("another nonce", &claim(2, LONG), Taken::Running).await;
+        place.completes("another nonce completes", 2, b"no", LONG, false).await;
+        place.completes("the nonce completes", 1, b"yes", LONG, true).await;
+        place.completes("it completes again", 1, b"yes", LONG, true).await;
+        let done = || Taken::Done(Bytes::from_static(b"yes"));
+        place.takes("a place with a record", &claim(2, LONG), done()).await;
+        place.takes("the nonce of a record", &claim(1, LONG), done()).await;
+        place.renews("the nonce of a record renews", &claim(1, LONG), false).await;
+        place.frees("the nonce of a record frees", 1, false).await;
+        place.takes("a record that nobody freed", &claim(2, LONG), done()).await;
+    }
+
+    async fn another_fingerprint_is_told_first(&self) {
+        let place = self.place();
+        let other = |nonce| Claim { fingerprint: [2; 32], ..claim(nonce, LONG) };
+        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+        let told = "another fingerprint while one runs";
+        place.takes(told, &other(2), Taken::OtherFingerprint).await;
+        let told = "another fingerprint of the same nonce";
+        place.takes(told, &other(1), Taken::OtherFingerprint).await;
+        place.completes("it is still held", 1, b"yes", LONG, true).await;
+        let told = "another fingerprint than that of a record";
+        place.takes(told, &other(2), Taken::OtherFingerprint).await;
+    }
+
+    async fn a_place_is_freed_by_its_nonce_alone(&self) {
+        let place = self.place();
+        place.frees("an empty place is freed", 1, false).await;
+        place.renews("an empty place is renewed", &claim(1, LONG), false).await;
+        place.completes("an empty place is completed", 1, b"no", LONG, false).await;
+        place.takes("after that", &claim(1, LONG), Taken::New).await;
+        place.frees("another nonce frees", 2, false).await;
+        place.renews("another nonce renews", &claim(2, LONG), false).await;
+        place.takes("a place that others tried to free", &claim(2, LONG), Taken::Running).await;
+        place.frees("the nonce frees", 1, true).await;
+        place.frees("it frees again", 1, false).await;
+        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a freed place", &other, Taken::New).await;
+    }
+
+    async fn a_lease_ends_and_the_place_is_empty(&self) {
+        let place = self.place();
+        place.takes("an empty place", &claim(1, SHORT), Taken::New).await;
+        (self.pass)(SHORT * 2).await;
+        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a place after its lease", &other, Taken::New).await;
+        place.completes("the nonce of a lease that ended completes", 1, b"no", LONG, false).await;
+        place.renews("it renews", &claim(1, LONG), false).await;
+        place.frees("it frees", 1, false).await;
+        place.takes("the place of its successor", &other, Taken::New).await;
+    }
+
+    async fn a_lease_ends_and_is_remembered(&self) {
+        let place = self.place();
+        let remembering = |nonce| Claim { remember_crash: Some(LONG), ..claim(nonce, SHORT) };
+        place.takes("an empty place", &remembering(1), Taken::New).await;
+        (self.pass)(SHORT * 2).await;
+        place.takes("a crash that is remembered", &remembering(2), Taken::Crashed).await;
+        let other = Claim { fingerprint: [2; 32], ..remembering(2) };
+        place.takes("another fingerprint", &other, Taken::OtherFingerprint).await;
+        place.completes("one that comes late", 1, b"late", LONG, true).await;
+        let done = Taken::Done(Bytes::from_static(b"late"));
+        place.takes("its record", &remembering(2), done).await;
+    }
+
+    async fn a_renewal_begins_the_lease_anew(&self) {
+        let place = self.place();
+        place.takes("an empty place", &claim(1, Duration::from_secs(5)), Taken::New).await;
+        place.renews("the nonce renews", &claim(1, LONG), true).await;
+        (self.pass)(Duration::from_secs(6)).await;
+        place.takes("a place that was renewed", &claim(2, LONG), Taken::Running).await;
+    }
+
+    async fn a_record_ends(&self) {
+        let place = self.place();
+        place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+        place.completes("the nonce completes", 1, b"yes", SHORT, true).await;
+        (self.pass)(SHORT * 2).await;
+        let other = Claim { fingerprint: [2; 32], ..claim(2, LONG) };
+        place.takes("a place after its record", &other, Taken::New).await;
+    }
+
+    async fn records_are_kept_byte_for_byte(&self) {
+        let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+        let large = every_byte.repeat(256);
+        for record in [&[][..], &[0; SHORT_RECORD_BYTES], &every_byte, &large] {
+            let place = self.place();
+            place.takes("an empty place", &claim(1, LONG), Taken::New).await;
+            place.completes("the nonce completes", 1, record, LONG, true).await;
+            let taken = asked("a record", place.store.take(&place.key, &claim(2, LONG)).await);
+            if taken != Taken::Done(Bytes::copy_from_slice(record)) {
+                fail(format!("a record of {} bytes did not come back as it was", record.len()));
+            }
+        }
+    }
+}
+
+impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
+    async fn takes(&self, promise: &str, claim: &Claim, expected: Taken) {
+        let taken = asked(promise, self.store.take(&self.key, claim).await);
+        equal(promise, &taken, &expected);
+    }
+
+    async fn renews(&self, promise: &str, claim: &Claim, expected: bool) {
+        let renewed = asked(promise, self.store.renew(&self.key, claim).await);
+        equal(promise, &renewed, &expected);
+    }
+
+    async fn completes(
+        &self,
+        promise: &str,
+        nonce: u8,
+        record: &[u8],
+        ttl: Duration,
+        expected: bool,
+    ) {
+        let record = Bytes::copy_from_slice(record);
+        let completed = self.store.complete(&self.key, &[nonce; 16], record, ttl).await;
+        equal(promise, &asked(promise, completed), &expected);
+    }
+
+    async fn frees(&self, promise: &str, nonce: u8, expected: bool) {
+        let freed = asked(promise, self.store.free(&self.key, &[nonce; 16]).await);
+        equal(promise, &freed, &expected);
+    }
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(promise: &str, actual: &T, expected: &T) {
+    if actual != expected {
+        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
+    }
+}

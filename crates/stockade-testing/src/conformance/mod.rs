@@ -1,0 +1,54 @@
+//! The promises of the traits of stores, to be checked on one's own.
+//!
+//! Each function calls a store as the framework does, and fails the test where the
+//! store breaks a promise of its trait. A store is asked under keys of its own in each
+//! run, so that one that outlives the test may be checked again.
+//!
+//! Time passes by a function of the test: it moves the clock of the store, or waits
+//! where the clock is not ours.
+//!
+//! ```
+//! use stockade::middleware::idempotency::MemoryIdempotencyStore;
+//! use stockade::testing::{TestClock, conformance};
+//!
+//! # #[tokio::main]
+//! # async fn main() {
+//! let clock = TestClock::new();
+//! let store = MemoryIdempotencyStore::new().clock(clock.for_route_limits());
+//! conformance::idempotency_store(store, async |time| clock.advance(time)).await;
+//! # }
+//! ```
+
+// Where things are:
+// - `idempotency_store`: the promises of `IdempotencyStore`.
+
+mod idempotency_store;
+
+pub use idempotency_store::idempotency_store;
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use stockade_auth::SessionId;
+
+use crate::fail::or_fail;
+
+/// A time that does not pass while a check runs.
+const LONG: Duration = Duration::from_secs(600);
+
+/// A time that a check waits for.
+const SHORT: Duration = Duration::from_millis(100);
+
+/// Returns 32 bytes that no other key has.
+fn unique() -> [u8; 32] {
+    let id = or_fail(SessionId::generate()).to_string();
+    let mut bytes = [0; 32];
+    // 43 characters are longer than this, and 192 random bits enough.
+    bytes.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+/// Returns the answer of a store, or fails the test.
+fn asked<T, E: Display>(promise: &str, answer: Result<T, E>) -> T {
+    or_fail(answer.map_err(|error| format!("{promise}: the store failed: {error}")))
+}

@@ -1,0 +1,11 @@
+//! The stores in memory keep the promises that own ones are checked by.
+
+use stockade::middleware::idempotency::MemoryIdempotencyStore;
+use stockade::testing::{TestClock, conformance};
+
+#[tokio::test]
+async fn idempotency_keys_in_memory() {
+    let clock = TestClock::new();
+    let store = MemoryIdempotencyStore::new().clock(clock.for_route_limits());
+    conformance::idempotency_store(store, async |time| clock.advance(time)).await;
+}
